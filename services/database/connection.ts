@@ -1,0 +1,72 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
+import type { Row, SqlValue } from './database.ts'
+
+/** Statements kept prepared per connection. Run-time tables make new SQL text, so the cache has to be bounded. */
+const PREPARED_STATEMENTS = 500
+
+export interface ConnectionOptions {
+  readonly file: string
+  readonly readonly: boolean
+  /** Milliseconds to wait for a lock of another program. 0 on the event loop, which must never wait. */
+  readonly busyTimeout: number
+  /** MiB of database pages that this connection may keep in memory. */
+  readonly cacheSize: number
+}
+
+/** One SQLite connection with its prepared statements. Only `services/database` sees it. */
+export interface Connection {
+  readonly raw: BetterSqlite3.Database
+  /** Runs any statement: one that returns rows gives them, any other gives how many rows it changed. */
+  run(sql: string, params: readonly SqlValue[]): { changes: number; rows: readonly Row[] }
+  rows(sql: string, params: readonly SqlValue[]): readonly Row[]
+  /** The first column of the first row; undefined without a row. */
+  value(sql: string, params?: readonly SqlValue[]): SqlValue | undefined
+  close(): void
+}
+
+const toBase64 = (bytes: unknown) => (bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : null)
+
+export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: ConnectionOptions): Connection => {
+  const raw = new BetterSqlite3(file, { readonly, timeout: busyTimeout })
+  raw.pragma('trusted_schema = OFF')
+  raw.pragma('foreign_keys = ON')
+  raw.pragma(`cache_size = ${-1024 * cacheSize}`)
+  // SQLite's own base64() is not in this build, and JSON functions refuse BLOBs.
+  raw.function('base64', { deterministic: true, directOnly: true }, toBase64)
+
+  const prepared = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
+  const plucked = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
+
+  const prepare = (sql: string) => {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = raw.prepare<unknown[]>(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+
+  const preparePlucked = (sql: string) => {
+    const known = plucked.get(sql)
+    if (known) return known
+    const statement = raw.prepare<unknown[]>(sql).pluck()
+    plucked.set(sql, statement)
+    return statement
+  }
+
+  // better-sqlite3 types rows as unknown; what SQLite returns is exactly a record of SqlValue.
+  const rows = (sql: string, params: readonly SqlValue[]) => prepare(sql).all(...params) as Row[]
+
+  return {
+    raw,
+    rows,
+    run: (sql, params) => {
+      const statement = prepare(sql)
+      if (!statement.reader) return { changes: statement.run(...params).changes, rows: [] }
+      const returned = rows(sql, params)
+      return { changes: returned.length, rows: returned }
+    },
+    value: (sql, params = []) => preparePlucked(sql).get(...params) as SqlValue | undefined,
+    close: () => raw.close()
+  }
+}

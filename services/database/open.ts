@@ -1,0 +1,59 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { openConnection } from './connection.ts'
+import type { Database } from './database.ts'
+import { lockFile } from './lock.ts'
+import { createReaderPool } from './reader-pool.ts'
+import { createTurn } from './turn.ts'
+import { startWriter } from './writer-client.ts'
+
+export interface DatabaseOptions {
+  /** The SQLite file; created where there is none. Its directory exists. */
+  readonly file: string
+  /** MiB of pages that each connection of the event loop and the writer may keep in memory. */
+  readonly cacheSize: number
+  /** Whether so few connections are open that gathering the reads of a turn does not pay. */
+  readonly isQuiet: () => boolean
+  /** The writer thread has ended unasked. The process should stop and be started again. */
+  readonly onDeath: (cause: Error) => void
+}
+
+/** MiB; scans walk through tables rather than come back to pages, and there are several readers. */
+const READER_CACHE_SIZE = 16
+const WRITER_BUSY_TIMEOUT_MS = 2000
+
+/** The engine. @throws an Error with the reason when the file cannot be trusted or is served already. */
+export const openDatabase = async ({ file, cacheSize, isQuiet, onDeath }: DatabaseOptions): Promise<Database> => {
+  const path = join(realpathSync(dirname(file)), basename(file))
+  const lock = lockFile(path)
+  const listeners: (() => void)[] = []
+  const onForeignCommit = () => {
+    for (const listener of listeners) listener()
+  }
+
+  const writer = await startWriter(
+    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize },
+    { onForeignCommit, onDeath }
+  ).catch((error) => {
+    lock.release()
+    throw error
+  })
+  const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
+  const turn = createTurn(connection, isQuiet)
+  const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
+
+  return {
+    ...turn,
+    scan: readers.scan,
+    holdReader: async () => readers.hold(),
+    write: writer.write,
+    onForeignCommit: (listener) => listeners.push(listener),
+    close: async () => {
+      await readers.close()
+      // The writer closes last: the last connection to go folds the WAL into the file and removes it.
+      connection.close()
+      await writer.close()
+      lock.release()
+    }
+  }
+}

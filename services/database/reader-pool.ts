@@ -1,0 +1,58 @@
+import { availableParallelism } from 'node:os'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
+import { DomainError } from '../errors.ts'
+import type { HeldReader, Row, Statement } from './database.ts'
+import type { ReaderOptions, ScanOutcome } from './reader.ts'
+import { toDomainError, toPlainError } from './sqlite-errors.ts'
+
+const MOST_HELD = 2
+const LONGEST_QUEUE = 256
+
+const overloaded = (message: string) => new DomainError('OVERLOADED', message, { retryAfter: 5 })
+
+const filename = fileURLToPath(new URL(`./reader${extname(import.meta.url)}`, import.meta.url))
+
+/** Reader threads: they isolate unbounded work from the event loop, and start with the first of it. */
+export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
+  const stop = new Int32Array(new SharedArrayBuffer(4))
+  const held = new Set<Piscina>()
+
+  const start = (maxThreads: number) =>
+    new Piscina({
+      filename,
+      workerData: { ...options, stop } satisfies ReaderOptions,
+      minThreads: 0,
+      maxThreads,
+      maxQueue: LONGEST_QUEUE,
+      idleTimeout: Number.POSITIVE_INFINITY
+    })
+  const shared = start(Math.max(2, availableParallelism()))
+
+  const scanIn = async (pool: Piscina, statement: Statement): Promise<readonly Row[]> => {
+    if (pool.queueSize >= LONGEST_QUEUE) throw overloaded('More searches are waiting than can be taken. Try again.')
+    const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: toPlainError(error) }))
+    if ('error' in outcome) throw toDomainError(outcome.error)
+    return outcome.rows
+  }
+
+  const hold = (): HeldReader => {
+    if (held.size >= MOST_HELD) throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.')
+    const pool = start(1)
+    held.add(pool)
+    const release = async () => {
+      held.delete(pool)
+      await pool.close({ force: true })
+    }
+    return { scan: (statement) => scanIn(pool, statement), release }
+  }
+
+  /** Stops whatever runs: ending a thread would otherwise wait for its statement. */
+  const close = async () => {
+    Atomics.store(stop, 0, 1)
+    await Promise.all([shared, ...held].map((pool) => pool.close({ force: true })))
+  }
+
+  return { scan: (statement: Statement) => scanIn(shared, statement), hold, close }
+}

@@ -1,0 +1,102 @@
+import { DomainError } from '../errors.ts'
+import { UnexpectedChanges } from './database.ts'
+
+/** An error as it crosses a thread: classes do not survive the crossing. */
+export interface PlainError {
+  readonly code: string
+  readonly message: string
+  /** With UNEXPECTED_CHANGES: which statement of the unit. */
+  readonly statement?: number
+}
+
+const stringProperty = (error: unknown, name: 'code' | 'message') => {
+  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+export const toPlainError = (error: unknown): PlainError => ({
+  code: error instanceof UnexpectedChanges ? 'UNEXPECTED_CHANGES' : stringProperty(error, 'code'),
+  message: stringProperty(error, 'message'),
+  ...(error instanceof UnexpectedChanges && { statement: error.statement })
+})
+
+/** `UNIQUE constraint failed: t.a, t.b` names the columns; an index on expressions names only itself. */
+const columnsOf = (message: string) => {
+  const list = /constraint failed: (.*)$/s.exec(message)?.[1] ?? ''
+  return list
+    .split(', ')
+    .filter((item) => item.includes('.'))
+    .map((item) => item.slice(item.indexOf('.') + 1))
+}
+
+const details = (message: string, code: string, says: string) =>
+  columnsOf(message).map((column) => ({ path: `/${column}`, code, message: `'${column}' ${says}.` }))
+
+const busy = () => new DomainError('DATABASE_BUSY', 'Another program holds the database. Try again.', { retryAfter: 1 })
+
+const storage = () =>
+  new DomainError('STORAGE_UNAVAILABLE', 'The disk refuses to read or write. Nothing was acknowledged.', {
+    retryAfter: 5
+  })
+
+const structureChanged = () =>
+  new DomainError('STRUCTURE_CHANGED', 'The stored table no longer has the registered structure.', {
+    hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
+  })
+
+const constraint = (message: string) =>
+  new DomainError('CONSTRAINT_VIOLATION', message, { hint: 'The schema lists the fields and their types.' })
+
+/**
+ * SQLite's extended result codes (https://sqlite.org/rescode.html) as domain errors. Primary codes stand for all of
+ * their extended ones that are not listed.
+ */
+const byCode: Record<string, (message: string) => DomainError> = {
+  SQLITE_CONSTRAINT_UNIQUE: (message) =>
+    new DomainError('UNIQUE_VIOLATION', 'A value that must be unique is taken.', {
+      details: details(message, 'unique', 'is taken')
+    }),
+  SQLITE_CONSTRAINT_FOREIGNKEY: () =>
+    new DomainError('FOREIGN_KEY_VIOLATION', 'A foreign key would point to a record that does not exist.', {
+      hint: 'Create the record that is pointed to first, or change what points to this one.'
+    }),
+  SQLITE_CONSTRAINT_NOTNULL: (message) =>
+    new DomainError('CONSTRAINT_VIOLATION', 'A field of the table must not be null.', {
+      details: details(message, 'required', 'must not be null')
+    }),
+  SQLITE_CONSTRAINT_TRIGGER: () =>
+    new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database refused the change.'),
+  SQLITE_CONSTRAINT: () => constraint('A constraint of the table refuses the value.'),
+  SQLITE_MISMATCH: () => constraint('The value has a type that the table refuses.'),
+  SQLITE_TOOBIG: () => constraint('The value is larger than SQLite stores.'),
+  SQLITE_FULL: () => new DomainError('DISK_FULL', 'The disk is full. Nothing was changed.'),
+  SQLITE_BUSY: busy,
+  SQLITE_LOCKED: busy,
+  SQLITE_IOERR: storage,
+  SQLITE_CANTOPEN: storage,
+  SQLITE_READONLY: storage,
+  SQLITE_PROTOCOL: storage,
+  SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message, { retryAfter: 30 }),
+  SCAN_STOPPED: (message) => new DomainError('OVERLOADED', message, { retryAfter: 5 }),
+  ENGINE_STOPPED: (message) => new DomainError('OVERLOADED', message, { retryAfter: 5 })
+}
+byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
+byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
+
+/** SQLite gives these the plain code SQLITE_ERROR; only the text tells them apart. */
+const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
+  [/already exists|already another table or index/, () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')],
+  [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
+  [/^no such (table|column)|^foreign key mismatch|has no column named/, structureChanged]
+]
+
+/** The domain error for a failure of SQLite, or the failure itself where it can only be a fault of ours. */
+export const toDomainError = ({ code, message, statement }: PlainError): Error => {
+  if (statement !== undefined) return new UnexpectedChanges(statement)
+  const primary = code.split('_').slice(0, 2).join('_')
+  const known = byCode[code] ?? byCode[primary]
+  if (known) return known(message)
+  const spoken = code === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message)) : undefined
+  if (spoken) return spoken[1]()
+  return Object.assign(new Error(message), { code })
+}

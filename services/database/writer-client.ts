@@ -1,0 +1,113 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { DomainError } from '../errors.ts'
+import type { Outcome, PackedBatch, PackedUnit } from './batch.ts'
+import type { ConnectionOptions } from './connection.ts'
+import type { Statement, WriteResult } from './database.ts'
+import { toDomainError } from './sqlite-errors.ts'
+import type { WriterMessage, WriterRequest } from './writer.ts'
+
+/** Units that may wait for the writer before further ones are refused: some 100 ms of work. */
+const LONGEST_QUEUE = 4096
+
+interface Pending {
+  readonly unit: readonly Statement[]
+  readonly resolve: (results: readonly WriteResult[]) => void
+  readonly reject: (error: Error) => void
+}
+
+interface WriterEvents {
+  /** Another program has committed. */
+  readonly onForeignCommit: () => void
+  /** The thread ended unasked: nothing more can be written, and what was under way is of unknown outcome. */
+  readonly onDeath: (cause: Error) => void
+}
+
+const pack = (pending: readonly Pending[]): PackedBatch => {
+  const texts: string[] = []
+  const positions = new Map<string, number>()
+  const positionOf = (sql: string) => {
+    const known = positions.get(sql)
+    if (known !== undefined) return known
+    positions.set(sql, texts.length)
+    return texts.push(sql) - 1
+  }
+  const units = pending.map(({ unit }): PackedUnit => unit.map(({ sql, params, expect }) => [positionOf(sql), params, expect]))
+  return { texts, units }
+}
+
+const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
+  'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.results)
+
+const stopped = () => new DomainError('OVERLOADED', 'The service is stopping. Try again.', { retryAfter: 5 })
+
+/** Starts the writer thread; resolves when the file has passed its checks, rejects with the reason when it has not. */
+export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
+  const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
+  const tell = (request: WriterRequest) => worker.postMessage(request)
+  let waiting: Pending[] = []
+  let committing: Pending[] | null = null
+  let closed: Promise<void> | null = null
+
+  /** One batch is under way at a time; the next gathers while this one is in fsync. */
+  const post = () => {
+    if (committing || waiting.length === 0) return
+    committing = waiting
+    waiting = []
+    tell(pack(committing))
+  }
+
+  const receive = (outcomes: readonly Outcome[]) => {
+    const answered = committing ?? []
+    committing = null
+    post()
+    for (const [index, pending] of answered.entries()) settle(pending, outcomes[index] as Outcome)
+  }
+
+  const failAll = (error: Error) => {
+    for (const { reject } of [...(committing ?? []), ...waiting]) reject(error)
+    committing = null
+    waiting = []
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', (message: WriterMessage) => {
+      if ('ready' in message) return resolve()
+      if ('refused' in message) return reject(new Error(message.refused.message))
+      if ('foreign' in message) return onForeignCommit()
+      if (message.batch.foreign) onForeignCommit()
+      receive(message.batch.outcomes)
+    })
+    worker.on('error', reject)
+  })
+
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      if (!closed) {
+        closed = Promise.resolve()
+        failAll(stopped())
+        onDeath(new Error('The writer thread has ended.'))
+      }
+      resolve()
+    })
+  })
+
+  const write = (unit: readonly Statement[]) =>
+    new Promise<readonly WriteResult[]>((resolve, reject) => {
+      if (closed) return reject(stopped())
+      if (waiting.length >= LONGEST_QUEUE) {
+        return reject(new DomainError('OVERLOADED', 'More writes are waiting than can be taken. Try again.', { retryAfter: 1 }))
+      }
+      if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(post)
+    })
+
+  /** Refuses further units, lets those under way finish, and ends the thread. */
+  const close = async () => {
+    const last = write([]).then(() => tell('close'))
+    closed = last
+    await last
+    await ended
+  }
+
+  return { write, close }
+}

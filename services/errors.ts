@@ -1,0 +1,40 @@
+import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from '../schemas/error.ts'
+
+interface Explanation {
+  readonly details?: readonly ErrorDetail[]
+  /** What to do about it, where the message does not say so already. */
+  readonly hint?: string
+  /** Seconds after which another try makes sense. */
+  readonly retryAfter?: number
+}
+
+/** A failure that the caller caused or can do something about. Anything else that is thrown is a fault of ours. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly code: ErrorCode
+  readonly kind: ErrorKind
+  readonly details: readonly ErrorDetail[] | undefined
+  readonly hint: string | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, message: string, { details, hint, retryAfter }: Explanation = {}) {
+    super(message)
+    this.code = code
+    this.kind = errorCatalogue[code].kind
+    this.details = details
+    this.hint = hint
+    this.retryAfter = retryAfter
+  }
+}
+
+export const invalid = (details: readonly ErrorDetail[], hint?: string) =>
+  new DomainError('VALIDATION_FAILED', details.map((detail) => detail.message).join(' '), {
+    details,
+    ...(hint !== undefined && { hint })
+  })
+
+export const tableNotFound = (ref: string | number) =>
+  new DomainError('TABLE_NOT_FOUND', `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${ref}'`}.`)
+
+export const recordNotFound = (pk: string) =>
+  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${pk}'.`)
