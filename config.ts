@@ -27,6 +27,13 @@ const ConfigSchema = Type.Object({
 })
 export type Config = Static<typeof ConfigSchema>
 
+const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, removeAdditional: true })
+const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: false })
+
+/** @throws an Error that names each variable that is wrong, and what it must be. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
-  throw new Error(`to be written ${Object.keys(env).length} ${typeof Ajv}`)
+  const config: unknown = { ...env }
+  if (validate(config)) return config
+  const faults = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`)
+  throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)
 }

@@ -20,7 +20,10 @@ export type ErrorKind =
 
 /** Every error code that Rowhouse answers with. Codes are API: renaming one is a breaking change. */
 export const errorCatalogue = {
-  VALIDATION_FAILED: { kind: 'invalid', meaning: 'The request does not have the documented form; details name each fault.' },
+  VALIDATION_FAILED: {
+    kind: 'invalid',
+    meaning: 'The request does not have the documented form; details name each fault.'
+  },
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
   MALFORMED_REQUEST: { kind: 'invalid', meaning: 'The request line, a header or the path cannot be read.' },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
@@ -31,7 +34,10 @@ export const errorCatalogue = {
 
   AUTHENTICATION_REQUIRED: { kind: 'unauthenticated', meaning: 'There is no valid administrator session.' },
   INVALID_CREDENTIALS: { kind: 'unauthenticated', meaning: 'The name or the password is wrong.' },
-  INVALID_TOKEN: { kind: 'unauthenticated', meaning: 'The bearer token is missing, malformed, unknown, inactive or expired.' },
+  INVALID_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The bearer token is missing, malformed, unknown, inactive or expired.'
+  },
 
   CROSS_SITE_REQUEST: { kind: 'forbidden', meaning: 'A page of another site may not send this request.' },
   ACTION_NOT_ALLOWED: { kind: 'forbidden', meaning: 'The token lacks the action, or the table is outside its scope.' },

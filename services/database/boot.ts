@@ -18,13 +18,16 @@ const assertVersion = (version: string) => {
   const parts = version.split('.').map(Number)
   const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0
   if (difference < 0) {
-    throw new Error(`SQLite ${version} may lose committed data when its WAL is reset. Install better-sqlite3 with SQLite 3.51.3 or newer.`)
+    throw new Error(
+      `SQLite ${version} may lose committed data when its WAL is reset. Install better-sqlite3 with SQLite 3.51.3 or newer.`
+    )
   }
 }
 
 const assertLocalDisk = (file: string) => {
   const network = NETWORK_FILE_SYSTEMS.get(statfsSync(dirname(file)).type)
-  if (network) throw new Error(`${file} is on a network file system (${network}). Put it on a local disk: SQLite's WAL needs one.`)
+  if (network)
+    throw new Error(`${file} is on a network file system (${network}). Put it on a local disk: SQLite's WAL needs one.`)
 }
 
 const assertIntact = (connection: Connection, file: string) => {
@@ -38,7 +41,9 @@ const assertDurable = (connection: Connection) => {
   const journal = connection.value('PRAGMA journal_mode')
   const synchronous = connection.value('PRAGMA synchronous')
   if (journal !== 'wal' || synchronous !== 2) {
-    throw new Error(`SQLite did not keep journal_mode=WAL and synchronous=FULL (it says ${String(journal)}, ${String(synchronous)}).`)
+    throw new Error(
+      `SQLite did not keep journal_mode=WAL and synchronous=FULL (it says ${String(journal)}, ${String(synchronous)}).`
+    )
   }
 }
 

@@ -38,7 +38,8 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   }
 
   const hold = (): HeldReader => {
-    if (held.size >= MOST_HELD) throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.')
+    if (held.size >= MOST_HELD)
+      throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.')
     const pool = start(1)
     held.add(pool)
     const release = async () => {

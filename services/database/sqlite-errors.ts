@@ -85,7 +85,10 @@ byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: st
 
 /** SQLite gives these the plain code SQLITE_ERROR; only the text tells them apart. */
 const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
-  [/already exists|already another table or index/, () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')],
+  [
+    /already exists|already another table or index/,
+    () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')
+  ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
   [/^no such (table|column)|^foreign key mismatch|has no column named/, structureChanged]
 ]

@@ -32,7 +32,9 @@ const pack = (pending: readonly Pending[]): PackedBatch => {
     positions.set(sql, texts.length)
     return texts.push(sql) - 1
   }
-  const units = pending.map(({ unit }): PackedUnit => unit.map(({ sql, params, expect }) => [positionOf(sql), params, expect]))
+  const units = pending.map(
+    ({ unit }): PackedUnit => unit.map(({ sql, params, expect }) => [positionOf(sql), params, expect])
+  )
   return { texts, units }
 }
 
@@ -96,7 +98,9 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (closed) return reject(stopped())
       if (waiting.length >= LONGEST_QUEUE) {
-        return reject(new DomainError('OVERLOADED', 'More writes are waiting than can be taken. Try again.', { retryAfter: 1 }))
+        return reject(
+          new DomainError('OVERLOADED', 'More writes are waiting than can be taken. Try again.', { retryAfter: 1 })
+        )
       }
       if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(post)
     })

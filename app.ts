@@ -1,0 +1,56 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyServerOptions } from 'fastify'
+import type { Config } from './config.ts'
+import allowedMethods from './plugins/allowed-methods.ts'
+import database from './plugins/database.ts'
+import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
+import services from './plugins/services.ts'
+import validation from './plugins/validation.ts'
+import type { Clock } from './services/clock.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly logger?: FastifyServerOptions['logger']
+  /** Time as the domain sees it; tests set it. */
+  readonly clock?: Clock
+  /** Called when the engine has died and the process should end. */
+  readonly onDeath?: (cause: Error) => void
+}
+
+/** Percent-encoded, a primary key of 8,192 characters is up to three times (ASCII) as long. */
+const LONGEST_PARAMETER = 3 * 8192
+const REQUEST_TIMEOUT_MS = 60_000
+
+/** The whole service on one screen: what is registered, in order. It does not listen yet. */
+export const buildApp = async ({ config, logger = false, clock = Date.now, onDeath = () => {} }: AppOptions) => {
+  const app = Fastify({
+    logger,
+    disableRequestLogging: !config.ACCESS_LOG,
+    bodyLimit: config.BODY_LIMIT,
+    trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    http: { maxHeaderSize: 64 * 1024, headersTimeout: REQUEST_TIMEOUT_MS - 1000, connectionsCheckingInterval: 5000 },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    frameworkErrors: onFrameworkError,
+    clientErrorHandler: onClientError
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.decorate('config', config)
+  app.decorate('clock', clock)
+
+  await app.register(errors)
+  await app.register(validation)
+  await app.register(allowedMethods)
+  await app.register(database, { config, onDeath })
+  await app.register(services)
+
+  await app.register(app.refuseOtherMethods)
+  return app
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    config: Config
+    clock: Clock
+  }
+}

@@ -1,0 +1,41 @@
+import '@fastify/swagger'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError } from '../services/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers every other method of the known paths with 405 and `Allow`. Registered after all routes. */
+    refuseOtherMethods: FastifyPluginAsync
+  }
+}
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
+
+const refuseWith = (allow: string) => async (request: FastifyRequest, reply: FastifyReply) => {
+  reply.header('allow', allow)
+  throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here; ${allow} is.`)
+}
+
+/** Fastify answers a known path with an unknown method as 404; HTTP has 405 for it (RFC 9110, 15.5.6). */
+export default fp(
+  async (fastify) => {
+    const methodsByPath = new Map<string, Set<string>>()
+
+    fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
+      const methods = methodsByPath.get(url) ?? new Set()
+      methodsByPath.set(url, methods)
+      for (const one of [method].flat()) methods.add(one)
+    })
+
+    fastify.decorate('refuseOtherMethods', async (instance) => {
+      for (const [url, known] of [...methodsByPath]) {
+        const refuse = refuseWith([...known].sort().join(', '))
+        const method = METHODS.filter((one) => !known.has(one))
+        // In onRequest, so that no body is read first.
+        instance.route({ url, method, schema: { hide: true }, onRequest: refuse, handler: refuse })
+      }
+    })
+  },
+  { name: 'allowed-methods' }
+)

@@ -1,0 +1,98 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
+import { DomainError } from '../services/errors.ts'
+
+export const statusOf: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  timeout: 408,
+  conflict: 409,
+  'too-large': 413,
+  'too-long': 414,
+  unsupported: 415,
+  throttled: 429,
+  'headers-too-large': 431,
+  internal: 500,
+  unavailable: 503,
+  'disk-full': 507
+}
+
+/** Failures that Fastify finds before a handler runs, by its own codes. */
+const frameworkErrors: Record<string, () => DomainError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than BODY_LIMIT allows.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
+  FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A part of the path is too long.')
+}
+
+const internal = () =>
+  new DomainError('INTERNAL_ERROR', 'Something went wrong on our side.', {
+    hint: 'The log of the service has the cause under this requestId.'
+  })
+
+const toDomainError = (error: FastifyError | DomainError): DomainError => {
+  if (error instanceof DomainError) return error
+  return frameworkErrors[error.code]?.() ?? internal()
+}
+
+const toBody = ({ code, message, details, hint }: DomainError, requestId: string): ErrorBody => ({
+  success: false,
+  error: { code, message, ...(details && { details: [...details] }), ...(hint !== undefined && { hint }), requestId }
+})
+
+const sendError = (thrown: FastifyError | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+  const error = toDomainError(thrown)
+  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  return reply
+    .code(statusOf[error.kind])
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toBody(error, request.id)))
+}
+
+/** For failures before routing, where no hook or error handler runs. A Fastify constructor option. */
+export const onFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  sendError(error, request, reply)
+}
+
+const clientError = (code: string | undefined) => {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time.')
+  if (code === 'HPE_HEADER_OVERFLOW') return new DomainError('HEADERS_TOO_LARGE', 'The request headers are too large.')
+  return new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
+}
+
+/** For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option. */
+export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  const failure = clientError(error.code)
+  const status = statusOf[failure.kind]
+  const body = JSON.stringify(toBody(failure, 'none'))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close'
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+export default fp(
+  async (fastify) => {
+    fastify.setErrorHandler(sendError)
+    fastify.setNotFoundHandler(async (request) => {
+      throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`, {
+        hint: 'GET /openapi.json lists every route; /docs shows it.'
+      })
+    })
+  },
+  { name: 'errors' }
+)

@@ -1,0 +1,158 @@
+import { isUtf8 } from 'node:buffer'
+import type { TSchema } from '@sinclair/typebox'
+import { Ajv, type ErrorObject } from 'ajv'
+import type { FastifySchemaCompiler } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ErrorDetail } from '../schemas/error.ts'
+import { DomainError, invalid } from '../services/errors.ts'
+
+/** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
+const DEEPEST_BODY = 100
+
+const detailCodes: Record<string, string> = {
+  type: 'type',
+  anyOf: 'type',
+  const: 'enum',
+  enum: 'enum',
+  required: 'required',
+  additionalProperties: 'unknown',
+  pattern: 'format',
+  minimum: 'range',
+  maximum: 'range',
+  minLength: 'length',
+  maxLength: 'length',
+  minItems: 'length',
+  maxItems: 'length',
+  minProperties: 'required'
+}
+
+const pointer = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** Ajv names the object that lacks or has too many keys; a caller wants the key itself. */
+const keyOf = ({ keyword, params }: ErrorObject): string | undefined => {
+  if (keyword === 'required') return params.missingProperty
+  if (keyword === 'additionalProperties') return params.additionalProperty
+  return undefined
+}
+
+const says = (error: ErrorObject, path: string) => {
+  const name = path === '' ? 'The body' : `'${path.slice(1)}'`
+  if (error.keyword === 'required') return `${name} is required.`
+  if (error.keyword === 'additionalProperties') return `${name} is not known here.`
+  if (error.keyword === 'minProperties') return 'There is nothing to change.'
+  if (error.keyword === 'enum') return `${name} must be one of ${error.params.allowedValues.join(', ')}.`
+  if (error.keyword === 'const') return `${name} must be ${JSON.stringify(error.params.allowedValue)}.`
+  return `${name} ${error.message}.`
+}
+
+const toDetail = (error: ErrorObject): ErrorDetail => {
+  const key = keyOf(error)
+  const path = error.instancePath + (key === undefined ? '' : pointer(key))
+  return { path, code: detailCodes[error.keyword] ?? 'invalid', message: says(error, path) }
+}
+
+/** Alternatives report each of their branches; the alternatives as a whole come last and say enough. */
+const toDetails = (errors: readonly ErrorObject[]) => [toDetail(errors.at(-1) as ErrorObject)]
+
+/** What path, query and header text may stand for, by the type that its schema declares. Anything else stays text. */
+const convert = (type: unknown, text: unknown) => {
+  if (typeof text !== 'string') return text
+  if (type === 'integer' && /^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+const nulText = (path: string) =>
+  invalid([{ path, code: 'format', message: `'${path.slice(1)}' contains a NUL character.` }])
+
+const validateText = (schema: TSchema) => {
+  const types = Object.entries<{ type?: string }>(schema.properties ?? {}).map(
+    ([name, { type }]) => [name, type] as const
+  )
+  return (value: Record<string, unknown>) => {
+    for (const [name, type] of types) {
+      const text = value[name]
+      if (typeof text === 'string' && text.includes('\0')) throw nulText(pointer(name))
+      if (text !== undefined) value[name] = convert(type, text)
+    }
+  }
+}
+
+/**
+ * Bodies are checked as they were sent, text parts after a strict conversion: Fastify's stock coercion turns null into
+ * "" or 0 and drops unknown keys silently.
+ */
+const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
+  return ({ schema, httpPart }) => {
+    const validate = ajv.compile(schema)
+    const prepare = httpPart === 'body' ? () => {} : validateText(schema)
+    return (value: unknown) => {
+      try {
+        prepare(value as Record<string, unknown>)
+        return validate(value) ? { value } : { error: invalid(toDetails(validate.errors as ErrorObject[])) }
+      } catch (error) {
+        return { error: error as Error }
+      }
+    }
+  }
+}
+
+const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
+
+const checkString = (text: string, path: string) => {
+  if (text.includes('\0')) throw nulText(path)
+  if (!text.isWellFormed()) {
+    throw invalid([{ path, code: 'format', message: `'${path.slice(1)}' contains half of a surrogate pair.` }])
+  }
+}
+
+/** What no JSON value of ours may hold, wherever it stands: NUL, lone surrogates, numbers beyond a double. */
+const checkValue = (value: unknown, path: string, depth: number): void => {
+  if (typeof value === 'string') checkString(value, path)
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw invalid([{ path, code: 'range', message: `'${path.slice(1)}' is beyond what a number can be.` }])
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depth === 0) throw malformed(`The body is nested deeper than ${DEEPEST_BODY} levels.`)
+  for (const [key, item] of Object.entries(value)) {
+    if (!Array.isArray(value)) checkString(key, `${path}${pointer(key)}`)
+    checkValue(item, `${path}${pointer(key)}`, depth - 1)
+  }
+}
+
+const parseJson = (bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+  checkValue(value, '', DEEPEST_BODY)
+  return value
+}
+
+const isEmptyObject = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+export default fp(
+  async (fastify) => {
+    fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, coerceTypes: false, useDefaults: false })))
+
+    fastify.removeAllContentTypeParsers()
+    fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+      parseJson(body)
+    )
+    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
+      if (body.length === 0) return undefined
+      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.')
+    })
+
+    // Routes without a body schema take none, an empty one, or {}.
+    fastify.addHook('preValidation', async ({ body, routeOptions }) => {
+      if (body === undefined || routeOptions.schema?.body !== undefined || isEmptyObject(body)) return
+      throw new DomainError('BODY_NOT_ALLOWED', 'This route takes no body.')
+    })
+  },
+  { name: 'validation' }
+)

@@ -1,0 +1,68 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+const strict = { additionalProperties: false }
+
+/** A record has the fields of its table: no narrower schema is possible before a table is known. */
+export const RecordSchema = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'Record',
+  title: 'Record',
+  description: 'One key per visible field. Integers beyond ±(2^53−1) are decimal strings.'
+})
+
+export const RecordBodySchema = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'One key per field. Integers beyond ±(2^53−1) are sent as decimal strings.'
+})
+export type RecordBody = Static<typeof RecordBodySchema>
+
+export const PageSchema = Type.Object(
+  {
+    rows: Type.Array(RecordSchema),
+    total: Type.Integer({ description: 'Matching records, over all pages.' }),
+    page: Type.Integer(),
+    size: Type.Integer({ description: 'The page size that was used.' })
+  },
+  { $id: 'Page', title: 'Page', ...strict }
+)
+
+const PageNumberSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 })
+
+const listQuery = {
+  page: Type.Optional(PageNumberSchema),
+  size: Type.Optional(PageNumberSchema),
+  order: Type.Optional(
+    Type.String({ description: 'Fields, comma-separated, each with a leading - for descending: `-price,name`.' })
+  ),
+  q: Type.Optional(
+    Type.String({ maxLength: 255, description: 'Text to find in text fields, or a number to find in numeric ones.' })
+  )
+}
+
+export const ListQuerySchema = Type.Object(listQuery, strict)
+export type ListQuery = Static<typeof ListQuerySchema>
+
+export const ExportQuerySchema = Type.Object(
+  {
+    ...listQuery,
+    bom: Type.Optional(Type.Boolean({ description: 'true: a byte order mark first, for Excel.' })),
+    escape: Type.Optional(Type.Boolean({ description: 'false: no guard against spreadsheet formulas.' }))
+  },
+  strict
+)
+export type ExportQuery = Static<typeof ExportQuerySchema>
+
+export const RecordParamsSchema = Type.Object({ id: Type.Integer({ minimum: 1 }), pk: Type.String() }, strict)
+export const TableParamsSchema = Type.Object({ table: Type.String() }, strict)
+export const TableRecordParamsSchema = Type.Object({ table: Type.String(), pk: Type.String() }, strict)
+
+/** Integers beyond ±(2^53−1) come as decimal text. */
+const IntegerText = Type.String({ pattern: '^-?[0-9]{1,19}$' })
+
+export const IncrementSchema = Type.Object(
+  {
+    pk: Type.Union([Type.String(), Type.Number()]),
+    field: Type.String(),
+    count: Type.Optional(Type.Union([Type.Number(), IntegerText], { default: 1 }))
+  },
+  { $id: 'Increment', title: 'Increment', ...strict }
+)
+export type Increment = Static<typeof IncrementSchema>

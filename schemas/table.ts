@@ -1,0 +1,124 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { TimestampSchema } from './envelope.ts'
+
+const strict = { additionalProperties: false }
+
+export const JsonTypeSchema = Type.Union(
+  [
+    Type.Literal('integer'),
+    Type.Literal('number'),
+    Type.Literal('string'),
+    Type.Literal('boolean'),
+    Type.Literal('object'),
+    Type.Literal('array')
+  ],
+  { description: 'What a value is in JSON. boolean is stored as 0 or 1, object and array as JSON text.' }
+)
+export type JsonType = Static<typeof JsonTypeSchema>
+
+export const SqliteTypeSchema = Type.Union(
+  [Type.Literal('INTEGER'), Type.Literal('TEXT'), Type.Literal('REAL'), Type.Literal('NUMERIC'), Type.Literal('BLOB')],
+  { description: 'The column’s affinity by SQLite’s rules (https://sqlite.org/datatype3.html).' }
+)
+export type SqliteType = Static<typeof SqliteTypeSchema>
+
+export const FieldSchema = Type.Object(
+  {
+    name: Type.String(),
+    label: Type.String(),
+    sqliteType: SqliteTypeSchema,
+    jsonType: JsonTypeSchema,
+    nullable: Type.Boolean(),
+    defaultValue: Type.Unknown({ description: 'The value a new record gets where none is sent, or null.' }),
+    isPrimary: Type.Boolean(),
+    isAutoIncrement: Type.Boolean(),
+    isHidden: Type.Boolean({ description: 'Absent from everything that a token sees.' }),
+    isReadonly: Type.Boolean({ description: 'Refused in writes.' })
+  },
+  { $id: 'Field', title: 'Field', ...strict }
+)
+export type Field = Static<typeof FieldSchema>
+
+export const TableSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    label: Type.String(),
+    primaryKey: Type.String({ description: 'The key field; the fields of a composite key are joined by commas.' }),
+    fields: Type.Array(FieldSchema),
+    isPublished: Type.Boolean({ description: 'false: for tokens the table does not exist.' }),
+    isEditable: Type.Boolean({ description: 'false: tokens may only read it.' }),
+    note: Type.Union([Type.String(), Type.Null()]),
+    createdAt: TimestampSchema,
+    updatedAt: TimestampSchema
+  },
+  { $id: 'Table', title: 'Table', ...strict }
+)
+export type Table = Static<typeof TableSchema>
+
+const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
+const LabelSchema = Type.String({ maxLength: 200 })
+const NoteSchema = Type.Union([Type.String({ maxLength: 4000 }), Type.Null()])
+
+export const NewFieldSchema = Type.Object(
+  {
+    name: Type.String({ pattern: NAME_PATTERN }),
+    jsonType: JsonTypeSchema,
+    sqliteType: Type.Optional(SqliteTypeSchema),
+    isPrimary: Type.Optional(Type.Boolean()),
+    isAutoIncrement: Type.Optional(Type.Boolean()),
+    label: Type.Optional(LabelSchema),
+    nullable: Type.Optional(Type.Boolean()),
+    defaultValue: Type.Optional(Type.Unknown()),
+    isHidden: Type.Optional(Type.Boolean()),
+    isReadonly: Type.Optional(Type.Boolean())
+  },
+  { $id: 'NewField', title: 'NewField', ...strict }
+)
+export type NewField = Static<typeof NewFieldSchema>
+
+export const NewTableSchema = Type.Object(
+  {
+    name: Type.String({ pattern: NAME_PATTERN }),
+    label: LabelSchema,
+    fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: 490 }),
+    note: Type.Optional(NoteSchema),
+    autoTimestamps: Type.Optional(
+      Type.Boolean({ description: 'Adds created_at and updated_at, kept by the service (epoch milliseconds).' })
+    )
+  },
+  { $id: 'NewTable', title: 'NewTable', ...strict }
+)
+export type NewTable = Static<typeof NewTableSchema>
+
+export const ImportTableSchema = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict)
+
+const FieldChangesSchema = Type.Object(
+  {
+    name: Type.String(),
+    label: Type.Optional(LabelSchema),
+    isHidden: Type.Optional(Type.Boolean()),
+    isReadonly: Type.Optional(Type.Boolean())
+  },
+  strict
+)
+export type FieldChanges = Static<typeof FieldChangesSchema>
+
+export const TableChangesSchema = Type.Object(
+  {
+    label: Type.Optional(LabelSchema),
+    note: Type.Optional(NoteSchema),
+    isPublished: Type.Optional(Type.Boolean()),
+    isEditable: Type.Optional(Type.Boolean()),
+    fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
+  },
+  { $id: 'TableChanges', title: 'TableChanges', minProperties: 1, ...strict }
+)
+export type TableChanges = Static<typeof TableChangesSchema>
+
+export const AddFieldSchema = Type.Object({ field: NewFieldSchema }, strict)
+
+export const UnregisterQuerySchema = Type.Object(
+  { confirm: Type.Optional(Type.Boolean({ description: 'Must be true. Table and rows stay in the database.' })) },
+  strict
+)

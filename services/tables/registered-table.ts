@@ -1,0 +1,27 @@
+import type { Field, Table } from '../../schemas/table.ts'
+
+/** A field as it is registered: what clients see of it, and what only SQL needs to know. */
+export interface Column extends Field {
+  /** The type as it was declared; '' where there is none. */
+  readonly declaredType: string
+  readonly isGenerated: boolean
+}
+
+/** How the stored table works, as far as SQL for it has to know. Read from SQLite at import and refresh. */
+export interface Structure {
+  readonly columns: readonly Column[]
+  readonly isStrict: boolean
+  /** The names of the key's columns in the key's order; the name of the rowid where the table declares no key. */
+  readonly key: readonly string[]
+  /** The key is the rowid itself: an integer, never null, generated when it is not sent. */
+  readonly isRowidKey: boolean
+  /** A name that reaches the rowid; null in a WITHOUT ROWID table. */
+  readonly rowid: string | null
+  /** created_at and updated_at are kept by the service. */
+  readonly autoTimestamps: boolean
+}
+
+/** A table as the registry keeps it in memory. Immutable: a change makes a new one. */
+export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
+  readonly structure: Structure
+}
