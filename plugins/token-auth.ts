@@ -1,0 +1,153 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  preHandlerHookHandler
+} from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError, tableNotFound } from '../services/errors.ts'
+import type { NeededAction } from '../services/permissions.ts'
+import type { RegisteredTable } from '../services/tables/registered-table.ts'
+import type { LiveToken, TokenService } from '../services/tokens.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    tokens: TokenService
+    /** An onRequest hook: a valid bearer token, or 401. */
+    authenticateToken: onRequestHookHandler
+    /** Makes a preHandler: the token may do this to the table of the path (or, without one, of `body.name`). */
+    allow: (action: NeededAction) => preHandlerHookHandler
+  }
+  interface FastifyRequest {
+    /** The bearer token. @throws on routes without `authenticateToken`. */
+    readonly token: LiveToken
+    /** The table of the path. @throws on routes without `allow`. */
+    readonly table: RegisteredTable
+    [TOKEN]: LiveToken | null
+    [TABLE]: RegisteredTable | null
+  }
+}
+
+const TOKEN: unique symbol = Symbol('token')
+const TABLE: unique symbol = Symbol('table')
+
+const FLUSH_INTERVAL_MS = 60_000
+const RELOAD_RETRY_MS = 1000
+
+/** What this plugin needs of the registry: the table of a name, ignoring case, from memory. */
+interface TableFinder {
+  find(name: string): RegisteredTable | undefined
+}
+
+export interface TokenAuthOptions {
+  /** Milliseconds between two writes of last_used_at. */
+  readonly flushInterval?: number
+}
+
+const actionNotAllowed = (action: NeededAction, table: string) => {
+  const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
+  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${table}'.`, {
+    hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
+  })
+}
+
+const tableReadOnly = (table: string) =>
+  new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
+    hint: 'An administrator can make it editable: PUT /admin/tables/:id.'
+  })
+
+/** The boundary where the validated path gets its type. */
+const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
+
+/** The same for the one body that names a table, that of a table to create. */
+const bodyTable = (request: FastifyRequest) => (request.body as { readonly name: string }).name
+
+const established = <T>(value: T | null, hook: string): T => {
+  if (value === null) throw new Error(`The route lacks the hook '${hook}'.`)
+  return value
+}
+
+/** RFC 6750, 3: a 401 says which kind of credential is wanted. */
+const orChallenge = (reply: FastifyReply, check: () => LiveToken) => {
+  try {
+    return check()
+  } catch (error) {
+    reply.header('www-authenticate', 'Bearer')
+    throw error
+  }
+}
+
+/** Memory follows what other programs commit, the disk follows the uses in memory. Failures here end no process. */
+const keepInStep = async (fastify: FastifyInstance, flushInterval: number) => {
+  const { tokens, database, log } = fastify
+  await tokens.load()
+  let retry: NodeJS.Timeout | undefined
+  const reload = () => {
+    clearTimeout(retry)
+    tokens.load().catch((error) => {
+      log.error({ err: error }, 'The tokens could not be read anew; trying again.')
+      retry = setTimeout(reload, RELOAD_RETRY_MS).unref()
+    })
+  }
+  database.onForeignCommit(reload)
+
+  const flush = () =>
+    tokens.flush().catch((error) => log.error({ err: error }, 'The last uses of tokens could not be saved.'))
+  const timer = setInterval(flush, flushInterval).unref()
+
+  fastify.addHook('onClose', async () => {
+    clearTimeout(retry)
+    clearInterval(timer)
+    await flush()
+  })
+}
+
+export default fp<TokenAuthOptions>(
+  async (fastify, { flushInterval = FLUSH_INTERVAL_MS }) => {
+    const { tokens } = fastify
+    const tables = fastify.getDecorator<TableFinder>('tables')
+
+    fastify.decorateRequest(TOKEN, null)
+    fastify.decorateRequest(TABLE, null)
+    fastify.decorateRequest('token', {
+      getter() {
+        return established(this[TOKEN], 'authenticateToken')
+      }
+    })
+    fastify.decorateRequest('table', {
+      getter() {
+        return established(this[TABLE], 'allow')
+      }
+    })
+
+    fastify.decorate('authenticateToken', (request, reply, done) => {
+      request[TOKEN] = orChallenge(reply, () => tokens.authenticate(request.headers.authorization))
+      done()
+    })
+
+    const findTable = (name: string, isWrite: boolean) => {
+      const table = tables.find(name)
+      if (!table?.isPublished) throw tableNotFound(name)
+      if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
+      return table
+    }
+
+    // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.
+    fastify.decorate('allow', (action) => {
+      const isWrite = action !== 'read'
+      return (request, reply, done) => {
+        const token = orChallenge(reply, () => tokens.current(request.token))
+        const existing = pathTable(request)
+        const name = existing ?? bodyTable(request)
+        if (!token.scope.allows(action, name)) throw actionNotAllowed(action, name)
+        request[TOKEN] = token
+        if (existing !== undefined) request[TABLE] = findTable(existing, isWrite)
+        done()
+      }
+    })
+
+    await keepInStep(fastify, flushInterval)
+  },
+  { name: 'token-auth', dependencies: ['services'] }
+)
