@@ -1,18 +1,26 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import allowedMethods from './plugins/allowed-methods.ts'
 import database from './plugins/database.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
 import services from './plugins/services.ts'
+import session from './plugins/session.ts'
+import tokenAuth from './plugins/token-auth.ts'
 import validation from './plugins/validation.ts'
+import admin from './routes/admin.ts'
+import auth from './routes/auth.ts'
+import data from './routes/data.ts'
 import type { Clock } from './services/clock.ts'
+import type { HashingCost } from './services/passwords.ts'
 
 export interface AppOptions {
   readonly config: Config
   readonly logger?: FastifyServerOptions['logger']
   /** Time as the domain sees it; tests set it. */
   readonly clock?: Clock
+  /** What a password costs to hash; tests hash cheaply. */
+  readonly hashingCost?: HashingCost
   /** Called when the engine has died and the process should end. */
   readonly onDeath?: (cause: Error) => void
 }
@@ -22,10 +30,16 @@ const LONGEST_PARAMETER = 3 * 8192
 const REQUEST_TIMEOUT_MS = 60_000
 
 /** The whole service on one screen: what is registered, in order. It does not listen yet. */
-export const buildApp = async ({ config, logger = false, clock = Date.now, onDeath = () => {} }: AppOptions) => {
+export const buildApp = async ({
+  config,
+  logger = false,
+  clock = Date.now,
+  hashingCost,
+  onDeath = () => {}
+}: AppOptions) => {
   const app = Fastify({
     logger,
-    disableRequestLogging: !config.ACCESS_LOG,
+    logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
@@ -42,8 +56,13 @@ export const buildApp = async ({ config, logger = false, clock = Date.now, onDea
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(database, { config, onDeath })
-  await app.register(services)
+  await app.register(services, { hashingCost })
+  await app.register(session)
+  await app.register(tokenAuth)
 
+  await app.register(auth, { prefix: '/auth' })
+  await app.register(admin, { prefix: '/admin' })
+  await app.register(data, { prefix: '/data' })
   await app.register(app.refuseOtherMethods)
   return app
 }

@@ -6,7 +6,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tokens } = fastify
 
   fastify.get(
-    '/',
+    '',
     {
       schema: {
         operationId: 'listTokens',
@@ -19,7 +19,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 
   fastify.post(
-    '/',
+    '',
     {
       schema: {
         operationId: 'issueToken',

@@ -94,3 +94,14 @@ export const TokenChangesSchema = Type.Object(
   { $id: 'TokenChanges', title: 'TokenChanges', minProperties: 1, ...strict }
 )
 export type TokenChanges = Static<typeof TokenChangesSchema>
+
+/** What a token may know of itself. */
+export const TokenIdentitySchema = Type.Object(
+  {
+    name: Type.String(),
+    permissions: PermissionsSchema,
+    expires_at: Type.Union([TimestampSchema, Type.Null()]),
+    tables: Type.Array(Type.String(), { description: 'The published tables in its scope.' })
+  },
+  { $id: 'TokenIdentity', title: 'TokenIdentity', additionalProperties: false }
+)

@@ -1,0 +1,20 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import admins from './admins.ts'
+import records from './records.ts'
+import tables from './tables.ts'
+import tokens from './tokens.ts'
+
+/** Everything that only administrators may do. The hooks stand here once, for all of it. */
+const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.addHook('onRequest', fastify.refuseCrossSite)
+  fastify.addHook('onRequest', fastify.authenticateAdmin)
+  fastify.addHook('onRequest', fastify.requirePasswordChange)
+  fastify.addHook('preHandler', fastify.confirmAdmin)
+
+  await fastify.register(tables, { prefix: '/tables' })
+  await fastify.register(records, { prefix: '/tables' })
+  await fastify.register(tokens, { prefix: '/tokens' })
+  await fastify.register(admins, { prefix: '/admins' })
+}
+
+export default adminArea

@@ -1,0 +1,75 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { AdminAccountSchema, AdminChangesSchema, NewAdminSchema } from '../schemas/admin.ts'
+import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../schemas/envelope.ts'
+
+const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { admins } = fastify
+
+  fastify.get(
+    '',
+    {
+      schema: {
+        operationId: 'listAdmins',
+        tags: ['admins'],
+        summary: 'List the administrators',
+        response: { 200: Envelope(Type.Array(AdminAccountSchema)) }
+      }
+    },
+    async () => ok(await admins.list())
+  )
+
+  fastify.post(
+    '',
+    {
+      schema: {
+        operationId: 'createAdmin',
+        tags: ['admins'],
+        summary: 'Create an administrator',
+        description: 'The new administrator has to change the password given here.',
+        body: NewAdminSchema,
+        response: { 200: Envelope(AdminAccountSchema) }
+      }
+    },
+    async ({ body, ip }) => ok(await admins.create(body, ip))
+  )
+
+  fastify.put(
+    '/:id',
+    {
+      schema: {
+        operationId: 'updateAdmin',
+        tags: ['admins'],
+        summary: 'Change an administrator',
+        description:
+          'A password set here has to be changed by its owner, and ends the owner’s sessions. Your own is changed through PUT /auth/password.',
+        params: IdParamsSchema,
+        body: AdminChangesSchema,
+        response: { 200: OkSchema }
+      }
+    },
+    async ({ params, body, admin, ip }) => {
+      await admins.update(params.id, body, { id: admin.id, address: ip })
+      return done()
+    }
+  )
+
+  fastify.delete(
+    '/:id',
+    {
+      schema: {
+        operationId: 'deleteAdmin',
+        tags: ['admins'],
+        summary: 'Delete an administrator',
+        description: 'Ends the sessions of the administrator. The last one cannot be deleted.',
+        params: IdParamsSchema,
+        response: { 200: OkSchema }
+      }
+    },
+    async ({ params }) => {
+      await admins.remove(params.id)
+      return done()
+    }
+  )
+}
+
+export default adminRoutes

@@ -1,0 +1,27 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+/** A client that reads nothing for so long loses its export, and with it the reader that a sorted one holds. */
+const STALL_LIMIT_MS = 60_000
+
+/** RFC 6266: plain ASCII in `filename`, any name in `filename*`. */
+const disposition = (filename: string) => {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%/]/g, '_')
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`
+}
+
+const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
+
+/** Streams an export named `<table>-<UTC time>.csv`. */
+export const sendCsv = (
+  reply: FastifyReply,
+  table: string,
+  now: number,
+  chunks: AsyncGenerator<Uint8Array | string>
+) => {
+  reply.raw.setTimeout(STALL_LIMIT_MS, () => reply.raw.destroy())
+  return reply
+    .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
+    .type('text/csv; charset=utf-8; header=present')
+    .send(Readable.from(chunks, { objectMode: false }))
+}

@@ -1,0 +1,216 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
+import {
+  IncrementSchema,
+  ListQuerySchema,
+  PageSchema,
+  RecordBodySchema,
+  RecordSchema,
+  TableParamsSchema,
+  TableRecordParamsSchema
+} from '../schemas/record.ts'
+import { AddFieldSchema, type NewField, NewTableSchema, TableSchema } from '../schemas/table.ts'
+import { TokenIdentitySchema } from '../schemas/token.ts'
+import { invalid } from '../services/errors.ts'
+import type { Scope } from '../services/permissions.ts'
+import { tokenView } from '../services/records/view.ts'
+import { toVisibleTable } from '../services/tables/registry.ts'
+import { okText } from './json-text.ts'
+
+const tags = ['data']
+
+const viewOf = ({ table }: FastifyRequest) => tokenView(table)
+
+/** What a token may see is not a token's to decide. */
+const refuseFlags = (fields: readonly NewField[], path: (index: number) => string) => {
+  const faults = fields.flatMap((field, index) =>
+    (['isHidden', 'isReadonly'] as const)
+      .filter((flag) => field[flag] !== undefined)
+      .map((flag) => ({
+        path: `${path(index)}/${flag}`,
+        code: 'unknown',
+        message: `'${flag}' is set by administrators only.`
+      }))
+  )
+  if (faults.length > 0) throw invalid(faults)
+}
+
+const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { records, tables, allow } = fastify
+  const reachable = (scope: Scope) =>
+    tables.all().filter(({ name, isPublished }) => isPublished && scope.includes(name))
+
+  fastify.addHook('onRequest', fastify.authenticateToken)
+
+  fastify.get(
+    '/_me',
+    {
+      schema: {
+        operationId: 'readTokenIdentity',
+        summary: 'What this token is and what it opens',
+        tags,
+        response: { 200: Envelope(TokenIdentitySchema) }
+      }
+    },
+    async ({ token: { name, permissions, expiresAt, scope } }) =>
+      ok({ name, permissions, expires_at: expiresAt, tables: reachable(scope).map((table) => table.name) })
+  )
+
+  fastify.post(
+    '/_schema/tables',
+    {
+      schema: {
+        operationId: 'createTableByToken',
+        summary: 'Create a table',
+        tags,
+        body: NewTableSchema,
+        response: { 200: Envelope(TableSchema) }
+      },
+      preHandler: allow('schema')
+    },
+    async ({ body }) => {
+      refuseFlags(body.fields, (index) => `/fields/${index}`)
+      return ok(toVisibleTable(await tables.create(body)))
+    }
+  )
+
+  fastify.post(
+    '/_schema/tables/:table/fields',
+    {
+      schema: {
+        operationId: 'addField',
+        summary: 'Add a field to a table',
+        tags,
+        params: TableParamsSchema,
+        body: AddFieldSchema,
+        response: { 200: Envelope(TableSchema) }
+      },
+      preHandler: allow('schema')
+    },
+    async (request) => {
+      refuseFlags([request.body.field], () => '/field')
+      return ok(toVisibleTable(await tables.addField(request.table.id, request.body.field)))
+    }
+  )
+
+  fastify.get(
+    '/:table',
+    {
+      schema: {
+        operationId: 'listTableRecords',
+        summary: 'List, sort and search records',
+        tags,
+        params: TableParamsSchema,
+        querystring: ListQuerySchema,
+        response: { 200: Envelope(PageSchema) }
+      },
+      preHandler: allow('read')
+    },
+    async (request, reply) => okText(reply, await records.list(viewOf(request), request.query))
+  )
+
+  fastify.get(
+    '/:table/schema',
+    {
+      schema: {
+        operationId: 'readTableSchema',
+        summary: 'Read the schema of a table',
+        tags,
+        params: TableParamsSchema,
+        response: { 200: Envelope(TableSchema) }
+      },
+      preHandler: allow('read')
+    },
+    async (request) => ok(toVisibleTable(request.table))
+  )
+
+  fastify.get(
+    '/:table/records/:pk',
+    {
+      schema: {
+        operationId: 'readTableRecord',
+        summary: 'Read one record',
+        tags,
+        params: TableRecordParamsSchema,
+        response: { 200: Envelope(RecordSchema) }
+      },
+      preHandler: allow('read')
+    },
+    async (request, reply) => okText(reply, await records.read(viewOf(request), request.params.pk))
+  )
+
+  fastify.post(
+    '/:table/records',
+    {
+      schema: {
+        operationId: 'createTableRecord',
+        summary: 'Create a record',
+        tags,
+        params: TableParamsSchema,
+        body: RecordBodySchema,
+        response: { 200: Envelope(RecordSchema) }
+      },
+      preHandler: allow('create')
+    },
+    async (request, reply) => okText(reply, await records.create(viewOf(request), request.body))
+  )
+
+  fastify.put(
+    '/:table/records/:pk',
+    {
+      schema: {
+        operationId: 'updateTableRecord',
+        summary: 'Change fields of a record',
+        tags,
+        params: TableRecordParamsSchema,
+        body: RecordBodySchema,
+        response: { 200: OkSchema }
+      },
+      preHandler: allow('update')
+    },
+    async (request) => {
+      await records.update(viewOf(request), request.params.pk, request.body)
+      return done()
+    }
+  )
+
+  fastify.delete(
+    '/:table/records/:pk',
+    {
+      schema: {
+        operationId: 'deleteTableRecord',
+        summary: 'Delete a record',
+        tags,
+        params: TableRecordParamsSchema,
+        response: { 200: OkSchema }
+      },
+      preHandler: allow('delete')
+    },
+    async (request) => {
+      await records.remove(viewOf(request), request.params.pk)
+      return done()
+    }
+  )
+
+  fastify.post(
+    '/:table/incr',
+    {
+      schema: {
+        operationId: 'incrementField',
+        summary: 'Add to a numeric field',
+        tags,
+        params: TableParamsSchema,
+        body: IncrementSchema,
+        response: { 200: OkSchema }
+      },
+      preHandler: allow('update')
+    },
+    async (request) => {
+      await records.increment(viewOf(request), request.body)
+      return done()
+    }
+  )
+}
+
+export default dataRoutes

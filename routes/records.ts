@@ -1,0 +1,118 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { done, Envelope, IdParamsSchema, OkSchema } from '../schemas/envelope.ts'
+import {
+  ExportQuerySchema,
+  ListQuerySchema,
+  PageSchema,
+  RecordBodySchema,
+  RecordParamsSchema,
+  RecordSchema
+} from '../schemas/record.ts'
+import { administratorView } from '../services/records/view.ts'
+import { sendCsv } from './csv-reply.ts'
+import { okText } from './json-text.ts'
+
+const tags = ['records']
+
+const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { records, exports, tables, clock } = fastify
+  const viewOf = (id: number) => administratorView(tables.get(id))
+
+  fastify.get(
+    '/:id/data',
+    {
+      schema: {
+        operationId: 'listRecords',
+        summary: 'List, sort and search records',
+        tags,
+        params: IdParamsSchema,
+        querystring: ListQuerySchema,
+        response: { 200: Envelope(PageSchema) }
+      }
+    },
+    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query))
+  )
+
+  fastify.get(
+    '/:id/export',
+    {
+      schema: {
+        operationId: 'exportRecords',
+        summary: 'Export records as CSV',
+        tags,
+        params: IdParamsSchema,
+        querystring: ExportQuerySchema
+      }
+    },
+    async ({ params, query }, reply) => {
+      const view = viewOf(params.id)
+      return sendCsv(reply, view.table.name, clock(), await exports.exportCsv(view, query))
+    }
+  )
+
+  fastify.get(
+    '/:id/data/:pk',
+    {
+      schema: {
+        operationId: 'readRecord',
+        summary: 'Read one record',
+        tags,
+        params: RecordParamsSchema,
+        response: { 200: Envelope(RecordSchema) }
+      }
+    },
+    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk))
+  )
+
+  fastify.post(
+    '/:id/data',
+    {
+      schema: {
+        operationId: 'createRecord',
+        summary: 'Create a record',
+        tags,
+        params: IdParamsSchema,
+        body: RecordBodySchema,
+        response: { 200: Envelope(RecordSchema) }
+      }
+    },
+    async ({ params, body }, reply) => okText(reply, await records.create(viewOf(params.id), body))
+  )
+
+  fastify.put(
+    '/:id/data/:pk',
+    {
+      schema: {
+        operationId: 'updateRecord',
+        summary: 'Change fields of a record',
+        tags,
+        params: RecordParamsSchema,
+        body: RecordBodySchema,
+        response: { 200: OkSchema }
+      }
+    },
+    async ({ params, body }) => {
+      await records.update(viewOf(params.id), params.pk, body)
+      return done()
+    }
+  )
+
+  fastify.delete(
+    '/:id/data/:pk',
+    {
+      schema: {
+        operationId: 'deleteRecord',
+        summary: 'Delete a record',
+        tags,
+        params: RecordParamsSchema,
+        response: { 200: OkSchema }
+      }
+    },
+    async ({ params }) => {
+      await records.remove(viewOf(params.id), params.pk)
+      return done()
+    }
+  )
+}
+
+export default recordRoutes

@@ -1,0 +1,53 @@
+import closeWithGrace from 'close-with-grace'
+import { buildApp } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import type { FirstAdmin } from './services/admins.ts'
+
+/** Milliseconds that requests in flight get to finish after SIGTERM. */
+const GRACE_MS = 8000
+
+const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+const warn = (...lines: string[]) => process.stderr.write(`${lines.join('\n')}\n`)
+
+const introduce = ({ name, generatedPassword, isPasswordShort }: FirstAdmin, { PASSWORD_MIN_LENGTH }: Config) => {
+  if (generatedPassword !== null) {
+    say(
+      '',
+      'The first administrator. This is shown once:',
+      `  name      ${name}`,
+      `  password  ${generatedPassword}`,
+      ''
+    )
+  }
+  if (isPasswordShort) {
+    warn(`ADMIN_PASSWORD is shorter than ${PASSWORD_MIN_LENGTH} characters. Change it: PUT /auth/password.`)
+  }
+}
+
+const start = async () => {
+  const config = readConfig(process.env)
+  const app = await buildApp({
+    config,
+    logger: { level: config.ACCESS_LOG ? 'info' : config.LOG_LEVEL, stream: process.stderr },
+    onDeath: (cause) => {
+      app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
+      // Requests under way have been answered with 503; their answers leave before the process does.
+      setTimeout(() => process.exit(1), 100)
+    }
+  })
+  if (app.firstAdmin) introduce(app.firstAdmin, config)
+  const address = await app.listen({ host: config.HOST, port: config.PORT })
+  say(`Rowhouse listens at ${address}   docs: ${address}/docs`)
+
+  closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
+    if (err) app.log.fatal({ err }, 'An error that nobody caught. The process ends.')
+    await app.close()
+  })
+}
+
+try {
+  await start()
+} catch (error) {
+  warn(`Rowhouse does not start: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+}

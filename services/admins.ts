@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import type { AdminAccount, AdminChanges, NewAdmin, PasswordChange } from '../schemas/admin.ts'
+import * as statements from './admin-statements.ts'
+import type { Clock } from './clock.ts'
+import type { Credentials } from './credentials.ts'
+import { type Database, type Row, type Statement, UnexpectedChanges } from './database/database.ts'
+import { DomainError, invalid } from './errors.ts'
+import { normalizePassword } from './passwords.ts'
+import { authenticationRequired, type Session } from './sessions.ts'
+
+interface Dependencies {
+  readonly db: Database
+  readonly clock: Clock
+  readonly credentials: Credentials
+  /** Characters that a password must have where it is set. */
+  readonly passwordMinLength: number
+}
+
+/** Who acts, and from where. */
+export interface Actor {
+  readonly id: number
+  readonly address: string
+}
+
+export interface FirstAdmin {
+  readonly name: string
+  /** The password, only where it was made up here: nobody knows it until it is shown. */
+  readonly generatedPassword: string | null
+  /** The given password has fewer characters than any later one must have. */
+  readonly isPasswordShort: boolean
+}
+
+const RANDOM_PASSWORD_BYTES = 18
+/** Hashing at the start is not on behalf of any client. */
+const NO_ADDRESS = ''
+
+const toAccount = (row: Row): AdminAccount => ({
+  id: Number(row.id),
+  name: String(row.name),
+  nickname: String(row.nickname),
+  must_change_password: Number(row.must_change_password),
+  created_at: Number(row.created_at),
+  updated_at: Number(row.updated_at)
+})
+
+const adminNotFound = (id: number) => new DomainError('ADMIN_NOT_FOUND', `There is no administrator with id ${id}.`)
+
+const adminExists = (name: string) =>
+  new DomainError(
+    'ADMIN_EXISTS',
+    `There is an administrator named '${name}' already. Names are compared ignoring case.`
+  )
+
+const lastAdmin = () =>
+  new DomainError('LAST_ADMIN', 'The last administrator cannot be deleted.', { hint: 'Create another one first.' })
+
+const ownPassword = () =>
+  new DomainError('OWN_PASSWORD', 'Your own password is changed with the old one.', {
+    hint: 'Send both to PUT /auth/password.'
+  })
+
+export const createAdminService = ({ db, clock, credentials, passwordMinLength }: Dependencies) => {
+  const isShort = (password: string) => [...normalizePassword(password)].length < passwordMinLength
+
+  const assertLongEnough = (password: string, path: string) => {
+    if (!isShort(password)) return
+    const message = `A password must have at least ${passwordMinLength} characters.`
+    throw invalid([{ path, code: 'length', message }])
+  }
+
+  /** Whether the unit was committed; false where a statement of it met other rows than it expects. */
+  const commit = async (unit: readonly Statement[]) => {
+    try {
+      await db.write(unit)
+      return true
+    } catch (error) {
+      if (error instanceof UnexpectedChanges) return false
+      throw error
+    }
+  }
+
+  const list = async (): Promise<AdminAccount[]> => (await db.read(statements.listAdmins)).map(toAccount)
+
+  /** @throws ADMIN_EXISTS */
+  const create = async ({ name, nickname, password }: NewAdmin, address: string): Promise<AdminAccount> => {
+    assertLongEnough(password, '/password')
+    const hash = await credentials.hash(password, address)
+    const [inserted] = await db.write([statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
+      throw error instanceof DomainError && error.code === 'UNIQUE_VIOLATION' ? adminExists(name) : error
+    })
+    return toAccount(inserted?.rows[0] as Row)
+  }
+
+  const hashForAnother = async (id: number, password: string, by: Actor) => {
+    if (id === by.id) throw ownPassword()
+    assertLongEnough(password, '/password')
+    return credentials.hash(password, by.address)
+  }
+
+  /**
+   * A password set here is known to two people: its owner has to change it, and every session of the owner ends.
+   * @throws ADMIN_NOT_FOUND, OWN_PASSWORD
+   */
+  const update = async (id: number, { nickname, password }: AdminChanges, by: Actor) => {
+    const hash = password === undefined ? null : await hashForAnother(id, password, by)
+    const unit = [statements.updateAdmin(id, { nickname: nickname ?? null, hash }, clock())]
+    if (hash !== null) unit.push(statements.endSessionsOf(id))
+    if (!(await commit(unit))) throw adminNotFound(id)
+  }
+
+  /** Ends the sessions too: they refer to the administrator. @throws ADMIN_NOT_FOUND, LAST_ADMIN */
+  const remove = async (id: number) => {
+    if (await commit([statements.deleteUnlessLast(id)])) return
+    const [admin] = await db.read(statements.findAdmin(id))
+    throw admin ? lastAdmin() : adminNotFound(id)
+  }
+
+  /**
+   * Keeps the given session and ends every other one of its administrator.
+   * @throws WRONG_PASSWORD, which counts as a failed login; TOO_MANY_ATTEMPTS
+   */
+  const changeOwnPassword = async ({ id, admin }: Session, change: PasswordChange, address: string) => {
+    assertLongEnough(change.newPassword, '/newPassword')
+    if (normalizePassword(change.newPassword) === normalizePassword(change.oldPassword)) {
+      throw invalid([
+        { path: '/newPassword', code: 'unchanged', message: 'The new password must differ from the old one.' }
+      ])
+    }
+    const [row] = await db.read(statements.findAdmin(admin.id))
+    if (!row) throw authenticationRequired()
+    const verified = await credentials.verify(
+      { name: admin.name, address },
+      change.oldPassword,
+      String(row.password_hash)
+    )
+    if (verified === null) throw new DomainError('WRONG_PASSWORD', 'The old password is wrong.')
+    const hash = await credentials.hash(change.newPassword, address)
+    const unit = [statements.changePassword(id, hash, clock()), statements.endSessionsOf(admin.id, id)]
+    if (!(await commit(unit))) throw authenticationRequired()
+  }
+
+  /** Creates an administrator where there is none at all, and says so; null where there is one. */
+  const ensureFirst = async ({ name, password }: { name: string; password?: string }): Promise<FirstAdmin | null> => {
+    if ((await list()).length > 0) return null
+    const generatedPassword = password === undefined ? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url') : null
+    const chosen = password ?? String(generatedPassword)
+    const hash = await credentials.hash(chosen, NO_ADDRESS)
+    const [inserted] = await db.write([statements.insertFirstAdmin({ name, nickname: name, hash }, clock())])
+    return inserted?.changes === 1 ? { name, generatedPassword, isPasswordShort: isShort(chosen) } : null
+  }
+
+  return { list, create, update, remove, changeOwnPassword, ensureFirst }
+}
+export type AdminService = ReturnType<typeof createAdminService>

@@ -1,0 +1,120 @@
+import type { ExportQuery } from '../../schemas/record.ts'
+import type { Database, HeldReader, Row } from '../database/database.ts'
+import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
+import { type Selection, search, totalOrder } from '../sql/lists.ts'
+import { csvHeader } from '../sql/record-csv.ts'
+import { parseOrder } from './order.ts'
+import type { View } from './view.ts'
+
+export interface ExportServiceOptions {
+  readonly db: Database
+  readonly maxPageSize: number
+}
+
+const BYTE_ORDER_MARK = '\ufeff'
+const LINE_END = '\r\n'
+const DEFAULT_PAGE_SIZE = 20
+
+/** Bytes that one step should give: large enough to be fast, small enough to keep memory flat. */
+const TARGET_CHUNK = 256 * 1024
+const FIRST_ROWS = 100
+const MOST_ROWS = 2000
+const INT64 = { first: -(2n ** 63n), last: 2n ** 63n - 1n }
+
+type Chunk = Uint8Array | string
+
+const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanceof Uint8Array ? row.chunk : null)
+
+/** Rows for the next step, from how wide the last ones were. */
+const nextStep = (rows: number, bytes: number) => {
+  if (bytes === 0) return rows
+  return Math.max(1, Math.min(MOST_ROWS, Math.floor((rows * TARGET_CHUNK) / bytes)))
+}
+
+/** CSV of whole tables: bounded memory, reader threads, and nothing held while the client does not read. */
+export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
+  /** Walks along an integer key; each step is a statement of its own. */
+  async function* byKey(selection: Selection, csv: string): AsyncGenerator<Chunk> {
+    const descending = selection.order[0]?.descending === true
+    const end = descending ? INT64.first : INT64.last
+    let from = descending ? INT64.last : INT64.first
+    let limit = FIRST_ROWS
+    while (true) {
+      const [row] = await db.scan(exportByKey(selection, csv, from, limit))
+      const bytes = bytesOf(row)
+      if (!bytes) return
+      yield bytes
+      const last = BigInt(String(row?.last))
+      if (Number(row?.count) < limit || last === end) return
+      from = descending ? last - 1n : last + 1n
+      limit = nextStep(limit, bytes.length)
+    }
+  }
+
+  async function* fromCollected(reader: HeldReader, selection: Selection, csv: string): AsyncGenerator<Chunk> {
+    let count = 0
+    for (const statement of collectKeys(selection)) count = Number((await reader.scan(statement))[0]?.count ?? 0)
+    let limit = FIRST_ROWS
+    for (let after = 0; after < count; ) {
+      const bytes = bytesOf((await reader.scan(exportCollected(selection, csv, after, after + limit)))[0])
+      after += limit
+      if (!bytes) continue
+      yield bytes
+      limit = nextStep(limit, bytes.length)
+    }
+  }
+
+  /** Sorts and filters once, in a reader thread held for this export, and walks along what it found. */
+  async function* byPosition(selection: Selection, csv: string): AsyncGenerator<Chunk> {
+    const reader = await db.holdReader()
+    try {
+      yield* fromCollected(reader, selection, csv)
+    } finally {
+      await reader.release()
+    }
+  }
+
+  async function* onePage(selection: Selection, csv: string, { page = 1, size = DEFAULT_PAGE_SIZE }: ExportQuery) {
+    const limit = Math.min(size, maxPageSize)
+    const [row] = await db.scan(exportPage(selection, csv, { limit, offset: (page - 1) * limit }))
+    const bytes = bytesOf(row)
+    if (bytes) yield bytes
+  }
+
+  const rowsOf = (view: View, selection: Selection, query: ExportQuery) => {
+    const csv = view.csv(query.escape !== false)
+    if (query.page !== undefined || query.size !== undefined) return onePage(selection, csv, query)
+    const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
+    return isInKeyOrder ? byKey(selection, csv) : byPosition(selection, csv)
+  }
+
+  async function* withHeader(header: string, first: IteratorResult<Chunk>, rows: AsyncGenerator<Chunk>) {
+    try {
+      yield header
+      if (first.done) return
+      yield first.value
+      yield* rows
+    } finally {
+      await rows.return(undefined)
+    }
+  }
+
+  /**
+   * CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change meanwhile may show either state.
+   * Resolves once the first rows are there, so that whatever can be refused is refused before the answer begins.
+   * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
+   */
+  const exportCsv = async (view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
+    const { order, q = '' } = query
+    const columns = [...view.columns.values()]
+    const filter = q === '' ? null : search(columns, q)
+    const selection = { table: view.table, order: totalOrder(view.table, parseOrder(view, order)), filter }
+    const header = csvHeader(columns, query.escape !== false) + LINE_END
+    const rows = rowsOf(view, selection, query)
+    return withHeader(query.bom ? BYTE_ORDER_MARK + header : header, await rows.next(), rows)
+  }
+
+  return { exportCsv }
+}
+
+export type ExportService = ReturnType<typeof createExportService>

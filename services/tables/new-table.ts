@@ -1,0 +1,169 @@
+import type { ErrorDetail } from '../../schemas/error.ts'
+import type { NewField, NewTable } from '../../schemas/table.ts'
+import type { SqlValue } from '../database/database.ts'
+import { invalid } from '../errors.ts'
+import { checkValue } from '../records/values.ts'
+import { storedTypeOf } from '../sql/column-kind.ts'
+import { foldName } from '../sql/identifiers.ts'
+import type { Column, Structure } from './registered-table.ts'
+
+const TIMESTAMP_FIELDS: readonly NewField[] = [
+  { name: 'created_at', jsonType: 'integer', isReadonly: true },
+  { name: 'updated_at', jsonType: 'integer', isReadonly: true }
+]
+
+const KEY_TYPES = ['integer', 'number', 'string']
+
+const toColumn = (field: NewField): Column => ({
+  name: field.name,
+  label: field.label ?? field.name,
+  sqliteType: storedTypeOf[field.jsonType],
+  jsonType: field.jsonType,
+  nullable: field.nullable ?? true,
+  defaultValue: field.defaultValue ?? null,
+  isPrimary: field.isPrimary ?? false,
+  isAutoIncrement: field.isAutoIncrement ?? false,
+  isHidden: field.isHidden ?? false,
+  isReadonly: field.isReadonly ?? false,
+  declaredType: storedTypeOf[field.jsonType],
+  isGenerated: false
+})
+
+/** A rule that a field may break: where, by which code, and in which words. */
+type Rule = readonly [broken: boolean, property: string, code: string, says: string]
+
+const rulesOf = (field: NewField): readonly Rule[] => {
+  const { name, jsonType, sqliteType, isPrimary = false, isAutoIncrement = false, isHidden = false } = field
+  const stored = storedTypeOf[jsonType]
+  return [
+    [
+      sqliteType !== undefined && sqliteType !== stored,
+      'sqliteType',
+      'type',
+      `'${name}': ${jsonType} is stored as ${stored}.`
+    ],
+    [
+      isPrimary && !KEY_TYPES.includes(jsonType),
+      'isPrimary',
+      'type',
+      `'${name}' can be the key only as ${KEY_TYPES.join(', ')}.`
+    ],
+    [
+      isAutoIncrement && !(isPrimary && jsonType === 'integer'),
+      'isAutoIncrement',
+      'type',
+      `'${name}' can auto-increment only as an integer primary key.`
+    ],
+    [isPrimary && isHidden, 'isHidden', 'key', `'${name}' is the key and cannot be hidden.`],
+    [
+      isPrimary && jsonType === 'integer' && (field.defaultValue ?? null) !== null,
+      'defaultValue',
+      'key',
+      `'${name}' generates its values and takes no default.`
+    ]
+  ]
+}
+
+const ruleFaults = (field: NewField, path: string): ErrorDetail[] =>
+  rulesOf(field)
+    .filter(([broken]) => broken)
+    .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
+
+const defaultFault = (column: Column, path: string): ErrorDetail[] => {
+  if (column.defaultValue === null) return []
+  const checked = checkValue(column, column.defaultValue)
+  if (!('fault' in checked)) return []
+  const { code, message } = checked.fault
+  return [{ path: `${path}/defaultValue`, code, message: `The default of '${column.name}' ${message}.` }]
+}
+
+const checkField = (field: NewField, path: string) => {
+  const faults = [...ruleFaults(field, path), ...defaultFault(toColumn(field), path)]
+  if (faults.length > 0) throw invalid(faults)
+}
+
+/** What SQLite stores where no value is sent. */
+const storedDefault = (column: Column): SqlValue => {
+  if (column.defaultValue === null) return null
+  const checked = checkValue(column, column.defaultValue)
+  return 'fault' in checked ? null : checked.value
+}
+
+const checkNames = (fields: readonly NewField[]) => {
+  const seen = new Set<string>()
+  for (const [index, { name }] of fields.entries()) {
+    if (seen.has(foldName(name))) {
+      throw invalid([
+        { path: `/fields/${index}/name`, code: 'unique', message: `The field '${name}' is declared twice.` }
+      ])
+    }
+    seen.add(foldName(name))
+  }
+}
+
+/** Without a declared key, an integer `id` becomes it, and is added in front where there is none. */
+const withKey = (fields: readonly NewField[]): readonly NewField[] => {
+  const keys = fields.filter(({ isPrimary }) => isPrimary)
+  if (keys.length > 1) throw invalid([{ path: '/fields', code: 'key', message: 'A table has one primary field.' }])
+  if (keys.length === 1) return fields
+  const declared = fields.findIndex(({ name }) => foldName(name) === 'id')
+  const key = fields[declared]
+  if (!key) return [{ name: 'id', jsonType: 'integer', isPrimary: true, isAutoIncrement: true }, ...fields]
+  if (key.jsonType !== 'integer') {
+    throw invalid(
+      [
+        {
+          path: `/fields/${declared}`,
+          code: 'key',
+          message: `'${key.name}' is not an integer, so it cannot be the key that every table needs.`
+        }
+      ],
+      'Mark a primary field, or give this one another name.'
+    )
+  }
+  return fields.with(declared, { ...key, isPrimary: true, isAutoIncrement: true })
+}
+
+export interface NewStructure {
+  readonly structure: Structure
+  /** The stored default of each column. */
+  readonly defaults: readonly SqlValue[]
+}
+
+/** The structure that a declaration asks for. @throws VALIDATION_FAILED */
+export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): NewStructure => {
+  const declared = withKey(autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields)
+  checkNames(autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields)
+  for (const [index, field] of declared.entries()) checkField(field, `/fields/${index}`)
+  const columns = declared.map(toColumn)
+  const key = columns.find((column) => column.isPrimary) as Column
+  const isRowidKey = key.sqliteType === 'INTEGER'
+  const structure = {
+    columns,
+    isStrict: true,
+    key: [key.name],
+    isRowidKey,
+    rowid: isRowidKey ? key.name : 'rowid',
+    autoTimestamps
+  }
+  return { structure, defaults: columns.map(storedDefault) }
+}
+
+/** A field for a table that has rows already. @throws VALIDATION_FAILED, FIELD_EXISTS is the database's to say */
+export const declareField = (field: NewField): { column: Column; defaultValue: SqlValue } => {
+  if (field.isPrimary || field.isAutoIncrement) {
+    throw invalid([{ path: '/field/isPrimary', code: 'key', message: 'A table keeps the key that it was made with.' }])
+  }
+  checkField(field, '/field')
+  const column = toColumn(field)
+  if (!column.nullable && column.defaultValue === null) {
+    throw invalid([
+      {
+        path: '/field/defaultValue',
+        code: 'required',
+        message: `'${field.name}' must not be null, so the rows that exist need a default.`
+      }
+    ])
+  }
+  return { column, defaultValue: storedDefault(column) }
+}

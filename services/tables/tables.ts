@@ -1,0 +1,271 @@
+import type { FieldChanges, NewField, NewTable, TableChanges } from '../../schemas/table.ts'
+import type { Clock } from '../clock.ts'
+import { type Database, type Row, type SqlValue, type Statement, UnexpectedChanges } from '../database/database.ts'
+import { DomainError, invalid, tableNotFound } from '../errors.ts'
+import { fits } from '../sql/column-kind.ts'
+import { addColumnSql, createTableSql } from '../sql/ddl.ts'
+import { foldName, identifier } from '../sql/identifiers.ts'
+import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
+import { declareField, declareStructure } from './new-table.ts'
+import type { Column, RegisteredTable, Structure } from './registered-table.ts'
+import { REGISTRY_COLUMNS, type TableRegistry, toRegisteredTable } from './registry.ts'
+
+export interface TableServiceOptions {
+  readonly db: Database
+  readonly registry: TableRegistry
+  readonly clock: Clock
+}
+
+/** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
+const isReserved = (name: string) =>
+  /^(?:_rowhouse_|sqlite_)/.test(foldName(name)) || ['_schema', '_me'].includes(foldName(name))
+
+const RESERVED_NEW = /^sqlite_/i
+/** Room for what a record's JSON and SQLite itself take (2,000 columns). */
+const MOST_FIELDS = 1000
+const MOST_TRIES = 5
+
+const notImportable = (message: string) => new DomainError('TABLE_NOT_IMPORTABLE', message)
+
+/** What `pragma table_list` calls things that hold no rows of their own. */
+const OTHER_KINDS: Record<string, string> = {
+  view: 'a view',
+  virtual: 'a virtual table',
+  shadow: 'a part of a virtual table'
+}
+
+const TAKEN_HINT: Record<string, string> = {
+  table: 'To serve the table that is there, import it: POST /admin/tables/import.'
+}
+
+const isUniqueViolation = (error: unknown) => error instanceof DomainError && error.code === 'UNIQUE_VIOLATION'
+
+const registered = (name: string) =>
+  new DomainError('TABLE_REGISTERED', `'${name}' is registered already.`, {
+    hint: 'GET /admin/tables lists it. Should its stored table be gone, unregister it first.'
+  })
+
+const taken = (name: string, type: string) =>
+  new DomainError('TABLE_EXISTS', `The database has a ${type} '${name}' already.`, {
+    hint: TAKEN_HINT[type] ?? 'Choose another name.'
+  })
+
+/** The flags and labels of a table, and of its fields, survive a fresh look at what is stored. */
+const keepChoices = (fresh: Structure, before: Structure): Structure => {
+  const known = new Map(before.columns.map((column) => [column.name, column]))
+  const columns = fresh.columns.map((column): Column => {
+    const old = known.get(column.name)
+    if (!old) return column
+    return {
+      ...column,
+      label: old.label,
+      isHidden: old.isHidden && !column.isPrimary,
+      isReadonly: old.isReadonly || column.isGenerated,
+      jsonType: fits(old.jsonType, column.sqliteType) ? old.jsonType : column.jsonType,
+      nullable: column.isPrimary ? old.nullable : column.nullable
+    }
+  })
+  const has = (name: string) => columns.some((column) => column.name === name)
+  return { ...fresh, columns, autoTimestamps: before.autoTimestamps && has('created_at') && has('updated_at') }
+}
+
+const changeColumns = (columns: readonly Column[], changes: readonly FieldChanges[]): readonly Column[] => {
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  for (const [index, { name, ...change }] of changes.entries()) {
+    const column = byName.get(name)
+    if (!column)
+      throw invalid([
+        { path: `/fields/${index}/name`, code: 'unknown', message: `'${name}' is no field of this table.` }
+      ])
+    if (column.isPrimary && change.isHidden) {
+      throw invalid([
+        { path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }
+      ])
+    }
+    byName.set(name, { ...column, ...change, isReadonly: change.isReadonly ?? column.isReadonly })
+  }
+  return [...byName.values()]
+}
+
+/** Registration, metadata and structure of tables. Their records are the record service's. */
+export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
+  const apply = (row: Row | undefined) => registry.apply(toRegisteredTable(row as Row))
+
+  const describe = async (name: string) => {
+    const [[table], columns, keyIndex] = await Promise.all([
+      db.read(describeTable(name)),
+      db.read(describeColumns(name)),
+      db.read(describeKeyIndex(name))
+    ])
+    return table && { table, columns, keyIndex }
+  }
+
+  const insertTable = (name: string, label: string, note: string | null, structure: Structure): Statement => {
+    const now = BigInt(clock())
+    return {
+      sql: `INSERT INTO _rowhouse_tables (name, label, note, structure, is_published, is_editable, created_at, updated_at)
+        VALUES (?, ?, ?, ?, 1, 1, ?, ?) RETURNING ${REGISTRY_COLUMNS}`,
+      params: [name, label, note, JSON.stringify(structure), now, now]
+    }
+  }
+
+  /** A change of one row of the registry, refused where the row is not as it was seen. */
+  const updateTable = (seen: RegisteredTable, set: string, params: readonly SqlValue[]): Statement => ({
+    sql: `UPDATE _rowhouse_tables SET ${set}, updated_at = max(?, updated_at + 1)
+      WHERE id = ? AND updated_at = ? RETURNING ${REGISTRY_COLUMNS}`,
+    params: [...params, BigInt(clock()), BigInt(seen.id), BigInt(seen.updatedAt)],
+    expect: 1
+  })
+
+  /** Runs a change against the table as it is now, and again when somebody else's change came in between. */
+  const change = async (id: number, unit: (table: RegisteredTable) => Promise<readonly Statement[]>) => {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const statements = await unit(registry.get(id))
+      try {
+        const results = await db.write(statements)
+        return apply(results.at(-1)?.rows[0])
+      } catch (error) {
+        if (!(error instanceof UnexpectedChanges)) throw error
+        await registry.load()
+      }
+    }
+    throw new DomainError('TABLE_CHANGED', 'The table keeps being changed by others. Try again.')
+  }
+
+  /** The registry's own index decides between two who register the same name at once. */
+  const register = async (name: string, unit: readonly Statement[]) => {
+    const results = await db.write(unit).catch((error) => {
+      throw isUniqueViolation(error) ? registered(name) : error
+    })
+    return apply(results.at(-1)?.rows[0])
+  }
+
+  /** @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED */
+  const create = async (table: NewTable): Promise<RegisteredTable> => {
+    const { name, label, note = null } = table
+    if (RESERVED_NEW.test(name)) {
+      throw invalid([
+        { path: '/name', code: 'format', message: `'${name}' begins with sqlite_, which is SQLite's own.` }
+      ])
+    }
+    const { structure, defaults } = declareStructure(table)
+    const [existing] = await db.read({
+      sql: 'SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE',
+      params: [name]
+    })
+    if (registry.find(name)) throw registered(name)
+    if (existing) throw taken(String(existing.name), String(existing.type))
+    return register(name, [
+      { sql: createTableSql(name, structure, defaults), params: [] },
+      insertTable(name, label, note, structure)
+    ])
+  }
+
+  const readStructure = async (name: string) => {
+    const description = await describe(name)
+    if (!description) return null
+    const { table } = description
+    if (table.type !== 'table')
+      throw notImportable(`'${table.name}' is ${OTHER_KINDS[String(table.type)]}; only ordinary tables can be served.`)
+    const structure = toStructure(description)
+    if (!structure) throw notImportable(`'${table.name}' has no primary key, and columns hide every name of its rowid.`)
+    return { name: String(table.name), structure }
+  }
+
+  /** Registers a table that the database has already. @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_NOT_IMPORTABLE */
+  const importTable = async (name: string): Promise<RegisteredTable> => {
+    if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
+    if (registry.find(name)) throw registered(name)
+    const found = await readStructure(name)
+    if (!found) throw tableNotFound(name)
+    return register(found.name, [insertTable(found.name, '', null, found.structure)])
+  }
+
+  /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
+  const update = (id: number, changes: TableChanges): Promise<RegisteredTable> =>
+    change(id, async (table) => {
+      const {
+        label = table.label,
+        note = table.note,
+        isPublished = table.isPublished,
+        isEditable = table.isEditable
+      } = changes
+      const columns = changeColumns(table.structure.columns, changes.fields ?? [])
+      const structure = JSON.stringify({ ...table.structure, columns })
+      const flags = [isPublished, isEditable].map((flag) => (flag ? 1n : 0n))
+      return [
+        updateTable(table, 'label = ?, note = ?, structure = ?, is_published = ?, is_editable = ?', [
+          label,
+          note,
+          structure,
+          ...flags
+        ])
+      ]
+    })
+
+  /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
+  const refresh = (id: number): Promise<RegisteredTable> =>
+    change(id, async (table) => {
+      const found = await readStructure(table.name)
+      if (!found) {
+        throw new DomainError('STRUCTURE_CHANGED', `The stored table '${table.name}' is gone.`, {
+          hint: 'Unregister it: DELETE /admin/tables/:id?confirm=true.'
+        })
+      }
+      return [updateTable(table, 'structure = ?', [JSON.stringify(keepChoices(found.structure, table.structure))])]
+    })
+
+  /** @throws TABLE_NOT_FOUND, FIELD_EXISTS, VALIDATION_FAILED */
+  const addField = (id: number, field: NewField): Promise<RegisteredTable> =>
+    change(id, async (table) => {
+      const { column, defaultValue } = declareField(field)
+      const { columns } = table.structure
+      if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {
+        throw new DomainError('FIELD_EXISTS', `The table has a field '${column.name}' already.`)
+      }
+      if (columns.length >= MOST_FIELDS) {
+        throw invalid([{ path: '/field', code: 'range', message: `A table takes ${MOST_FIELDS} fields at most.` }])
+      }
+      const structure = JSON.stringify({ ...table.structure, columns: [...columns, column] })
+      return [
+        { sql: addColumnSql(table.name, column, defaultValue), params: [] },
+        updateTable(table, 'structure = ?', [structure])
+      ]
+    })
+
+  const countRows = async (name: string) => {
+    const [row] = await db.scan({ sql: `SELECT count(*) AS count FROM ${identifier(name)}`, params: [] })
+    return Number(row?.count)
+  }
+
+  /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
+  const unregister = async (id: number, confirm: boolean): Promise<void> => {
+    const table = registry.get(id)
+    if (!confirm) {
+      const count = await countRows(table.name)
+      throw new DomainError(
+        'CONFIRMATION_REQUIRED',
+        `'${table.name}' has ${count} rows. They stay in the database, but can no longer be reached.`,
+        {
+          hint: 'To unregister the table, repeat the call with ?confirm=true. It can be imported again.'
+        }
+      )
+    }
+    await db.write([{ sql: 'DELETE FROM _rowhouse_tables WHERE id = ?', params: [BigInt(id)] }])
+    registry.forget(table)
+  }
+
+  return {
+    create,
+    importTable,
+    update,
+    refresh,
+    addField,
+    unregister,
+    get: registry.get,
+    find: registry.find,
+    all: registry.all
+  }
+}
+
+export type TableService = ReturnType<typeof createTableService>
