@@ -45,6 +45,8 @@ export const buildApp = async ({
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     http: { maxHeaderSize: 64 * 1024, headersTimeout: REQUEST_TIMEOUT_MS - 1000, connectionsCheckingInterval: 5000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that still arrive while the service stops are served; Fastify's own refusal has another shape.
+    return503OnClosing: false,
     frameworkErrors: onFrameworkError,
     clientErrorHandler: onClientError
   }).withTypeProvider<TypeBoxTypeProvider>()

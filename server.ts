@@ -3,8 +3,10 @@ import { buildApp } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import type { FirstAdmin } from './services/admins.ts'
 
-/** Milliseconds that requests in flight get to finish after SIGTERM. */
-const GRACE_MS = 8000
+/** Milliseconds that requests in flight get to finish after SIGTERM, and that everything gets until the process ends. */
+const DRAIN_MS = 5000
+const GRACE_MS = 9000
+const IDLE_CHECK_MS = 50
 
 const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
 const warn = (...lines: string[]) => process.stderr.write(`${lines.join('\n')}\n`)
@@ -41,7 +43,12 @@ const start = async () => {
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'An error that nobody caught. The process ends.')
+    // Node closes the connections that are idle now; those that become idle later would be kept alive.
+    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
+    const drain = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
     await app.close()
+    clearInterval(idle)
+    clearTimeout(drain)
   })
 }
 

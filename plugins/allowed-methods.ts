@@ -14,7 +14,7 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 const refuseWith = (allow: string) => async (request: FastifyRequest, reply: FastifyReply) => {
   reply.header('allow', allow)
-  throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here; ${allow} is.`)
+  throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here. Allowed: ${allow}.`)
 }
 
 /** Fastify answers a known path with an unknown method as 404; HTTP has 405 for it (RFC 9110, 15.5.6). */

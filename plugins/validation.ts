@@ -135,6 +135,21 @@ const parseJson = (bytes: Buffer): unknown => {
 
 const isEmptyObject = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
+/** Routes that take no body accept none, an empty one, or {}. */
+const refuseBody = (body: unknown) => {
+  if (body === undefined || isEmptyObject(body)) return
+  throw new DomainError('BODY_NOT_ALLOWED', 'This route takes no body.')
+}
+
+/** Routes that take no query parameters have no schema that could refuse them. */
+const refuseQuery = (query: unknown) => {
+  const names = Object.keys(query as object)
+  if (names.length === 0) return
+  throw invalid(
+    names.map((name) => ({ path: pointer(name), code: 'unknown', message: `'${name}' is not known here.` }))
+  )
+}
+
 export default fp(
   async (fastify) => {
     fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, coerceTypes: false, useDefaults: false })))
@@ -148,10 +163,10 @@ export default fp(
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.')
     })
 
-    // Routes without a body schema take none, an empty one, or {}.
-    fastify.addHook('preValidation', async ({ body, routeOptions }) => {
-      if (body === undefined || routeOptions.schema?.body !== undefined || isEmptyObject(body)) return
-      throw new DomainError('BODY_NOT_ALLOWED', 'This route takes no body.')
+    fastify.addHook('preValidation', async ({ body, query, routeOptions: { schema } }) => {
+      if (schema?.operationId === undefined) return
+      if (schema.body === undefined) refuseBody(body)
+      if (schema.querystring === undefined) refuseQuery(query)
     })
   },
   { name: 'validation' }

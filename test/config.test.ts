@@ -1,0 +1,34 @@
+import t from 'tap'
+import { readConfig } from '../config.ts'
+
+t.test('without any variable the defaults hold', async (t) => {
+  t.match(readConfig({}), {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATA_DIR: './data',
+    DATABASE: undefined,
+    ADMIN_NAME: 'admin',
+    SESSION_TTL: 43_200,
+    REQUIRE_PASSWORD_CHANGE: false,
+    MAX_PAGE_SIZE: 1000,
+    BODY_LIMIT: 1_048_576,
+    TRUST_PROXY: '',
+    CORS_ORIGIN: '',
+    LOG_LEVEL: 'warn',
+    ACCESS_LOG: false
+  })
+})
+
+t.test('variables are read as the types that they have', async (t) => {
+  const config = readConfig({ PORT: '8080', REQUIRE_PASSWORD_CHANGE: 'true', ADMIN_PASSWORD: 'short', PATH: '/bin' })
+  t.match(config, { PORT: 8080, REQUIRE_PASSWORD_CHANGE: true, ADMIN_PASSWORD: 'short' })
+  t.notOk('PATH' in config, 'what is not ours is left out')
+})
+
+t.test('a bad variable is named, with what it must be', async (t) => {
+  t.throws(() => readConfig({ PORT: '70000' }), { message: /PORT must be <= 65535/ })
+  t.throws(() => readConfig({ PORT: 'http' }), { message: /PORT must be integer/ })
+  t.throws(() => readConfig({ ADMIN_PASSWORD: '' }), { message: /ADMIN_PASSWORD must NOT have fewer than 1/ })
+  t.throws(() => readConfig({ JWT_SECRET: 'short' }), { message: /JWT_SECRET/ })
+  t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), { message: /BODY_LIMIT.*LOG_LEVEL/ })
+})

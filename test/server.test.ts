@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { temporaryDirectory } from './helpers.ts'
+
+const SERVER = new URL(`../server.js`, import.meta.url).pathname
+
+interface Running {
+  readonly child: ChildProcess
+  readonly address: string
+  readonly output: string[]
+}
+
+const collect = (child: ChildProcess) => {
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface(stream).on('line', (line) => lines.push(line))
+  }
+  return lines
+}
+
+const spawnServer = (t: Test, env: Record<string, string>) => {
+  const child = spawn(process.execPath, [SERVER], { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe' })
+  t.teardown(() => child.kill('SIGKILL'))
+  return { child, output: collect(child) }
+}
+
+/** Waits for the line that says the address. */
+const start = async (t: Test, env: Record<string, string>): Promise<Running> => {
+  const { child, output } = spawnServer(t, env)
+  for await (const line of createInterface(child.stdout)) {
+    const address = /listens at (\S+)/.exec(line)?.[1]
+    if (address) return { child, address, output }
+  }
+  throw new Error(`The server did not start: ${output.join('\n')}`)
+}
+
+const stop = async ({ child }: Running) => {
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+/** Waits for the end of a server that refuses to start. */
+const refusal = async (t: Test, env: Record<string, string>) => {
+  const { child, output } = spawnServer(t, env)
+  const [code] = await once(child, 'close')
+  return { code, output: output.join('\n') }
+}
+
+const logIn = (address: string, password: string) =>
+  fetch(`${address}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'admin', password })
+  })
+
+t.test('the first start makes an administrator, prints the password once, and SIGTERM ends it with 0', async (t) => {
+  const DATA_DIR = join(temporaryDirectory(t), 'new', 'data')
+  const first = await start(t, { DATA_DIR })
+  const password = /password\s+(\S+)/.exec(first.output.join('\n'))?.[1] ?? ''
+  t.equal((await logIn(first.address, password)).status, 200)
+  t.equal((await logIn(first.address, 'something else')).status, 401)
+  t.equal(await stop(first), 0)
+  t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the WAL was folded into the file')
+
+  const second = await start(t, { DATA_DIR })
+  t.notMatch(second.output.join('\n'), /password/)
+  t.equal((await logIn(second.address, password)).status, 200)
+  t.equal(await stop(second), 0)
+})
+
+t.test('a short ADMIN_PASSWORD is taken, with a warning', async (t) => {
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' })
+  t.match(server.output.join('\n'), /ADMIN_PASSWORD is shorter than 8/)
+  t.equal((await logIn(server.address, 'short')).status, 200)
+  t.equal(await stop(server), 0)
+})
+
+t.test('a bad variable stops the start, by name', async (t) => {
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: .*PORT must be integer/)
+})
+
+t.test('a second process on the same file is refused, and the first goes on', async (t) => {
+  const DATA_DIR = temporaryDirectory(t)
+  const first = await start(t, { DATA_DIR, ADMIN_PASSWORD: 'correct horse' })
+  const { code, output } = await refusal(t, { DATA_DIR })
+  t.equal(code, 1)
+  t.match(output, /Another Rowhouse serves/)
+  t.equal((await logIn(first.address, 'correct horse')).status, 200)
+  t.equal(await stop(first), 0)
+})
+
+t.test('a request in flight finishes when the service is told to stop', async (t) => {
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' })
+  const body = JSON.stringify({ name: 'admin', password: 'correct horse' })
+  const login = request(`${server.address}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' }
+  })
+  login.flushHeaders()
+  await once(login, 'continue')
+  const exit = once(server.child, 'exit')
+  server.child.kill('SIGTERM')
+  login.end(body)
+  const [response] = await once(login, 'response')
+  t.equal(response.statusCode, 200)
+  response.resume()
+  t.same((await exit)[0], 0)
+})
