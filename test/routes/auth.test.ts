@@ -1,0 +1,221 @@
+import t from 'tap'
+import { startApp } from '../helpers.ts'
+import { CHEAP, createAdmin, logIn, loginRequest, PASSWORD } from '../session-app.ts'
+
+const SUCCESS = { success: true, data: { success: true } }
+const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
+const ADMIN = { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: true }
+
+t.test('POST /auth/login', async (t) => {
+  const app = await startApp(t, { hashingCost: CHEAP })
+
+  t.test('answers with the administrator and sets a cookie', async (t) => {
+    const response = await app.inject(loginRequest())
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: { admin: ADMIN, mustChangePassword: true } })
+    t.match(response.cookies, [{ name: 'rowhouse_session' }])
+  })
+
+  t.test('refuses a wrong password and an unknown name in the same words, and sets no cookie', async (t) => {
+    const wrong = await app.inject(loginRequest({ password: 'wrong' }))
+    const unknown = await app.inject(loginRequest({ name: 'nobody' }))
+    for (const response of [wrong, unknown]) {
+      t.equal(response.statusCode, 401)
+      t.match(response.json(), {
+        success: false,
+        error: { code: 'INVALID_CREDENTIALS', message: 'The name or the password is wrong.' }
+      })
+      t.same(response.cookies, [])
+    }
+    t.same(Object.keys(wrong.json().error), Object.keys(unknown.json().error))
+  })
+
+  t.test('takes a password of 1,024 characters, and no longer one', async (t) => {
+    const longest = await app.inject(loginRequest({ password: 'x'.repeat(1024) }))
+    t.equal(longest.statusCode, 401)
+    t.match(longest.json(), { success: false, error: { code: 'INVALID_CREDENTIALS' } })
+    const longer = await app.inject(loginRequest({ password: 'x'.repeat(1025) }))
+    t.equal(longer.statusCode, 400)
+    t.match(longer.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path: '/password' }] } })
+  })
+
+  t.test('takes a password shorter than may be set', async (t) => {
+    const response = await app.inject(loginRequest({ password: 'x' }))
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { success: false, error: { code: 'INVALID_CREDENTIALS' } })
+  })
+
+  const malformed: Record<string, unknown> = {
+    'an empty password': { name: 'admin', password: '' },
+    'an empty name': { name: '', password: PASSWORD },
+    'no password': { name: 'admin' },
+    'no name': { password: PASSWORD },
+    'a number for a password': { name: 'admin', password: 12345678 },
+    'a password of null': { name: 'admin', password: null },
+    'a list of names': { name: ['admin'], password: PASSWORD },
+    'an unknown key': { name: 'admin', password: PASSWORD, remember: true },
+    'a NUL in the name': { name: 'admin\0', password: PASSWORD }
+  }
+  for (const [fault, payload] of Object.entries(malformed)) {
+    t.test(`refuses ${fault}`, async (t) => {
+      const response = await app.inject({
+        ...loginRequest(),
+        payload: JSON.stringify(payload),
+        headers: { 'content-type': 'application/json' }
+      })
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+    })
+  }
+
+  t.test('refuses a form', async (t) => {
+    const response = await app.inject({
+      ...loginRequest(),
+      payload: `name=admin&password=${PASSWORD}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' }
+    })
+    t.equal(response.statusCode, 415)
+    t.match(response.json(), { success: false, error: { code: 'UNSUPPORTED_MEDIA_TYPE' } })
+  })
+
+  t.test('asks an address that failed ten times to wait, and no other', async (t) => {
+    const from = (remoteAddress: string, password: string) =>
+      app.inject({ ...loginRequest({ password }), remoteAddress })
+    for (let count = 0; count < 10; count += 1) t.equal((await from('192.0.2.1', 'wrong')).statusCode, 401)
+    const refused = await from('192.0.2.1', PASSWORD)
+    t.equal(refused.statusCode, 429)
+    t.match(refused.json(), { success: false, error: { code: 'TOO_MANY_ATTEMPTS' } })
+    t.match(refused.headers['retry-after'], /^(89\d|900)$/)
+    t.equal((await from('192.0.2.2', PASSWORD)).statusCode, 200)
+  })
+})
+
+t.test('GET /auth/me', async (t) => {
+  const app = await startApp(t, { hashingCost: CHEAP })
+
+  t.test('answers with the administrator who is logged in', async (t) => {
+    const response = await app.inject({ url: '/auth/me', headers: await logIn(app) })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: ADMIN })
+  })
+
+  t.test('needs a session', async (t) => {
+    const response = await app.inject({ url: '/auth/me' })
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), AUTHENTICATION_REQUIRED)
+  })
+})
+
+t.test('PUT /auth/password', async (t) => {
+  const app = await startApp(t, { hashingCost: CHEAP })
+  const root = await logIn(app)
+  await createAdmin(app, root, 'ada')
+  const change = (headers: { cookie?: string }, oldPassword: unknown, newPassword: unknown) =>
+    app.inject({ method: 'PUT', url: '/auth/password', headers, payload: { oldPassword, newPassword } })
+
+  t.test('refuses a wrong old password', async (t) => {
+    const response = await change(await logIn(app, { name: 'ada' }), 'wrong', 'battery staple')
+    t.equal(response.statusCode, 403)
+    t.match(response.json(), { success: false, error: { code: 'WRONG_PASSWORD' } })
+    t.equal((await app.inject(loginRequest({ name: 'ada' }))).statusCode, 200)
+  })
+
+  t.test('changes the password, clears the flag, and ends the other sessions', async (t) => {
+    const [here, elsewhere] = [await logIn(app, { name: 'ada' }), await logIn(app, { name: 'ada' })]
+    const response = await change(here, PASSWORD, 'battery staple')
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    t.match((await app.inject({ url: '/auth/me', headers: here })).json(), { data: { mustChangePassword: false } })
+    t.equal((await app.inject({ url: '/auth/me', headers: elsewhere })).statusCode, 401)
+    t.equal((await app.inject({ url: '/auth/me', headers: root })).statusCode, 200)
+    t.equal((await app.inject(loginRequest({ name: 'ada' }))).statusCode, 401)
+    const again = await app.inject(loginRequest({ name: 'ada', password: 'battery staple' }))
+    t.match(again.json(), { success: true, data: { mustChangePassword: false } })
+  })
+
+  const malformed: Record<string, [unknown, unknown]> = {
+    'of 7 characters': ['battery staple', 'staples'],
+    'of 257 characters': ['battery staple', 'x'.repeat(257)],
+    'that is the old one': ['battery staple', 'battery staple'],
+    'that is a number': ['battery staple', 12345678],
+    'without an old one': ['', 'correct battery']
+  }
+  for (const [fault, [oldPassword, newPassword]] of Object.entries(malformed)) {
+    t.test(`refuses a new password ${fault}`, async (t) => {
+      const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+      const response = await change(headers, oldPassword, newPassword)
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+    })
+  }
+
+  t.test('takes a new password of 8 and of 256 characters', async (t) => {
+    const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+    t.equal((await change(headers, 'battery staple', 'x'.repeat(256))).statusCode, 200)
+    t.equal((await change(headers, 'x'.repeat(256), '12345678')).statusCode, 200)
+    t.equal((await change(headers, '12345678', 'battery staple')).statusCode, 200)
+  })
+
+  t.test('needs a session', async (t) => {
+    const response = await change({}, PASSWORD, 'battery staple')
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), AUTHENTICATION_REQUIRED)
+  })
+
+  t.test('counts wrong old passwords as failed logins', async (t) => {
+    const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+    for (let count = 0; count < 10; count += 1) {
+      t.equal((await change(headers, `guess ${count}`, 'correct battery')).statusCode, 403)
+    }
+    const refused = await change(headers, 'battery staple', 'correct battery')
+    t.equal(refused.statusCode, 429)
+    t.match(refused.json(), { success: false, error: { code: 'TOO_MANY_ATTEMPTS' } })
+    const login = await app.inject(loginRequest({ name: 'ada', password: 'battery staple' }))
+    t.equal(login.statusCode, 429)
+    t.match(login.json(), { success: false, error: { code: 'TOO_MANY_ATTEMPTS' } })
+  })
+})
+
+t.test('POST /auth/logout', async (t) => {
+  const app = await startApp(t, { hashingCost: CHEAP })
+  const logOut = (headers: { cookie?: string }, payload?: object) =>
+    app.inject({ method: 'POST', url: '/auth/logout', headers, ...(payload && { payload }) })
+
+  t.test('ends the session and clears the cookie; a copy of it is worth nothing', async (t) => {
+    const headers = await logIn(app)
+    const response = await logOut(headers)
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    t.match(
+      response.headers['set-cookie'],
+      /^rowhouse_session=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Strict$/
+    )
+    const replayed = await app.inject({ url: '/auth/me', headers })
+    t.equal(replayed.statusCode, 401)
+    t.match(replayed.json(), AUTHENTICATION_REQUIRED)
+  })
+
+  t.test('leaves other sessions of the administrator alone', async (t) => {
+    const [here, elsewhere] = [await logIn(app), await logIn(app)]
+    await logOut(here)
+    const response = await app.inject({ url: '/auth/me', headers: elsewhere })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: ADMIN })
+  })
+
+  t.test('takes an empty object for a body, and nothing else', async (t) => {
+    const headers = await logIn(app)
+    const refused = await logOut(headers, { everywhere: true })
+    t.equal(refused.statusCode, 400)
+    t.match(refused.json(), { success: false, error: { code: 'BODY_NOT_ALLOWED' } })
+    const accepted = await logOut(headers, {})
+    t.equal(accepted.statusCode, 200)
+    t.same(accepted.json(), SUCCESS)
+  })
+
+  t.test('needs a session', async (t) => {
+    const response = await logOut({})
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), AUTHENTICATION_REQUIRED)
+  })
+})

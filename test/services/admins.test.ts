@@ -1,0 +1,236 @@
+import t from 'tap'
+import { createAdminService } from '../../services/admins.ts'
+import { createCredentials } from '../../services/credentials.ts'
+import type { Database } from '../../services/database/database.ts'
+import { createPasswords } from '../../services/passwords.ts'
+import { CHEAP, createTestClock, openTestDatabase, PASSWORD, startAdminServices } from '../session-app.ts'
+
+const ADDRESS = '192.0.2.1'
+const NEW = { nickname: 'N', password: PASSWORD }
+
+t.test('administrators', async (t) => {
+  const { db, clock, advance, admins, sessions } = await startAdminServices(t)
+  const actor = { id: 1, address: ADDRESS }
+  const logIn = (name: string, password = PASSWORD) => sessions.logIn({ name, password }, ADDRESS)
+  const account = async (id: number) => (await admins.list()).find((admin) => admin.id === id)
+
+  t.test('a new administrator is listed, and must change the password', async (t) => {
+    const created = await admins.create({ ...NEW, name: 'Ada' }, ADDRESS)
+    t.same(created, {
+      id: 2,
+      name: 'Ada',
+      nickname: 'N',
+      must_change_password: 1,
+      created_at: clock(),
+      updated_at: clock()
+    })
+    t.same(await account(2), created)
+    t.match(await logIn('Ada'), { admin: { id: 2, mustChangePassword: true } })
+  })
+
+  t.test('a name is taken whatever its case', async (t) => {
+    await t.rejects(admins.create({ ...NEW, name: 'ADA' }, ADDRESS), {
+      code: 'ADMIN_EXISTS',
+      message: /^There is an administrator named 'ADA'/
+    })
+  })
+
+  t.test('of two at once with one name, one is created', async (t) => {
+    const outcomes = await Promise.allSettled([
+      admins.create({ ...NEW, name: 'twin' }, ADDRESS),
+      admins.create({ ...NEW, name: 'Twin' }, ADDRESS)
+    ])
+    t.same(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  })
+
+  t.test('a password of the shortest length is taken, one character less is not', async (t) => {
+    await t.resolves(admins.create({ ...NEW, name: 'long enough', password: '12345678' }, ADDRESS))
+    await t.rejects(admins.create({ ...NEW, name: 'too short', password: '1234567' }, ADDRESS), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/password', code: 'length' }]
+    })
+  })
+
+  t.test('characters are counted, not the code units or code points that spell them', async (t) => {
+    await t.rejects(admins.create({ ...NEW, name: 'emoji', password: '😀😀😀😀' }, ADDRESS), {
+      code: 'VALIDATION_FAILED'
+    })
+    await t.rejects(admins.create({ ...NEW, name: 'accents', password: 'e\u0301'.repeat(4) }, ADDRESS), {
+      code: 'VALIDATION_FAILED'
+    })
+  })
+
+  t.test('a nickname changes alone, and ends no session', async (t) => {
+    const session = await logIn('Ada')
+    advance(1000)
+    await admins.update(2, { nickname: 'Countess' }, actor)
+    t.match(await account(2), { nickname: 'Countess', updated_at: clock() })
+    t.match(await sessions.find(session.id), { admin: { nickname: 'Countess' } })
+  })
+
+  t.test('a nickname may be emptied', async (t) => {
+    await admins.update(2, { nickname: '' }, actor)
+    t.match(await account(2), { nickname: '' })
+  })
+
+  t.test('updated_at moves even when the clock stands still or goes back', async (t) => {
+    const before = (await account(2))?.updated_at ?? 0
+    advance(-5000)
+    await admins.update(2, { nickname: 'A' }, actor)
+    t.equal((await account(2))?.updated_at, before + 1)
+    advance(5000)
+  })
+
+  t.test('changing one’s own password keeps this session and ends the others', async (t) => {
+    const [here, elsewhere] = [await logIn('Ada'), await logIn('Ada')]
+    await admins.changeOwnPassword(here, { oldPassword: PASSWORD, newPassword: 'battery staple' }, ADDRESS)
+    t.match(await sessions.find(here.id), { admin: { mustChangePassword: false } })
+    t.equal(await sessions.find(elsewhere.id), null)
+    await t.rejects(logIn('Ada'), { code: 'INVALID_CREDENTIALS' })
+    t.match(await logIn('Ada', 'battery staple'), { admin: { mustChangePassword: false } })
+  })
+
+  t.test('one’s own password does not change with a wrong old one', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    const change = { oldPassword: PASSWORD, newPassword: 'another staple' }
+    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'WRONG_PASSWORD', kind: 'forbidden' })
+    t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
+  })
+
+  t.test('one’s own new password differs from the old one', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    const change = { oldPassword: 'battery staple', newPassword: 'battery staple' }
+    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/newPassword', code: 'unchanged' }]
+    })
+  })
+
+  t.test('one’s own new password is long enough', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    const change = { oldPassword: 'battery staple', newPassword: 'staple' }
+    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/newPassword', code: 'length' }]
+    })
+  })
+
+  t.test('a session that ended meanwhile changes no password', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    await sessions.end(session.id)
+    const change = { oldPassword: 'battery staple', newPassword: 'another staple' }
+    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'AUTHENTICATION_REQUIRED' })
+    t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
+  })
+
+  t.test('a password set by another administrator has to be changed, and ends every session', async (t) => {
+    const held = [await logIn('Ada', 'battery staple'), await logIn('Ada', 'battery staple')]
+    await admins.update(2, { password: 'set by another' }, actor)
+    for (const { id } of held) t.equal(await sessions.find(id), null)
+    await t.rejects(logIn('Ada', 'battery staple'), { code: 'INVALID_CREDENTIALS' })
+    t.match(await logIn('Ada', 'set by another'), { admin: { mustChangePassword: true } })
+  })
+
+  t.test('a password set by another administrator is long enough', async (t) => {
+    await t.rejects(admins.update(2, { password: 'short' }, actor), { code: 'VALIDATION_FAILED' })
+    t.match(await logIn('Ada', 'set by another'), { admin: { id: 2 } })
+  })
+
+  t.test('one’s own password cannot be set without the old one, one’s own nickname can', async (t) => {
+    const change = { nickname: 'Root', password: 'set by oneself' }
+    await t.rejects(admins.update(1, change, actor), { code: 'OWN_PASSWORD', hint: /PUT \/auth\/password/ })
+    t.match(await account(1), { nickname: 'admin' })
+    await admins.update(1, { nickname: 'Root' }, actor)
+    t.match(await account(1), { nickname: 'Root' })
+  })
+
+  t.test('an administrator who does not exist is not changed', async (t) => {
+    await t.rejects(admins.update(999, { nickname: 'x' }, actor), { code: 'ADMIN_NOT_FOUND', kind: 'not-found' })
+    await t.rejects(admins.update(999, { password: 'long enough' }, actor), { code: 'ADMIN_NOT_FOUND' })
+  })
+
+  t.test('deleting an administrator ends the sessions', async (t) => {
+    const session = await logIn('Ada', 'set by another')
+    await admins.remove(2)
+    t.equal(await account(2), undefined)
+    t.equal(await sessions.find(session.id), null)
+    t.same(await db.read({ sql: 'SELECT id FROM _rowhouse_sessions WHERE admin_id = 2', params: [] }), [])
+    const change = { oldPassword: 'set by another', newPassword: 'another staple' }
+    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'AUTHENTICATION_REQUIRED' })
+  })
+
+  t.test('an administrator who does not exist is not deleted', async (t) => {
+    await t.rejects(admins.remove(2), { code: 'ADMIN_NOT_FOUND' })
+  })
+
+  t.test('the id of a deleted administrator is not given again', async (t) => {
+    const created = await admins.create({ ...NEW, name: 'last' }, ADDRESS)
+    await admins.remove(created.id)
+    t.ok((await admins.create({ ...NEW, name: 'last' }, ADDRESS)).id > created.id)
+  })
+
+  t.test('of the last two, deleted at once by different requests, one remains', async (t) => {
+    const [first, second, ...others] = await admins.list()
+    for (const { id } of others) await admins.remove(id)
+    const outcomes = await Promise.allSettled([admins.remove(first?.id ?? 0), admins.remove(second?.id ?? 0)])
+    t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'LAST_ADMIN' } }])
+    t.equal((await admins.list()).length, 1)
+  })
+
+  t.test('the last one cannot be deleted', async (t) => {
+    const [last] = await admins.list()
+    await t.rejects(admins.remove(last?.id ?? 0), { code: 'LAST_ADMIN', kind: 'conflict' })
+    t.equal((await admins.list()).length, 1)
+  })
+})
+
+const createOn = (db: Database) => {
+  const credentials = createCredentials(createPasswords(CHEAP))
+  return createAdminService({ db, clock: createTestClock().clock, credentials, passwordMinLength: 8 })
+}
+
+t.test('the first administrator', async (t) => {
+  const db = await openTestDatabase(t)
+  const admins = createOn(db)
+  const forget = () => db.write([{ sql: 'DELETE FROM _rowhouse_admins', params: [] }])
+
+  t.test('has the given name and password, and must change the password', async (t) => {
+    const first = await admins.ensureFirst({ name: 'root', password: PASSWORD })
+    t.same(first, { name: 'root', generatedPassword: null, isPasswordShort: false })
+    t.match(await admins.list(), [{ name: 'root', must_change_password: 1 }])
+  })
+
+  t.test('is not created where there is one already', async (t) => {
+    t.equal(await admins.ensureFirst({ name: 'another' }), null)
+    t.match(await admins.list(), [{ name: 'root' }])
+  })
+
+  t.test('gets a random password where none is given', async (t) => {
+    await forget()
+    const first = await admins.ensureFirst({ name: 'root' })
+    t.match(first, { name: 'root', generatedPassword: /^[\w-]{24}$/, isPasswordShort: false })
+  })
+
+  t.test('may have a short password, which is reported', async (t) => {
+    await forget()
+    t.match(await admins.ensureFirst({ name: 'root', password: '1234567' }), { isPasswordShort: true })
+  })
+
+  t.test('is created once by two starts at once', async (t) => {
+    await forget()
+    const created = await Promise.all([admins.ensureFirst({ name: 'one' }), admins.ensureFirst({ name: 'two' })])
+    t.equal(created.filter((first) => first !== null).length, 1)
+    t.equal((await admins.list()).length, 1)
+  })
+})
+
+t.test('a refusal by the database is not taken for a conflict', async (t) => {
+  const { db, admins } = await startAdminServices(t)
+  const { id } = await admins.create({ ...NEW, name: 'Ada' }, ADDRESS)
+  for (const event of ['INSERT', 'DELETE']) {
+    const sql = `CREATE TRIGGER no_${event} BEFORE ${event} ON _rowhouse_admins BEGIN SELECT RAISE(ABORT, 'no'); END`
+    await db.write([{ sql, params: [] }])
+  }
+  await t.rejects(admins.create({ ...NEW, name: 'Bob' }, ADDRESS), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(admins.remove(id), { code: 'REFUSED_BY_TRIGGER' })
+})
