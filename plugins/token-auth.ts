@@ -35,11 +35,6 @@ const TABLE: unique symbol = Symbol('table')
 const FLUSH_INTERVAL_MS = 60_000
 const RELOAD_RETRY_MS = 1000
 
-/** What this plugin needs of the registry: the table of a name, ignoring case, from memory. */
-interface TableFinder {
-  find(name: string): RegisteredTable | undefined
-}
-
 export interface TokenAuthOptions {
   /** Milliseconds between two writes of last_used_at. */
   readonly flushInterval?: number
@@ -105,8 +100,7 @@ const keepInStep = async (fastify: FastifyInstance, flushInterval: number) => {
 
 export default fp<TokenAuthOptions>(
   async (fastify, { flushInterval = FLUSH_INTERVAL_MS }) => {
-    const { tokens } = fastify
-    const tables = fastify.getDecorator<TableFinder>('tables')
+    const { tokens, tables } = fastify
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)

@@ -1,4 +1,5 @@
 import type { Action, Permissions } from '../schemas/token.ts'
+import { foldName } from './sql/identifiers.ts'
 
 /** What a call can need. `write` is no need of its own: it grants every one of these but `read`. */
 export type NeededAction = Exclude<Action, 'write'>
@@ -12,23 +13,20 @@ const grants: Record<Action, readonly NeededAction[]> = {
   schema: ['schema']
 }
 
-/**
- * Table names as SQLite compares them: ignoring the case of ASCII letters only. Folding more would let a scope on one
- * table reach another whose name merely resembles it, such as the Kelvin sign and k.
- */
-export const foldCase = (name: string) => name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
-
 export interface Scope {
   /** Whether the table is in scope, for whatever action. */
   includes(table: string): boolean
   allows(action: NeededAction, table: string): boolean
 }
 
-/** The permissions of a token, made ready to be asked on every request. */
+/**
+ * The permissions of a token, made ready to be asked on every request. Names fold as SQLite folds them: folding more
+ * than ASCII would let a scope on one table reach another that merely resembles it, such as k and the Kelvin sign.
+ */
 export const createScope = ({ tables, actions }: Permissions): Scope => {
   const granted = new Set(actions.flatMap((action) => grants[action]))
-  const names = new Set(tables.map(foldCase))
+  const names = new Set(tables.map(foldName))
   const isUnbounded = names.has('*')
-  const includes = (table: string) => isUnbounded || names.has(table) || names.has(foldCase(table))
+  const includes = (table: string) => isUnbounded || names.has(table) || names.has(foldName(table))
   return { includes, allows: (action, table) => granted.has(action) && includes(table) }
 }

@@ -4,39 +4,68 @@ import type { AddressInfo } from 'node:net'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../schemas/token.ts'
-import { bearer, issue, registered, startTokenApp, type TokenApp } from '../token-app.ts'
+import { administratorView } from '../../services/records/view.ts'
+import { bearer, createTable, issue, startTokenApp, type TokenApp } from '../token-app.ts'
 
 const lines: string[] = []
 let now = Date.now()
 let app: TokenApp
 let file: string
-let tables: Awaited<ReturnType<typeof startTokenApp>>['tables']
+
+const findTable = (name: string) => {
+  const table = app.tables.find(name)
+  if (!table) throw new Error(`The test lacks the table ${name}.`)
+  return table
+}
 
 t.before(async () => {
-  const started = await startTokenApp(t, {
-    clock: () => now,
-    onLog: (line) => lines.push(line),
-    flushInterval: 5,
-    tables: [
-      registered(1, 'cats'),
-      registered(2, 'hidden', { isPublished: false }),
-      registered(3, 'frozen', { isEditable: false }),
-      registered(4, 'vault', { isPublished: false, isEditable: false })
-    ]
-  })
+  const started = await startTokenApp(t, { clock: () => now, onLog: (line) => lines.push(line), flushInterval: 5 })
   app = started.app
   file = started.file
-  tables = started.tables
+  const flags = {
+    cats: { isEditable: true },
+    hidden: { isPublished: false },
+    frozen: { isEditable: false },
+    vault: { isPublished: false, isEditable: false }
+  }
+  for (const [name, changes] of Object.entries(flags)) {
+    const { id } = await createTable(app, name)
+    await app.tables.update(id, changes)
+    await app.records.create(administratorView(findTable(name)), { name: 'Tom', lives: 9 })
+  }
 })
 
-const call = (token: string, url: string, payload: object = {}) =>
-  app.inject({ method: 'POST', url: `/data${url}`, headers: bearer(token), payload })
+const call = (token: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
+  app.inject({ method, url: `/data${path}`, headers: bearer(token), ...(payload && { payload }) })
+
+let fields = 0
+
+/** Everything that a token can do to a table, by what it needs. */
+const reads = {
+  list: (token: string, table: string) => call(token, 'GET', `/${table}`),
+  schema: (token: string, table: string) => call(token, 'GET', `/${table}/schema`),
+  readOne: (token: string, table: string) => call(token, 'GET', `/${table}/records/1`)
+}
+const writes = {
+  create: (token: string, table: string) => call(token, 'POST', `/${table}/records`, { name: 'Tim' }),
+  update: (token: string, table: string) => call(token, 'PUT', `/${table}/records/1`, { name: 'Ted' }),
+  increment: (token: string, table: string) =>
+    call(token, 'POST', `/${table}/incr`, { pk: '1', field: 'lives', count: 1 }),
+  delete: async (token: string, table: string) => {
+    const created = await app.records.create(administratorView(findTable('cats')), {})
+    return call(token, 'DELETE', `/${table}/records/${JSON.parse(created).id}`)
+  },
+  addField: (token: string, table: string) =>
+    call(token, 'POST', `/_schema/tables/${table}/fields`, { field: { name: `f${++fields}`, jsonType: 'string' } })
+}
+const calls = { ...reads, ...writes }
+
+const createTableBy = (token: string, name: string) =>
+  call(token, 'POST', '/_schema/tables', { name, label: '', fields: [{ name: 'a', jsonType: 'string' }] })
 
 const until = async (isTrue: () => boolean | Promise<boolean>) => {
   while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve))
 }
-
-const newTable = (name: string) => ({ name, label: '', fields: [{ name: 'a', jsonType: 'string' }] })
 
 t.test('every bad credential gets the same 401, with a challenge', async (t) => {
   const expired = await issue(app, { tables: ['*'], actions: ['read'] }, now)
@@ -44,11 +73,11 @@ t.test('every bad credential gets the same 401, with a challenge', async (t) => 
     {},
     { authorization: 'Bearer nonsense' },
     { authorization: 'Basic cm9vdDpyb290' },
-    { cookie: 'session=anything' },
+    { cookie: 'rowhouse_session=anything' },
     bearer(expired.token)
   ]
   for (const one of headers) {
-    const res = await app.inject({ method: 'POST', url: '/data/cats/read', headers: one })
+    const res = await app.inject({ url: '/data/cats', headers: one })
     t.equal(res.statusCode, 401)
     t.equal(res.headers['www-authenticate'], 'Bearer')
     t.match(res.json(), {
@@ -61,42 +90,37 @@ t.test('every bad credential gets the same 401, with a challenge', async (t) => 
   }
 })
 
-t.test('a good token gets through, and the handler has token and table', async (t) => {
-  const { token } = await issue(app, { tables: ['cats'], actions: ['read'] })
-  const res = await call(token, '/cats/read')
-  t.equal(res.statusCode, 200)
-  t.equal(res.headers['www-authenticate'], undefined)
-  t.same(res.json(), { success: true, data: { token: 'read', table: 'cats' } })
+t.test('a good token gets through, whatever the case of the table name', async (t) => {
+  const { token } = await issue(app, { tables: ['CATS'], actions: ['read'] })
+  for (const name of ['cats', 'Cats', 'cAtS']) {
+    const res = await calls.list(token, name)
+    t.equal(res.statusCode, 200)
+    t.equal(res.headers['www-authenticate'], undefined)
+    t.match(res.json(), { success: true, data: { total: 1 } })
+  }
 })
 
 t.test('each action opens exactly its calls', async (t) => {
-  const calls: readonly (readonly [needed: string, url: string, body?: object])[] = [
-    ['read', '/cats/read'],
-    ['create', '/cats/create'],
-    ['update', '/cats/update'],
-    ['delete', '/cats/delete'],
-    ['schema', '/_schema/tables', newTable('cats')]
-  ]
   const opens: Record<Action, readonly string[]> = {
-    read: ['read'],
-    write: ['create', 'update', 'delete', 'schema'],
+    read: ['list', 'schema', 'readOne'],
+    write: ['create', 'update', 'increment', 'delete', 'addField'],
     create: ['create'],
-    update: ['update'],
+    update: ['update', 'increment'],
     delete: ['delete'],
-    schema: ['schema']
+    schema: ['addField']
   }
   for (const action of actions) {
     const { token } = await issue(app, { tables: ['cats'], actions: [action] })
-    for (const [needed, url, body] of calls) {
-      const res = await call(token, url, body)
-      t.equal(res.statusCode, opens[action].includes(needed) ? 200 : 403, `${action} for ${needed}`)
+    for (const [name, send] of Object.entries(calls)) {
+      const res = await send(token, 'cats')
+      t.equal(res.statusCode, opens[action].includes(name) ? 200 : 403, `${action} for ${name}`)
     }
   }
 })
 
 t.test('a missing action gets 403 and hears what is needed', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  const res = await call(token, '/cats/create')
+  const res = await calls.create(token, 'cats')
   t.equal(res.statusCode, 403)
   t.match(res.json(), {
     success: false,
@@ -107,10 +131,24 @@ t.test('a missing action gets 403 and hears what is needed', async (t) => {
   })
 })
 
+t.test('empty lists of a token open nothing', async (t) => {
+  for (const permissions of [
+    { tables: [], actions: [...actions] },
+    { tables: ['*'], actions: [] }
+  ]) {
+    const { token } = await issue(app, permissions)
+    for (const [name, send] of Object.entries(calls)) {
+      const res = await send(token, 'cats')
+      t.equal(res.statusCode, 403, name)
+      t.match(res.json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
+    }
+  }
+})
+
 t.test('out of scope, existing, missing and hidden tables get the same 403', async (t) => {
   const { token } = await issue(app, { tables: ['dogs'], actions: ['read'] })
-  for (const name of ['cats', 'nope', 'hidden', 'frozen']) {
-    const res = await call(token, `/${name}/read`)
+  for (const name of ['cats', 'nope', 'hidden', 'frozen', '_rowhouse_tokens', 'sqlite_schema']) {
+    const res = await calls.list(token, name)
     const { requestId, ...error } = res.json().error
     t.equal(res.statusCode, 403)
     t.same(error, {
@@ -123,50 +161,39 @@ t.test('out of scope, existing, missing and hidden tables get the same 403', asy
 
 t.test('in scope, an unpublished table is missing exactly like one that is not there', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
-  for (const name of ['nope', 'hidden', 'vault']) {
-    for (const action of ['read', 'create']) {
-      const res = await call(token, `/${name}/${action}`)
-      t.equal(res.statusCode, 404)
-      t.match(res.json(), { error: { code: 'TABLE_NOT_FOUND', message: `There is no table '${name}'.` } })
+  for (const table of ['nope', 'hidden', 'vault', '_ROWHOUSE_TOKENS']) {
+    for (const [name, send] of Object.entries(calls)) {
+      const res = await send(token, table)
+      t.equal(res.statusCode, 404, `${name} of ${table}`)
+      t.match(res.json(), { error: { code: 'TABLE_NOT_FOUND', message: `There is no table '${table}'.` } })
     }
   }
 })
 
 t.test('a table that is not editable can be read but not written', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
-  t.equal((await call(token, '/frozen/read')).statusCode, 200)
-  for (const action of ['create', 'update', 'delete']) {
-    const res = await call(token, `/frozen/${action}`)
-    t.equal(res.statusCode, 403)
+  for (const [name, send] of Object.entries(reads)) t.equal((await send(token, 'frozen')).statusCode, 200, name)
+  for (const [name, send] of Object.entries(writes)) {
+    const res = await send(token, 'frozen')
+    t.equal(res.statusCode, 403, name)
     t.match(res.json(), { success: false, error: { code: 'TABLE_READ_ONLY' } })
   }
 })
 
-t.test('a field can be added to an editable table only', async (t) => {
-  const { token } = await issue(app, { tables: ['*'], actions: ['schema'] })
-  const body = { field: { name: 'b', jsonType: 'string' } }
-  t.same((await call(token, '/_schema/tables/cats/fields', body)).json(), { success: true, data: { table: 'cats' } })
-  const res = await call(token, '/_schema/tables/frozen/fields', body)
-  t.equal(res.statusCode, 403)
-  t.match(res.json(), { success: false, error: { code: 'TABLE_READ_ONLY' } })
-})
-
 t.test('a new table has to be in scope by the name in the body, and need not exist', async (t) => {
   const { token } = await issue(app, { tables: ['Birds'], actions: ['schema'] })
-  t.equal((await call(token, '/_schema/tables', newTable('birds'))).statusCode, 200)
-  const res = await call(token, '/_schema/tables', newTable('dogs'))
-  t.equal(res.statusCode, 403)
-  t.match(res.json(), {
-    error: {
-      code: 'ACTION_NOT_ALLOWED',
-      message: "The token needs the action 'schema' (or 'write') on the table 'dogs'."
-    }
-  })
-})
-
-t.test('table names compare ignoring case', async (t) => {
-  const { token } = await issue(app, { tables: ['CATS'], actions: ['read'] })
-  t.same((await call(token, '/cAtS/read')).json().data.table, 'cats')
+  t.equal((await createTableBy(token, 'birds')).statusCode, 200)
+  for (const name of ['dogs', 'cats']) {
+    const res = await createTableBy(token, name)
+    t.equal(res.statusCode, 403)
+    t.match(res.json(), {
+      error: {
+        code: 'ACTION_NOT_ALLOWED',
+        message: `The token needs the action 'schema' (or 'write') on the table '${name}'.`
+      }
+    })
+  }
+  t.equal(app.tables.find('dogs'), undefined, 'the refused table was not made')
 })
 
 /** Sends the head of a request and half its body; `finish` sends the rest and gives the answer. */
@@ -175,7 +202,7 @@ const slowCall = async (token: string) => {
   const outgoing = httpRequest({
     port,
     method: 'POST',
-    path: '/data/cats/create',
+    path: '/data/cats/records',
     headers: { ...bearer(token), 'content-type': 'application/json', 'content-length': 2 }
   })
   const answered = once(outgoing, 'response')
@@ -233,15 +260,16 @@ t.test('a slow body does not outlive', async (t) => {
   t.test('the freezing of its table', async (t) => {
     const { token } = await fresh()
     const finish = await slowCall(token)
-    tables.set('cats', registered(1, 'cats', { isEditable: false }))
+    const { id } = findTable('cats')
+    await app.tables.update(id, { isEditable: false })
     t.match(await finish(), { status: 403, body: { error: { code: 'TABLE_READ_ONLY' } } })
-    tables.set('cats', registered(1, 'cats'))
+    await app.tables.update(id, { isEditable: true })
   })
 })
 
 t.test('a handler that asks for what no hook established fails, and closed', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  for (const url of ['/data/unguarded', '/bare']) {
+  for (const url of ['/without-token', '/without-table']) {
     const res = await app.inject({ url, headers: bearer(token) })
     t.equal(res.statusCode, 500)
     t.match(res.json(), { success: false, error: { code: 'INTERNAL_ERROR' } })
@@ -258,7 +286,7 @@ const lastUse = async (id: number) => {
 
 t.test('uses reach the disk in the background', async (t) => {
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  await call(token, '/cats/read')
+  await calls.list(token, 'cats')
   await until(async () => (await lastUse(id)) !== null)
   t.equal(await lastUse(id), now)
 })
@@ -267,13 +295,13 @@ t.test('what another program changes is known without a restart, and faults on t
   const other = new BetterSqlite3(file)
   t.teardown(() => other.close())
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  const answers = async (status: number) => (await call(token, '/cats/read')).statusCode === status
+  const answers = async (status: number) => (await calls.list(token, 'cats')).statusCode === status
 
   lines.length = 0
   other.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_elsewhere')
   await until(() => lines.some((line) => line.includes('could not be read anew')))
   now += 1
-  await call(token, '/cats/read')
+  await calls.list(token, 'cats')
   await until(() => lines.some((line) => line.includes('could not be saved')))
   t.ok(await answers(200), 'what is in memory goes on serving')
 
@@ -296,9 +324,9 @@ t.test('a failed reload is tried again without another commit', async (t) => {
 })
 
 t.test('closing saves the last uses', async (t) => {
-  const { app, file } = await startTokenApp(t, { clock: () => now, tables: [registered(1, 'cats')] })
+  const { app, file } = await startTokenApp(t, { clock: () => now })
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  await app.inject({ method: 'POST', url: '/data/cats/read', headers: bearer(token) })
+  await app.inject({ url: '/data/_me', headers: bearer(token) })
   await app.close()
   const other = new BetterSqlite3(file)
   t.teardown(() => other.close())

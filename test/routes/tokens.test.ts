@@ -1,9 +1,10 @@
 import t from 'tap'
-import { bearer, registered, startTokenApp, type TokenApp } from '../token-app.ts'
+import { bearer, createTable, startTokenApp, type TokenApp } from '../token-app.ts'
 
 let app: TokenApp
 t.before(async () => {
-  app = (await startTokenApp(t, { tables: [registered(1, 'cats')] })).app
+  app = (await startTokenApp(t)).app
+  await createTable(app, 'cats')
 })
 
 const permissions = { tables: ['cats'], actions: ['read'] }
@@ -76,8 +77,7 @@ t.test('PUT with expiresAt null lets a token live for ever', async (t) => {
 
 t.test('deactivating a token holds on its next request, and so does activating it', async (t) => {
   const { id, token } = await issue()
-  const use = async () =>
-    (await app.inject({ method: 'POST', url: '/data/cats/read', headers: bearer(token) })).statusCode
+  const use = async () => (await app.inject({ url: '/data/cats', headers: bearer(token) })).statusCode
   t.equal(await use(), 200)
   await send('PUT', `/${id}`, { isActive: false })
   t.equal(await use(), 401)
@@ -91,7 +91,7 @@ t.test('DELETE revokes a token for good', async (t) => {
   t.equal(res.statusCode, 200)
   t.same(res.json(), { success: true, data: { success: true } })
   t.equal(await listed(id), undefined)
-  const use = await app.inject({ method: 'POST', url: '/data/cats/read', headers: bearer(token) })
+  const use = await app.inject({ url: '/data/cats', headers: bearer(token) })
   t.equal(use.statusCode, 401)
 })
 
