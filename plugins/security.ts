@@ -1,0 +1,103 @@
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import underPressure from '@fastify/under-pressure'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError } from '../services/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers although the service is overloaded. */
+    evenUnderPressure?: boolean
+  }
+}
+
+export interface SecurityOptions {
+  /** Milliseconds that a turn of the event loop may be late on average before requests are refused. */
+  readonly maxEventLoopDelay?: number
+}
+
+const MAX_EVENT_LOOP_DELAY_MS = 1000
+const PREFLIGHT_LIFE_S = 600
+
+/**
+ * On every answer. An answer of the API is data: it may load nothing, be framed by nobody, and stay in no cache that
+ * serves somebody else. Set by hand, since these never change and @fastify/helmet works them out anew for every
+ * request (docs/decisions/0010-security-headers.md). HTTPS, and so HSTS, belong to the proxy in front.
+ */
+const HEADERS = {
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'private, no-store',
+  vary: 'Authorization, Cookie'
+}
+
+const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  reply.headers(HEADERS)
+  done()
+}
+
+/** We inflate nothing, so that no small body becomes a large one. */
+const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const encoding = headers['content-encoding']
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Bodies are taken as they are, not encoded as '${encoding}'.`, {
+      hint: 'Leave Content-Encoding out.'
+    })
+  }
+  done()
+}
+
+const isOrigin = (text: string) =>
+  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
+/** @throws an Error that names the entry which is no origin; `*` is none, since answers carry credentials. */
+const readOrigins = (list: string) => {
+  const origins = list.split(',').map((origin) => origin.trim())
+  const wrong = origins.find((origin) => !isOrigin(origin))
+  if (wrong === undefined) return origins
+  throw new Error(
+    `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`
+  )
+}
+
+const isPreflight = ({ method, headers }: FastifyRequest) =>
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+
+/** Any other OPTIONS request is answered as without CORS: 405, with the methods that there are. */
+const corsFor = (origin: string[]) => {
+  const options: FastifyCorsOptions = {
+    origin,
+    credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type'],
+    exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate'],
+    maxAge: PREFLIGHT_LIFE_S
+  }
+  const withoutPreflight = { ...options, preflight: false }
+  return {
+    delegator: (request: FastifyRequest, use: (error: null, chosen: FastifyCorsOptions) => void) =>
+      use(null, isPreflight(request) ? options : withoutPreflight)
+  }
+}
+
+const overloaded = () =>
+  new DomainError('OVERLOADED', 'More work is under way than the service can take. Try again.', { retryAfter: 1 })
+
+const refuseUnlessVital = ({ routeOptions }: FastifyRequest) => {
+  if (!routeOptions.config.evenUnderPressure) throw overloaded()
+}
+
+/** Registered before anything that adds routes or hooks: what it sets and refuses holds for all of them. */
+export default fp<SecurityOptions>(
+  async (fastify, { maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS }) => {
+    const { CORS_ORIGIN } = fastify.config
+
+    fastify.addHook('onRequest', setHeaders)
+    if (CORS_ORIGIN !== '') await fastify.register(cors, corsFor(readOrigins(CORS_ORIGIN)))
+    await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnlessVital })
+    fastify.addHook('onRequest', refuseEncodedBody)
+  },
+  { name: 'security' }
+)
