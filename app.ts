@@ -11,6 +11,7 @@ import validation from './plugins/validation.ts'
 import admin from './routes/admin.ts'
 import auth from './routes/auth.ts'
 import data from './routes/data.ts'
+import type { FirstAdmin } from './services/admins.ts'
 import type { Clock } from './services/clock.ts'
 import type { HashingCost } from './services/passwords.ts'
 
@@ -29,15 +30,8 @@ export interface AppOptions {
 const LONGEST_PARAMETER = 3 * 8192
 const REQUEST_TIMEOUT_MS = 60_000
 
-/** The whole service on one screen: what is registered, in order. It does not listen yet. */
-export const buildApp = async ({
-  config,
-  logger = false,
-  clock = Date.now,
-  hashingCost,
-  onDeath = () => {}
-}: AppOptions) => {
-  const app = Fastify({
+const createServer = (config: Config, logger: FastifyServerOptions['logger'] = false) =>
+  Fastify({
     logger,
     logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
     bodyLimit: config.BODY_LIMIT,
@@ -51,6 +45,10 @@ export const buildApp = async ({
     clientErrorHandler: onClientError
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+type App = ReturnType<typeof createServer>
+
+/** The whole service on one screen: what is registered, in order. */
+const register = async (app: App, { config, clock = Date.now, hashingCost, onDeath = () => {} }: AppOptions) => {
   app.decorate('config', config)
   app.decorate('clock', clock)
 
@@ -66,12 +64,31 @@ export const buildApp = async ({
   await app.register(admin, { prefix: '/admin' })
   await app.register(data, { prefix: '/data' })
   await app.register(app.refuseOtherMethods)
-  return app
+}
+
+/**
+ * Builds the service; it does not listen yet. The first administrator is made last: a password that was made up must
+ * not be lost because a later step failed.
+ * @throws an Error with the reason when it must not start
+ */
+export const buildApp = async (options: AppOptions) => {
+  const app = createServer(options.config, options.logger)
+  try {
+    await register(app, options)
+    const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = options.config
+    app.decorate('firstAdmin', await app.admins.ensureFirst({ name, ...(password !== undefined && { password }) }))
+    return app
+  } catch (error) {
+    await app.close()
+    throw error
+  }
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     clock: Clock
+    /** The administrator made at this start; null where there was one already. */
+    firstAdmin: FirstAdmin | null
   }
 }

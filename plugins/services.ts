@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { type AdminService, createAdminService, type FirstAdmin } from '../services/admins.ts'
+import { type AdminService, createAdminService } from '../services/admins.ts'
 import { createCredentials } from '../services/credentials.ts'
 import { createPasswords, type HashingCost } from '../services/passwords.ts'
 import { createExportService, type ExportService } from '../services/records/export.ts'
@@ -17,8 +17,6 @@ declare module 'fastify' {
     exports: ExportService
     admins: AdminService
     sessions: SessionService
-    /** The administrator made at this start; null where there was one already. */
-    firstAdmin: FirstAdmin | null
   }
 }
 
@@ -47,15 +45,8 @@ export default fp<ServicesOptions>(
     fastify.decorate('tokens', createTokenService({ db, clock }))
     fastify.decorate('sessions', createSessionService({ db, clock, credentials, ttl: config.SESSION_TTL }))
 
-    const admins = createAdminService({ db, clock, credentials, passwordMinLength: config.PASSWORD_MIN_LENGTH })
-    fastify.decorate('admins', admins)
-    fastify.decorate(
-      'firstAdmin',
-      await admins.ensureFirst({
-        name: config.ADMIN_NAME,
-        ...(config.ADMIN_PASSWORD !== undefined && { password: config.ADMIN_PASSWORD })
-      })
-    )
+    const passwordMinLength = config.PASSWORD_MIN_LENGTH
+    fastify.decorate('admins', createAdminService({ db, clock, credentials, passwordMinLength }))
     await registry.load()
 
     const reload = () => {

@@ -87,6 +87,14 @@ t.test('a bad variable stops the start, by name', async (t) => {
   t.match(output, /Rowhouse does not start: .*PORT must be integer/)
 })
 
+t.test('a secret that can be guessed stops the start, before a password is made up', async (t) => {
+  const DATA_DIR = temporaryDirectory(t)
+  const { code, output } = await refusal(t, { DATA_DIR, JWT_SECRET: 'changeme'.repeat(5) })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: JWT_SECRET can be guessed/)
+  t.match((await start(t, { DATA_DIR })).output.join('\n'), /password/)
+})
+
 t.test('a second process on the same file is refused, and the first goes on', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
   const first = await start(t, { DATA_DIR, ADMIN_PASSWORD: 'correct horse' })
