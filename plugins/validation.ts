@@ -1,13 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
 import { DomainError, invalid } from '../services/errors.ts'
-
-/** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
-const DEEPEST_BODY = 100
+import { findFault, parseJson, pointer, refuse } from './json-body.ts'
 
 const detailCodes: Record<string, string> = {
   type: 'type',
@@ -25,8 +22,6 @@ const detailCodes: Record<string, string> = {
   maxItems: 'length',
   minProperties: 'required'
 }
-
-const pointer = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** Ajv names the object that lacks or has too many keys; a caller wants the key itself. */
 const keyOf = ({ keyword, params }: ErrorObject): string | undefined => {
@@ -62,9 +57,6 @@ const convert = (type: unknown, text: unknown) => {
   return text
 }
 
-const nulText = (path: string) =>
-  invalid([{ path, code: 'format', message: `'${path.slice(1)}' contains a NUL character.` }])
-
 const validateText = (schema: TSchema) => {
   const types = Object.entries<{ type?: string }>(schema.properties ?? {}).map(
     ([name, { type }]) => [name, type] as const
@@ -72,8 +64,10 @@ const validateText = (schema: TSchema) => {
   return (value: Record<string, unknown>) => {
     for (const [name, type] of types) {
       const text = value[name]
-      if (typeof text === 'string' && text.includes('\0')) throw nulText(pointer(name))
-      if (text !== undefined) value[name] = convert(type, text)
+      if (text === undefined) continue
+      const fault = findFault(text)
+      if (fault) throw refuse({ ...fault, path: pointer(name) })
+      value[name] = convert(type, text)
     }
   }
 }
@@ -97,43 +91,8 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
   }
 }
 
-const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
-
-const checkString = (text: string, path: string) => {
-  if (text.includes('\0')) throw nulText(path)
-  if (!text.isWellFormed()) {
-    throw invalid([{ path, code: 'format', message: `'${path.slice(1)}' contains half of a surrogate pair.` }])
-  }
-}
-
-/** What no JSON value of ours may hold, wherever it stands: NUL, lone surrogates, numbers beyond a double. */
-const checkValue = (value: unknown, path: string, depth: number): void => {
-  if (typeof value === 'string') checkString(value, path)
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw invalid([{ path, code: 'range', message: `'${path.slice(1)}' is beyond what a number can be.` }])
-  }
-  if (typeof value !== 'object' || value === null) return
-  if (depth === 0) throw malformed(`The body is nested deeper than ${DEEPEST_BODY} levels.`)
-  for (const [key, item] of Object.entries(value)) {
-    if (!Array.isArray(value)) checkString(key, `${path}${pointer(key)}`)
-    checkValue(item, `${path}${pointer(key)}`, depth - 1)
-  }
-}
-
-const parseJson = (bytes: Buffer): unknown => {
-  if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
-  let value: unknown
-  try {
-    value = JSON.parse(bytes.toString('utf8'))
-  } catch {
-    throw malformed('The body is not valid JSON.')
-  }
-  checkValue(value, '', DEEPEST_BODY)
-  return value
-}
-
-const isEmptyObject = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+const isEmptyObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 
 /** Routes that take no body accept none, an empty one, or {}. */
 const refuseBody = (body: unknown) => {
@@ -163,10 +122,12 @@ export default fp(
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.')
     })
 
-    fastify.addHook('preValidation', async ({ body, query, routeOptions: { schema } }) => {
-      if (schema?.operationId === undefined) return
-      if (schema.body === undefined) refuseBody(body)
-      if (schema.querystring === undefined) refuseQuery(query)
+    fastify.addHook('preValidation', ({ body, query, routeOptions: { schema } }, _reply, done) => {
+      if (schema?.operationId !== undefined) {
+        if (schema.body === undefined) refuseBody(body)
+        if (schema.querystring === undefined) refuseQuery(query)
+      }
+      done()
     })
   },
   { name: 'validation' }

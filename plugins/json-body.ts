@@ -1,0 +1,57 @@
+import { isUtf8 } from 'node:buffer'
+import { DomainError, invalid } from '../services/errors.ts'
+
+/** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
+const DEEPEST_BODY = 100
+
+/** A key as a part of a JSON Pointer (RFC 6901). */
+export const pointer = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
+
+/** A fault in a JSON value, and where it is below that value. */
+interface Fault {
+  readonly path: string
+  readonly code: string
+  readonly says: string
+}
+
+const stringFault = (text: string): Fault | undefined => {
+  if (text.includes('\0')) return { path: '', code: 'format', says: 'contains a NUL character' }
+  return text.isWellFormed() ? undefined : { path: '', code: 'format', says: 'contains half of a surrogate pair' }
+}
+
+const memberFault = (value: object, depth: number): Fault | undefined => {
+  if (depth === 0) return { path: '', code: 'depth', says: `is nested deeper than ${DEEPEST_BODY} levels` }
+  for (const [key, member] of Object.entries(value)) {
+    const fault = stringFault(key) ?? findFault(member, depth - 1)
+    if (fault) return { ...fault, path: pointer(key) + fault.path }
+  }
+  return undefined
+}
+
+/** What no JSON value of ours may hold, wherever it stands: NUL, lone surrogates, numbers beyond a double. */
+export const findFault = (value: unknown, depth = DEEPEST_BODY): Fault | undefined => {
+  if (typeof value === 'string') return stringFault(value)
+  if (typeof value === 'object' && value !== null) return memberFault(value, depth)
+  const isBeyondDouble = typeof value === 'number' && !Number.isFinite(value)
+  return isBeyondDouble ? { path: '', code: 'range', says: 'is beyond what a number can be' } : undefined
+}
+
+export const refuse = ({ path, code, says }: Fault) =>
+  invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${says}.` }])
+
+/** The value of a JSON body, undefined for an empty one. @throws MALFORMED_JSON, VALIDATION_FAILED */
+export const parseJson = (bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+  const fault = findFault(value)
+  if (fault) throw refuse(fault)
+  return value
+}
