@@ -64,6 +64,12 @@ export const defaultValueOf = (sql: string | null, jsonType: string): unknown =>
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(sql) ? asNumber(sql, jsonType) : sql
 }
 
+/** The default of a column whose values are booleans or JSON by choice, where its declaration could not tell. */
+export const defaultAs = (value: unknown, jsonType: string): unknown => {
+  if (typeof value === 'string') return asJson(value, jsonType)
+  return jsonType === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
+}
+
 const toColumn = (row: Row, isStrict: boolean, isAutoIncrement: boolean): Column => {
   const declaredType = String(row.type)
   const sqliteType = affinityOf(declaredType, isStrict)

@@ -132,9 +132,12 @@ export interface NewStructure {
 
 /** The structure that a declaration asks for. @throws VALIDATION_FAILED */
 export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): NewStructure => {
-  const declared = withKey(autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields)
-  checkNames(autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields)
-  for (const [index, field] of declared.entries()) checkField(field, `/fields/${index}`)
+  const sent = autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields
+  const declared = withKey(sent)
+  checkNames(sent)
+  // A key that was added in front is no field of the request.
+  const added = declared.length - sent.length
+  for (const [index, field] of declared.entries()) checkField(field, `/fields/${index - added}`)
   const columns = declared.map(toColumn)
   const key = columns.find((column) => column.isPrimary) as Column
   const isRowidKey = key.sqliteType === 'INTEGER'

@@ -5,7 +5,7 @@ import { DomainError, invalid, tableNotFound } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { foldName, identifier } from '../sql/identifiers.ts'
-import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
+import { defaultAs, describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
 import { declareField, declareStructure } from './new-table.ts'
 import type { Column, RegisteredTable, Structure } from './registered-table.ts'
 import { REGISTRY_COLUMNS, type TableRegistry, toRegisteredTable } from './registry.ts'
@@ -56,12 +56,14 @@ const keepChoices = (fresh: Structure, before: Structure): Structure => {
   const columns = fresh.columns.map((column): Column => {
     const old = known.get(column.name)
     if (!old) return column
+    const jsonType = fits(old.jsonType, column.sqliteType) ? old.jsonType : column.jsonType
     return {
       ...column,
       label: old.label,
       isHidden: old.isHidden && !column.isPrimary,
       isReadonly: old.isReadonly || column.isGenerated,
-      jsonType: fits(old.jsonType, column.sqliteType) ? old.jsonType : column.jsonType,
+      jsonType,
+      defaultValue: defaultAs(column.defaultValue, jsonType),
       nullable: column.isPrimary ? old.nullable : column.nullable
     }
   })
