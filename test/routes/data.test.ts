@@ -1,0 +1,517 @@
+import t from 'tap'
+import type { NewField, Table } from '../../schemas/table.ts'
+import type { Permissions } from '../../schemas/token.ts'
+import {
+  answers,
+  asAdmin,
+  asToken,
+  bearer,
+  client,
+  confirms,
+  createDatabase,
+  createTable,
+  dataOf,
+  importTable,
+  plainField,
+  refuses,
+  startApp
+} from '../helpers.ts'
+
+const theirs = createDatabase(
+  t,
+  `CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, d NUMERIC, t TEXT, b BOOLEAN, day DATE);
+   INSERT INTO loose VALUES (1, 9223372036854775807, 1.5, 'x', 1, '2026-01-01'), (2, 'text', 'text', 'y', 0, 5);
+   CREATE TABLE pairs (a INTEGER, b TEXT, n INTEGER, PRIMARY KEY (a, b));
+   INSERT INTO pairs VALUES (1, 'x,y', 1);
+   CREATE TABLE demanding (id INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, shown TEXT);`
+)
+
+let time = Date.parse('2026-03-01T12:00:00Z')
+const app = await startApp(t, { env: { DATABASE: theirs, MAX_PAGE_SIZE: '100' }, clock: () => time })
+const admin = await asAdmin(app)
+const token = await asToken(app, admin)
+const only = (...actions: Permissions['actions']) => asToken(app, admin, { tables: ['*'], actions })
+
+const catFields: NewField[] = [
+  { name: 'name', jsonType: 'string' },
+  { name: 'lives', jsonType: 'integer' },
+  { name: 'weight', jsonType: 'number' }
+]
+const cats = await createTable(admin, { name: 'Cats', fields: catFields, autoTimestamps: true })
+const stamps = () => ({ created_at: time, updated_at: time })
+
+t.test('a token lists, reads, creates, updates and deletes records', async (t) => {
+  const tom = { id: 1, name: 'Tom', lives: 9, weight: null, ...stamps() }
+  answers(t, await token.post('/data/Cats/records', { name: 'Tom', lives: 9 }), tom)
+  answers(t, await token.get('/data/Cats/records/1'), tom)
+  answers(t, await token.get('/data/Cats'), { rows: [tom], total: 1, page: 1, size: 20 })
+  confirms(t, await token.put('/data/Cats/records/1', { weight: 4.5 }))
+  answers(t, await token.get('/data/Cats?page=1&size=500&order=-weight&q=tom'), {
+    rows: [{ ...tom, weight: 4.5, updated_at: time + 1 }],
+    total: 1,
+    page: 1,
+    size: 100
+  })
+  confirms(t, await token.delete('/data/Cats/records/1'))
+  refuses(t, await token.get('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
+  refuses(t, await token.put('/data/Cats/records/1', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
+  refuses(t, await token.delete('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('a token reads the schema that administrators see', async (t) => {
+  answers(t, await token.get('/data/Cats/schema'), cats)
+  refuses(t, await token.get('/data/Cats/schema?full=true'), 400, 'VALIDATION_FAILED', '/full')
+})
+
+t.test('a table is found whatever the case of its name', async (t) => {
+  for (const name of ['cats', 'CATS', '%63ats']) t.equal((await token.get(`/data/${name}`)).statusCode, 200)
+  const others = [
+    'cat',
+    'cats ',
+    'cäts',
+    '"cats"',
+    'main.cats',
+    'sqlite_schema',
+    '_rowhouse_tokens',
+    '_ROWHOUSE_ADMINS'
+  ]
+  for (const name of others) refuses(t, await token.get(`/data/${encodeURIComponent(name)}`), 404, 'TABLE_NOT_FOUND')
+  refuses(t, await token.get('/data/cats%00'), 400, 'VALIDATION_FAILED', '/table')
+})
+
+t.test('reserved words in the place of a table reach none', async (t) => {
+  for (const path of ['_schema', '_schema/schema', '_me/schema', '_schema/records/1', '_me/records/1'])
+    refuses(t, await token.get(`/data/${path}`), 404, 'TABLE_NOT_FOUND')
+  refuses(t, await token.post('/data/_schema/records', {}), 404, 'TABLE_NOT_FOUND')
+})
+
+t.test('an unpublished table is exactly as if it did not exist', async (t) => {
+  const { id } = await createTable(admin, { name: 'private', fields: catFields })
+  t.equal((await token.get('/data/private')).statusCode, 200)
+  await admin.put(`/admin/tables/${id}`, { isPublished: false, isEditable: false })
+  const calls = (name: string) => [
+    token.get(`/data/${name}`),
+    token.get(`/data/${name}/schema`),
+    token.get(`/data/${name}/records/1`),
+    token.post(`/data/${name}/records`, {}),
+    token.put(`/data/${name}/records/1`, { name: 'x' }),
+    token.delete(`/data/${name}/records/1`),
+    token.post(`/data/${name}/incr`, { pk: '1', field: 'lives' }),
+    token.post(`/data/_schema/tables/${name}/fields`, { field: { name: 'x', jsonType: 'string' } })
+  ]
+  const [there, nowhere] = await Promise.all([Promise.all(calls('private')), Promise.all(calls('missing'))])
+  for (const [index, answer] of there.entries()) {
+    refuses(t, answer, 404, 'TABLE_NOT_FOUND')
+    const shape = (text = '') => text.replace(/missing|private/, '').replace(/"requestId":"[^"]*"/, '')
+    t.equal(shape(answer.body), shape(nowhere[index]?.body))
+  }
+  await admin.put(`/admin/tables/${id}`, { isPublished: true })
+  t.equal((await token.get('/data/private')).statusCode, 200, 'published again')
+})
+
+t.test('a table that is not editable can be read by tokens, not changed', async (t) => {
+  const { id } = await createTable(admin, { name: 'frozen', fields: catFields })
+  await token.post('/data/frozen/records', { name: 'x', lives: 1 })
+  await admin.put(`/admin/tables/${id}`, { isEditable: false })
+  for (const answer of [
+    await token.post('/data/frozen/records', { name: 'y' }),
+    await token.put('/data/frozen/records/1', { name: 'y' }),
+    await token.delete('/data/frozen/records/1'),
+    await token.post('/data/frozen/incr', { pk: '1', field: 'lives' }),
+    await token.post('/data/_schema/tables/frozen/fields', { field: { name: 'x', jsonType: 'string' } })
+  ])
+    refuses(t, answer, 403, 'TABLE_READ_ONLY')
+  answers(t, await token.get('/data/frozen/records/1'), { id: 1, name: 'x', lives: 1, weight: null })
+  await admin.put(`/admin/tables/${id}`, { isEditable: true })
+  confirms(t, await token.put('/data/frozen/records/1', { name: 'y' }))
+})
+
+t.test('each action opens its own calls', async (t) => {
+  await createTable(admin, { name: 'acted', fields: catFields })
+  await token.post('/data/acted/records', { lives: 1 })
+  const calls = {
+    list: ['get', '/data/acted'],
+    read: ['get', '/data/acted/records/1'],
+    schema: ['get', '/data/acted/schema'],
+    create: ['post', '/data/acted/records', {}],
+    update: ['put', '/data/acted/records/1', { lives: 2 }],
+    incr: ['post', '/data/acted/incr', { pk: '1', field: 'lives' }],
+    remove: ['delete', '/data/acted/records/999'],
+    addField: ['post', '/data/_schema/tables/acted/fields', { field: { name: 'id', jsonType: 'string' } }],
+    createTable: ['post', '/data/_schema/tables', { name: 'acted', label: '', fields: catFields }]
+  } as const
+  type Call = keyof typeof calls
+  const opened: Record<string, readonly Call[]> = {
+    read: ['list', 'read', 'schema'],
+    write: ['create', 'update', 'incr', 'remove', 'addField', 'createTable'],
+    create: ['create'],
+    update: ['update', 'incr'],
+    delete: ['remove'],
+    schema: ['addField', 'createTable'],
+    '': []
+  }
+  for (const [action, open] of Object.entries(opened)) {
+    t.test(`'${action}'`, async (t) => {
+      const limited = await only(...((action === '' ? [] : [action]) as Permissions['actions']))
+      for (const [call, [method, url, body]] of Object.entries(calls)) {
+        const answer = await limited[method](url, body)
+        if (open.includes(call as Call)) t.not(answer.statusCode, 403, call)
+        else refuses(t, answer, 403, 'ACTION_NOT_ALLOWED')
+      }
+    })
+  }
+})
+
+t.test('a table outside the scope is refused alike, whether it exists or not', async (t) => {
+  const limited = await asToken(app, admin, { tables: ['cats', 'not_yet'], actions: ['read', 'write'] })
+  t.equal((await limited.get('/data/CATS')).statusCode, 200)
+  refuses(t, await limited.get('/data/not_yet'), 404, 'TABLE_NOT_FOUND')
+  for (const name of ['acted', 'nothing', 'private']) {
+    refuses(t, await limited.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
+    refuses(t, await limited.post(`/data/${name}/incr`, { pk: 1, field: 'lives' }), 403, 'ACTION_NOT_ALLOWED')
+  }
+  const table = { name: 'elsewhere', label: '', fields: catFields }
+  refuses(t, await limited.post('/data/_schema/tables', table), 403, 'ACTION_NOT_ALLOWED')
+  t.equal((await limited.post('/data/_schema/tables', { ...table, name: 'Not_Yet' })).statusCode, 200)
+  t.equal((await limited.get('/data/not_yet')).statusCode, 200, 'a name made later is in scope')
+})
+
+t.test('a hidden field is absent from everything that a token sees', async (t) => {
+  const { id } = await createTable(admin, {
+    name: 'veiled',
+    fields: [
+      { name: 'shown', jsonType: 'string' },
+      { name: 'secret', jsonType: 'string', isHidden: true, defaultValue: 'canary' },
+      { name: 'count', jsonType: 'integer', isHidden: true }
+    ]
+  })
+  const url = '/data/veiled'
+  await admin.post(`/admin/tables/${id}/data`, { shown: 'a', secret: 'canary', count: 1 })
+
+  t.test('in records', async (t) => {
+    answers(t, await token.get(`${url}/records/1`), { id: 1, shown: 'a' })
+    answers(t, await token.get(url), { rows: [{ id: 1, shown: 'a' }], total: 1, page: 1, size: 20 })
+    answers(t, await token.post(`${url}/records`, { shown: 'b' }), { id: 2, shown: 'b' })
+  })
+  t.test('in the schema', async (t) => {
+    const table = dataOf(await token.get(`${url}/schema`)) as Table
+    t.strictSame(
+      table.fields.map(({ name }) => name),
+      ['id', 'shown']
+    )
+    const changed = dataOf(
+      await token.post('/data/_schema/tables/veiled/fields', { field: { name: 'more', jsonType: 'string' } })
+    )
+    t.notMatch(JSON.stringify(changed), /secret|canary|count/)
+  })
+  t.test('in search and order', async (t) => {
+    t.equal(dataOf(await token.get(`${url}?q=canary`)).total, 0)
+    t.equal(dataOf(await admin.get(`/admin/tables/${id}/data?q=canary`)).total, 2)
+    for (const order of ['secret', '-secret', 'count desc', 'id,count'])
+      refuses(t, await token.get(`${url}?order=${order}`), 400, 'VALIDATION_FAILED', '/order')
+  })
+  t.test('in writes, as if it did not exist', async (t) => {
+    const unknown = await token.put(`${url}/records/1`, { nothing: 'x' })
+    const hidden = await token.put(`${url}/records/1`, { secret: 'x' })
+    refuses(t, hidden, 400, 'VALIDATION_FAILED', '/secret')
+    const shape = (text: string) => text.replaceAll(/nothing|secret/g, '').replace(/"requestId":"[^"]*"/, '')
+    t.equal(shape(hidden.body), shape(unknown.body))
+    refuses(t, await token.post(`${url}/records`, { count: 1 }), 400, 'VALIDATION_FAILED', '/count')
+    refuses(t, await token.post(`${url}/incr`, { pk: '1', field: 'count' }), 400, 'VALIDATION_FAILED', '/field')
+    answers(t, await admin.get(`/admin/tables/${id}/data/1`), {
+      id: 1,
+      shown: 'a',
+      secret: 'canary',
+      count: 1,
+      more: null
+    })
+  })
+  t.test('in what constraints say', async (t) => {
+    const { id: demanding } = await importTable(admin, 'demanding')
+    await admin.put(`/admin/tables/${demanding}`, { fields: [{ name: 'secret', isHidden: true }] })
+    const answer = await token.post('/data/demanding/records', { shown: 'x' })
+    refuses(t, answer, 400, 'CONSTRAINT_VIOLATION')
+    t.notMatch(answer.body, /secret/)
+    t.equal((await admin.post(`/admin/tables/${demanding}/data`, { secret: 's' })).statusCode, 200)
+  })
+})
+
+t.test('a read-only field is refused in a token’s writes', async (t) => {
+  const fields: NewField[] = [...catFields, { name: 'fixed', jsonType: 'integer', isReadonly: true, defaultValue: 5 }]
+  await createTable(admin, { name: 'partly', fields })
+  t.equal(dataOf(await token.post('/data/partly/records', {})).fixed, 5)
+  refuses(t, await token.post('/data/partly/records', { fixed: 5 }), 400, 'VALIDATION_FAILED', '/fixed')
+  refuses(t, await token.put('/data/partly/records/1', { fixed: 6, name: 'x' }), 400, 'VALIDATION_FAILED', '/fixed')
+  confirms(t, await token.put('/data/partly/records/1', { fixed: 5, name: 'x' }))
+  refuses(t, await token.post('/data/partly/incr', { pk: '1', field: 'fixed' }), 400, 'NOT_INCREMENTABLE')
+})
+
+t.test('an increment', async (t) => {
+  const fields: NewField[] = [...catFields, { name: 'flag', jsonType: 'boolean' }]
+  await createTable(admin, { name: 'counted', fields, autoTimestamps: true })
+  const url = '/data/counted/incr'
+  const stored = async (field: string) => dataOf(await token.get('/data/counted/records/1'))[field]
+  await token.post('/data/counted/records', { name: '5', lives: 1 })
+
+  t.test('adds to an integer', async (t) => {
+    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: 5 }))
+    t.equal(await stored('lives'), 6)
+    confirms(t, await token.post(url, { pk: 1, field: 'lives', count: -7 }))
+    t.equal(await stored('lives'), -1)
+    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: 0 }))
+    t.equal(await stored('lives'), -1)
+  })
+  t.test('adds 1 by default', async (t) => {
+    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    t.equal(await stored('lives'), 0)
+  })
+  t.test('counts null as 0, and takes fractions on number fields', async (t) => {
+    confirms(t, await token.post(url, { pk: '1', field: 'weight', count: 0.25 }))
+    t.equal(await stored('weight'), 0.25)
+    refuses(t, await token.post(url, { pk: '1', field: 'lives', count: 0.5 }), 400, 'VALIDATION_FAILED', '/count')
+  })
+  t.test('moves updated_at', async (t) => {
+    const before = await stored('updated_at')
+    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    t.equal(await stored('updated_at'), before + 1)
+    time += 1000
+    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    t.equal(await stored('updated_at'), time)
+  })
+  t.test('takes exact counts beyond 2^53 as text', async (t) => {
+    await token.put('/data/counted/records/1', { lives: 0 })
+    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: '9007199254740993' }))
+    t.equal(await stored('lives'), '9007199254740993')
+    for (const count of ['5', 9007199254740992, '9223372036854775808', null, true, '1e20'])
+      refuses(t, await token.post(url, { pk: '1', field: 'lives', count }), 400, 'VALIDATION_FAILED', '/count')
+  })
+  t.test('past 64 bits is a conflict and the value stays', async (t) => {
+    await token.put('/data/counted/records/1', { lives: '9223372036854775807' })
+    refuses(t, await token.post(url, { pk: '1', field: 'lives' }), 409, 'INCREMENT_OVERFLOW')
+    t.equal(await stored('lives'), '9223372036854775807')
+    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
+    t.equal(await stored('lives'), '9223372036854775806')
+  })
+  t.test('reaches the smallest integer of 64 bits and no further', async (t) => {
+    await token.put('/data/counted/records/1', { lives: '-9223372036854775807' })
+    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
+    t.equal(await stored('lives'), '-9223372036854775808')
+    refuses(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }), 409, 'INCREMENT_OVERFLOW')
+    t.equal(await stored('lives'), '-9223372036854775808')
+  })
+  t.test('past what a double holds is a conflict too', async (t) => {
+    await token.put('/data/counted/records/1', { weight: 1.7e308 })
+    refuses(t, await token.post(url, { pk: '1', field: 'weight', count: 1.7e308 }), 409, 'INCREMENT_OVERFLOW')
+    t.equal(await stored('weight'), 1.7e308)
+  })
+  t.test('needs a numeric field that is no key', async (t) => {
+    for (const field of ['name', 'id', 'flag', 'created_at', 'updated_at'])
+      refuses(t, await token.post(url, { pk: '1', field }), 400, 'NOT_INCREMENTABLE')
+    refuses(t, await token.post(url, { pk: '1', field: 'nothing' }), 400, 'VALIDATION_FAILED', '/field')
+    refuses(t, await token.post(url, { pk: '1', field: 'LIVES' }), 400, 'VALIDATION_FAILED', '/field')
+  })
+  t.test('needs a record', async (t) => {
+    for (const pk of ['2', '01', 1.5, '', 'x'])
+      refuses(t, await token.post(url, { pk, field: 'lives' }), 404, 'RECORD_NOT_FOUND')
+    refuses(t, await token.post(url, { pk: 2 ** 60, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    refuses(t, await token.post(url, { pk: 'x'.repeat(8193), field: 'lives' }), 414, 'PATH_TOO_LONG')
+  })
+  t.test('needs pk and field, and takes nothing else', async (t) => {
+    refuses(t, await token.post(url, { field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    refuses(t, await token.post(url, { pk: '1' }), 400, 'VALIDATION_FAILED', '/field')
+    refuses(t, await token.post(url, { pk: null, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    refuses(t, await token.post(url, { pk: '1', field: 'lives', by: 5 }), 400, 'VALIDATION_FAILED', '/by')
+    refuses(t, await token.post(url), 400, 'VALIDATION_FAILED')
+  })
+  t.test('loses no step when many arrive at once', async (t) => {
+    await token.put('/data/counted/records/1', { lives: 0 })
+    await Promise.all(Array.from({ length: 100 }, () => token.post(url, { pk: '1', field: 'lives' })))
+    t.equal(await stored('lives'), 100)
+  })
+})
+
+t.test('an increment in an imported table', async (t) => {
+  await importTable(admin, 'loose')
+  await importTable(admin, 'pairs')
+  const incr = (body: object) => token.post('/data/loose/incr', body)
+  const read = async (id: number) => dataOf(await token.get(`/data/loose/records/${id}`))
+  t.test('never overflows into a real', async (t) => {
+    refuses(t, await incr({ pk: '1', field: 'n', count: 1 }), 409, 'INCREMENT_OVERFLOW')
+    t.equal((await read(1)).n, '9223372036854775807')
+  })
+  t.test('never turns text into a number', async (t) => {
+    for (const field of ['n', 'd']) refuses(t, await incr({ pk: '2', field }), 409, 'INCREMENT_OVERFLOW')
+    t.match(await read(2), { n: 'text', d: 'text' })
+  })
+  t.test('adds to a NUMERIC column', async (t) => {
+    confirms(t, await incr({ pk: '1', field: 'd', count: 0.25 }))
+    t.equal((await read(1)).d, 1.75)
+  })
+  t.test('refuses text, booleans and dates', async (t) => {
+    for (const field of ['t', 'b', 'day']) refuses(t, await incr({ pk: '1', field }), 400, 'NOT_INCREMENTABLE')
+  })
+  t.test('finds a composite key by the text of the path', async (t) => {
+    confirms(t, await token.post('/data/pairs/incr', { pk: '1,x%2Cy', field: 'n', count: 2 }))
+    answers(t, await token.get('/data/pairs/records/1,x%252Cy'), { a: 1, b: 'x,y', n: 3 })
+    refuses(t, await token.post('/data/pairs/incr', { pk: '1,x,y', field: 'n' }), 404, 'RECORD_NOT_FOUND')
+  })
+})
+
+t.test('a token creates a table as an administrator does', async (t) => {
+  const body = {
+    name: 'by_token',
+    label: 'By token',
+    fields: [{ name: 'a', jsonType: 'string' }],
+    note: 'n',
+    autoTimestamps: true
+  }
+  const answer = await token.post('/data/_schema/tables', body)
+  const table = dataOf(answer) as Table
+  answers(t, answer, {
+    id: table.id,
+    name: 'by_token',
+    label: 'By token',
+    primaryKey: 'id',
+    fields: [
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
+      plainField('a', 'string', 'TEXT'),
+      { ...plainField('created_at', 'integer', 'INTEGER'), isReadonly: true },
+      { ...plainField('updated_at', 'integer', 'INTEGER'), isReadonly: true }
+    ],
+    isPublished: true,
+    isEditable: true,
+    note: 'n',
+    createdAt: time,
+    updatedAt: time
+  })
+  answers(t, await admin.get(`/admin/tables/${table.id}`), table)
+  answers(t, await token.post('/data/by_token/records', { a: 'x' }), { id: 1, a: 'x', ...stamps() })
+
+  t.test('and is refused', async (t) => {
+    refuses(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_REGISTERED')
+    refuses(t, await token.post('/data/_schema/tables', { ...body, name: '_me' }), 400, 'VALIDATION_FAILED', '/name')
+    refuses(t, await token.post('/data/_schema/tables', { ...body, fields: [] }), 400, 'VALIDATION_FAILED', '/fields')
+    refuses(t, await token.post('/data/_schema/tables', {}), 400, 'VALIDATION_FAILED', '/name')
+    for (const flag of ['isHidden', 'isReadonly']) {
+      const fields = [...body.fields, { name: 'b', jsonType: 'string', [flag]: false }]
+      const sent = { ...body, name: 'flagged', fields }
+      refuses(t, await token.post('/data/_schema/tables', sent), 400, 'VALIDATION_FAILED', `/fields/1/${flag}`)
+    }
+  })
+})
+
+t.test('a token adds a field', async (t) => {
+  const before = await createTable(admin, { name: 'growing', fields: catFields })
+  const url = '/data/_schema/tables/growing/fields'
+  const add = (field: object) => token.post(url, { field })
+  await token.post('/data/growing/records', { name: 'old' })
+
+  t.test('that the table then has, updatedAt having moved', async (t) => {
+    const answer = await add({ name: 'colour', jsonType: 'string' })
+    answers(t, answer, {
+      ...before,
+      fields: [...before.fields, plainField('colour', 'string', 'TEXT')],
+      updatedAt: before.updatedAt + 1
+    })
+    answers(t, await token.get('/data/growing/schema'), dataOf(answer))
+    answers(t, await token.get('/data/growing/records/1'), {
+      id: 1,
+      name: 'old',
+      lives: null,
+      weight: null,
+      colour: null
+    })
+  })
+  t.test('with a default for the rows that exist', async (t) => {
+    const field = { name: 'ok', jsonType: 'boolean', nullable: false, defaultValue: true, label: 'OK' }
+    const { fields } = dataOf(await add(field)) as Table
+    t.strictSame(fields.at(-1), { ...plainField('ok', 'boolean', 'INTEGER'), ...field })
+    t.equal(dataOf(await token.get('/data/growing/records/1')).ok, true)
+    refuses(
+      t,
+      await add({ ...field, name: 'ok2', defaultValue: null }),
+      400,
+      'VALIDATION_FAILED',
+      '/field/defaultValue'
+    )
+    refuses(
+      t,
+      await add({ name: 'ok3', jsonType: 'string', nullable: false }),
+      400,
+      'VALIDATION_FAILED',
+      '/field/defaultValue'
+    )
+  })
+  t.test('once', async (t) => {
+    for (const name of ['colour', 'COLOUR', 'id', 'Name'])
+      refuses(t, await add({ name, jsonType: 'string' }), 409, 'FIELD_EXISTS')
+    const both = await Promise.all([
+      add({ name: 'raced', jsonType: 'string' }),
+      add({ name: 'Raced', jsonType: 'integer' })
+    ])
+    t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409])
+  })
+  t.test('of a form that is documented', async (t) => {
+    const cases: readonly (readonly [field: object, path: string])[] = [
+      [{ name: 'x' }, '/field/jsonType'],
+      [{ jsonType: 'string' }, '/field/name'],
+      [{ name: 'x y', jsonType: 'string' }, '/field/name'],
+      [{ name: 'x', jsonType: 'text' }, '/field/jsonType'],
+      [{ name: 'x', jsonType: 'string', unique: true }, '/field/unique'],
+      [{ name: 'x', jsonType: 'integer', isPrimary: true }, '/field/isPrimary'],
+      [{ name: 'x', jsonType: 'string', isHidden: true }, '/field/isHidden'],
+      [{ name: 'x', jsonType: 'string', isReadonly: false }, '/field/isReadonly'],
+      [{ name: 'x', jsonType: 'integer', defaultValue: 'a' }, '/field/defaultValue']
+    ]
+    for (const [field, path] of cases) refuses(t, await add(field), 400, 'VALIDATION_FAILED', path)
+    refuses(t, await token.post(url, {}), 400, 'VALIDATION_FAILED', '/field')
+    refuses(
+      t,
+      await token.post(url, { field: { name: 'x', jsonType: 'string' }, table: 'cats' }),
+      400,
+      'VALIDATION_FAILED',
+      '/table'
+    )
+    refuses(t, await token.post(url, { field: [] }), 400, 'VALIDATION_FAILED', '/field')
+    refuses(
+      t,
+      await token.post('/data/_schema/tables/nothing/fields', { field: { name: 'x', jsonType: 'string' } }),
+      404,
+      'TABLE_NOT_FOUND'
+    )
+  })
+})
+
+t.test('a token asks what it is', async (t) => {
+  const permissions: Permissions = { tables: ['cats', 'FROZEN', 'private', 'someday'], actions: ['read', 'create'] }
+  const issued = dataOf(await admin.post('/admin/tokens', { name: 'reader', permissions, expiresAt: time + 5000 }))
+  const own = client(app, bearer(issued.token))
+  await admin.put(`/admin/tables/${dataOf(await token.get('/data/private/schema')).id}`, { isPublished: false })
+  answers(t, await own.get('/data/_me'), {
+    name: 'reader',
+    permissions,
+    expires_at: time + 5000,
+    tables: ['Cats', 'frozen']
+  })
+  refuses(t, await own.get('/data/_me?x=1'), 400, 'VALIDATION_FAILED', '/x')
+  time += 5000
+  refuses(t, await own.get('/data/_me'), 401, 'INVALID_TOKEN')
+  t.equal(dataOf(await token.get('/data/_me')).expires_at, null)
+})
+
+t.test('a cookie never opens the data interface', async (t) => {
+  for (const url of ['/data/Cats', '/data/Cats/schema', '/data/Cats/records/1', '/data/_me']) {
+    const answer = await admin.get(url)
+    refuses(t, answer, 401, 'INVALID_TOKEN')
+    t.equal(answer.headers['www-authenticate'], 'Bearer')
+  }
+})
+
+t.test('HEAD obeys the rule of GET', async (t) => {
+  const head = (headers: Record<string, string>) => app.inject({ method: 'HEAD', url: '/data/Cats', headers })
+  const allowed = await head(token.headers)
+  t.equal(allowed.statusCode, 200)
+  t.equal(allowed.body, '')
+  t.equal((await head((await only('write')).headers)).statusCode, 403)
+  t.equal((await head({})).statusCode, 401)
+})

@@ -1,0 +1,162 @@
+import { parseString } from 'fast-csv'
+import t from 'tap'
+import type { NewField } from '../../schemas/table.ts'
+import { asAdmin, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+
+const theirs = createDatabase(
+  t,
+  `CREATE TABLE "odd; name/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
+   CREATE TABLE mixed (k TEXT PRIMARY KEY, n INTEGER, r REAL, b BLOB, f BOOLEAN) WITHOUT ROWID;
+   INSERT INTO mixed VALUES ('b', 9223372036854775807, 1e999, x'00ff', 1), ('a', 'text', -0.5, 'text', 7), ('c', NULL, NULL, NULL, 0);
+   CREATE TABLE nullable_key (k TEXT PRIMARY KEY, v INTEGER);
+   INSERT INTO nullable_key VALUES (NULL, 1), (NULL, 2), ('x', 3);`
+)
+const time = Date.parse('2026-03-01T12:34:56.789Z')
+const app = await startApp(t, { env: { DATABASE: theirs, MAX_PAGE_SIZE: '100' }, clock: () => time })
+const admin = await asAdmin(app)
+
+const exported = (id: number, query = '') => admin.get(`/admin/tables/${id}/export${query}`)
+const lines = async (id: number, query = '') => (await exported(id, query)).body.split('\r\n')
+
+const parse = (csv: string) =>
+  new Promise<string[][]>((resolve, reject) => {
+    const rows: string[][] = []
+    parseString(csv)
+      .on('data', (row) => rows.push(row))
+      .on('error', reject)
+      .on('end', () => resolve(rows))
+  })
+
+const fields: NewField[] = [
+  { name: 's', jsonType: 'string' },
+  { name: 'i', jsonType: 'integer' },
+  { name: 'n', jsonType: 'number' },
+  { name: 'b', jsonType: 'boolean' },
+  { name: 'o', jsonType: 'object' }
+]
+const people = await createTable(admin, { name: 'people', fields })
+const create = (body: object) => admin.post(`/admin/tables/${people.id}/data`, body)
+
+t.test('an empty table is a header line', async (t) => {
+  const answer = await exported(people.id)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.body, '"id","s","i","n","b","o"\r\n')
+  t.match(answer.headers, {
+    'content-type': /^text\/csv; charset=utf-8/,
+    'content-disposition': /^attachment; filename="people-20260301T123456Z\.csv"/
+  })
+})
+
+t.test('a record is a line: text quoted, numbers bare, null an empty cell', async (t) => {
+  await create({ s: 'plain', i: -5, n: 0.1, b: true, o: { a: [1] } })
+  await create({ s: '', i: '9007199254740993', n: 1e21, b: false })
+  await create({ s: 'a "quote", a\r\nline, ü 😀' })
+  t.strictSame(await lines(people.id), [
+    '"id","s","i","n","b","o"',
+    '1,"plain",-5,0.1,true,"{""a"":[1]}"',
+    '2,"",9007199254740993,1.0e+21,false,',
+    '3,"a ""quote"", a',
+    'line, ü 😀",,,,',
+    ''
+  ])
+  const rows = await parse((await exported(people.id)).body)
+  t.strictSame(rows[3], ['3', 'a "quote", a\r\nline, ü 😀', '', '', '', ''])
+  t.equal(Number(rows[2]?.[3]), 1e21)
+})
+
+t.test('text that a spreadsheet would run is disarmed, numbers never', async (t) => {
+  const { id } = await createTable(admin, { name: 'formulas', fields: fields.slice(0, 2) })
+  const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '  =1', '\n=1', '\u00a0=1', ' \u000b@x']
+  const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=']
+  for (const s of [...dangerous, ...harmless]) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
+  const cells = async (query: string) => (await parse((await exported(id, query)).body)).slice(1).map(([, s]) => s)
+  t.strictSame(await cells(''), [...dangerous.map((s) => `'${s}`), ...harmless])
+  t.strictSame(await cells('?escape=true'), [...dangerous.map((s) => `'${s}`), ...harmless])
+  t.strictSame(await cells('?escape=false'), [...dangerous, ...harmless])
+  t.match((await lines(id))[1], /,-1$/)
+})
+
+t.test('a byte order mark comes first when it is asked for', async (t) => {
+  const bytes = (await exported(people.id, '?bom=true')).rawPayload
+  t.strictSame([...bytes.subarray(0, 4)], [0xef, 0xbb, 0xbf, 0x22])
+  t.equal((await exported(people.id, '?bom=false')).rawPayload[0], 0x22)
+})
+
+t.test('an export', async (t) => {
+  const { id } = await createTable(admin, { name: 'many', fields: fields.slice(0, 2) })
+  const url = `/admin/tables/${id}/data`
+  const created = Array.from({ length: 250 }, (_, index) => admin.post(url, { s: `row ${index % 10}`, i: index }))
+  await Promise.all(created)
+  const ids = async (query = '') => (await parse((await exported(id, query)).body)).slice(1).map(([key]) => Number(key))
+  const listed = async (query: string) =>
+    dataOf(await admin.get(`${url}?${query}`)).rows.map((row: { id: number }) => row.id)
+  const everyId = Array.from({ length: 250 }, (_, index) => index + 1)
+
+  t.test('has all rows unless pages are asked for', async (t) => {
+    t.strictSame(await ids(), everyId)
+    t.strictSame(await ids('?order=-id'), everyId.toReversed())
+    t.strictSame(await ids('?page=2'), await listed('page=2'))
+    t.strictSame(await ids('?size=7'), await listed('size=7'))
+    t.strictSame(
+      await ids('?page=3&size=500&order=-i'),
+      await listed('page=3&size=500&order=-i'),
+      'clamped like a list'
+    )
+    t.strictSame(await ids('?page=99'), [])
+  })
+  t.test('is sorted and filtered like a list', async (t) => {
+    t.strictSame(await ids('?order=s,-id&page=1&size=100'), await listed('order=s,-id&size=100'))
+    const rows = dataOf(await admin.get(`${url}?q=row 3&size=100&order=-i`)).rows
+    t.equal(rows.length, 25)
+    t.strictSame(
+      await ids('?q=row 3&order=-i'),
+      rows.map((row: { id: number }) => row.id)
+    )
+    t.strictSame(await ids('?q=nothing'), [])
+    t.equal((await ids('?order=s')).length, 250)
+  })
+  t.test('refuses what a list refuses', async (t) => {
+    refuses(t, await exported(id, '?order=nothing'), 400, 'VALIDATION_FAILED', '/order')
+    refuses(t, await exported(id, '?page=0'), 400, 'VALIDATION_FAILED', '/page')
+    refuses(t, await exported(id, '?bom=1'), 400, 'VALIDATION_FAILED', '/bom')
+    refuses(t, await exported(id, '?escape='), 400, 'VALIDATION_FAILED', '/escape')
+    refuses(t, await exported(id, '?format=csv'), 400, 'VALIDATION_FAILED', '/format')
+    refuses(t, await exported(id, `?q=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', '/q')
+    refuses(t, await exported(999), 404, 'TABLE_NOT_FOUND')
+    refuses(t, await app.inject(`/admin/tables/${id}/export`), 401, 'AUTHENTICATION_REQUIRED')
+  })
+  t.test('walks along keys at the ends of 64 bits', async (t) => {
+    await admin.post(url, { id: '9223372036854775807' })
+    await admin.post(url, { id: '-9223372036854775808' })
+    t.equal((await ids()).length, 252)
+    t.equal((await ids('?order=-id')).length, 252)
+  })
+})
+
+t.test('an imported table is exported as it is stored', async (t) => {
+  const { id } = await importTable(admin, 'mixed')
+  t.strictSame(await lines(id), [
+    '"k","n","r","b","f"',
+    '"a","text",-0.5,"text",7',
+    '"b",9223372036854775807,,"AP8=",true',
+    '"c",,,,false',
+    ''
+  ])
+  t.equal((await lines(id, '?order=-n')).length, 5)
+})
+
+t.test('rows whose declared key is null are exported too', async (t) => {
+  const { id } = await importTable(admin, 'nullable_key')
+  t.strictSame((await lines(id)).sort(), ['', '"k","v"', '"x",3', ',1', ',2'].sort())
+})
+
+t.test('odd names of tables and columns leave whole', async (t) => {
+  const { id } = await importTable(admin, 'odd; name/ü')
+  const answer = await exported(id)
+  t.equal(answer.body, `"id","'=danger","a,b"\r\n`)
+  t.equal((await exported(id, '?escape=false')).body, '"id","=danger","a,b"\r\n')
+  t.equal(
+    answer.headers['content-disposition'],
+    `attachment; filename="odd; name__-20260301T123456Z.csv"; filename*=UTF-8''odd%3B%20name%2F%C3%BC-20260301T123456Z.csv`
+  )
+})
