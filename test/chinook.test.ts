@@ -35,9 +35,9 @@ const LIKE_CHINOOK = `
     INSERT INTO [Album] SELECT i * 3, '=Album ' || i, i % 290 + 1, i / 100.0, CASE WHEN i % 2 THEN date('2000-01-01', i || ' days') ELSE i END,
       CASE i % 3 WHEN 2 THEN NULL ELSE i % 3 END, CASE i % 5 WHEN 0 THEN NULL ELSE unhex(printf('%04x', i)) END, i * 0.1 FROM n;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
-    INSERT INTO [Shelf] SELECT 'room,' || i % 7 || '%', i, i * 3, 1e-7 * i FROM n;
+    INSERT INTO [Shelf] SELECT 'room,' || (i % 7) || '%', i, i * 3, 1e-7 * i FROM n;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
-    INSERT INTO [Lent] SELECT 'friend ' || i % 9, i, 9007199254740990 + i FROM n;
+    INSERT INTO [Lent] SELECT 'friend ' || (i % 9), i, 9007199254740990 + i FROM n;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
     INSERT INTO [Played] SELECT datetime('2020-01-01', i || ' hours'), i * 3 FROM n;
   INSERT INTO "select ""odd"" name, ü" VALUES ('a', 1, '', 0.5, 7), (NULL, -9223372036854775808, '''', 1e300, 9), ('', NULL, ',', -0.1, 9223372036854775806);
