@@ -28,9 +28,14 @@ export const createBatchRunner = (connection: Connection) => {
   const dataVersion = () => connection.value('PRAGMA data_version')
   let version = dataVersion()
 
+  /** A failure to look says nothing: the version stays, and the next look finds what there was. */
   const sawForeignCommit = () => {
     const before = version
-    version = dataVersion()
+    try {
+      version = dataVersion()
+    } catch {
+      return false
+    }
     return version !== before
   }
 

@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts'
 import { migrate } from './migrations.ts'
+import { toPlainError } from './sqlite-errors.ts'
 
 /** The first release with the fix of the WAL-reset bug: https://sqlite.org/wal.html#walresetbug */
 const OLDEST_SQLITE = [3, 51, 3] as const
@@ -14,7 +15,8 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0xff534d42, 'CIFS']
 ])
 
-const assertVersion = (version: string) => {
+/** @throws below 3.51.3 */
+export const assertVersion = (version: string) => {
   const parts = version.split('.').map(Number)
   const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0
   if (difference < 0) {
@@ -24,15 +26,21 @@ const assertVersion = (version: string) => {
   }
 }
 
-const assertLocalDisk = (file: string) => {
-  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(dirname(file)).type)
+/** `type`: the file system's, as statfs(2) gives it. @throws on a network file system */
+export const assertLocalDisk = (file: string, type: number) => {
+  const network = NETWORK_FILE_SYSTEMS.get(type)
   if (network)
     throw new Error(`${file} is on a network file system (${network}). Put it on a local disk: SQLite's WAL needs one.`)
 }
 
+const damaged = (file: string, verdict: string) =>
+  new Error(
+    `${file} is damaged, or not a SQLite database (${verdict.replaceAll('\n', ' ')}). Restore it from a backup.`
+  )
+
 const assertIntact = (connection: Connection, file: string) => {
-  const verdict = connection.value('PRAGMA quick_check(1)')
-  if (verdict !== 'ok') throw new Error(`${file} is damaged (${String(verdict)}). Restore it from a backup.`)
+  const verdict = String(connection.value('PRAGMA quick_check(1)'))
+  if (verdict !== 'ok') throw damaged(file, verdict)
 }
 
 /** Settings can be undone by the first write (see the build option DEFAULT_WAL_SYNCHRONOUS), so it is written first. */
@@ -47,22 +55,40 @@ const assertDurable = (connection: Connection) => {
   }
 }
 
-/** Opens the one connection that writes, having made sure that the file can be trusted with what it is told. */
-export const openWriter = (options: ConnectionOptions): Connection => {
-  const { file } = options
-  assertLocalDisk(file)
-  const closedCleanly = !existsSync(`${file}-wal`)
+const explain = (error: unknown, file: string) => {
+  const { code, message } = toPlainError(error)
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return damaged(file, message)
+  return code.startsWith('SQLITE_BUSY') ? new Error(`Another program holds ${file}. Stop it, then start again.`) : error
+}
+
+const prepare = (connection: Connection, file: string, closedCleanly: boolean) => {
+  assertVersion(String(connection.value('SELECT sqlite_version()')))
+  if (!closedCleanly) assertIntact(connection, file)
+  connection.raw.pragma('journal_mode = WAL')
+  connection.raw.pragma('synchronous = FULL')
+  migrate(connection)
+  assertDurable(connection)
+}
+
+const openPrepared = (options: ConnectionOptions) => {
+  const closedCleanly = !existsSync(`${options.file}-wal`)
   const connection = openConnection(options)
   try {
-    assertVersion(String(connection.value('SELECT sqlite_version()')))
-    if (!closedCleanly) assertIntact(connection, file)
-    connection.raw.pragma('journal_mode = WAL')
-    connection.raw.pragma('synchronous = FULL')
-    migrate(connection)
-    assertDurable(connection)
+    prepare(connection, options.file, closedCleanly)
     return connection
   } catch (error) {
     connection.close()
     throw error
+  }
+}
+
+/** Opens the one connection that writes, having made sure that the file can be trusted with what it is told. */
+export const openWriter = (options: ConnectionOptions): Connection => {
+  const { file } = options
+  assertLocalDisk(file, statfsSync(dirname(file)).type)
+  try {
+    return openPrepared(options)
+  } catch (error) {
+    throw explain(error, file)
   }
 }

@@ -27,13 +27,22 @@ export interface Connection {
 
 const toBase64 = (bytes: unknown) => (bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : null)
 
-export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: ConnectionOptions): Connection => {
-  const raw = new BetterSqlite3(file, { readonly, timeout: busyTimeout })
+const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.pragma('trusted_schema = OFF')
   raw.pragma('foreign_keys = ON')
   raw.pragma(`cache_size = ${-1024 * cacheSize}`)
   // SQLite's own base64() is not in this build, and JSON functions refuse BLOBs.
   raw.function('base64', { deterministic: true, directOnly: true }, toBase64)
+}
+
+export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: ConnectionOptions): Connection => {
+  const raw = new BetterSqlite3(file, { readonly, timeout: busyTimeout })
+  try {
+    configure(raw, cacheSize)
+  } catch (error) {
+    raw.close()
+    throw error
+  }
 
   const prepared = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
   const plucked = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })

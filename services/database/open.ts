@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openConnection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -22,9 +22,13 @@ export interface DatabaseOptions {
 const READER_CACHE_SIZE = 16
 const WRITER_BUSY_TIMEOUT_MS = 2000
 
+/** One file has one lock, by whatever path it is reached. */
+const canonicalPath = (file: string) =>
+  existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
+
 /** The engine. @throws an Error with the reason when the file cannot be trusted or is served already. */
 export const openDatabase = async ({ file, cacheSize, isQuiet, onDeath }: DatabaseOptions): Promise<Database> => {
-  const path = join(realpathSync(dirname(file)), basename(file))
+  const path = canonicalPath(file)
   const lock = lockFile(path)
   const listeners: (() => void)[] = []
   const onForeignCommit = () => {

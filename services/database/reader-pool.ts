@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { DomainError } from '../errors.ts'
 import type { HeldReader, Row, Statement } from './database.ts'
-import type { ReaderOptions, ScanOutcome } from './reader.ts'
-import { toDomainError, toPlainError } from './sqlite-errors.ts'
+import type { ReaderOptions, ScanOutcome } from './scan.ts'
+import { engineStopped, toDomainError, toPlainError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
 const LONGEST_QUEUE = 256
@@ -30,9 +30,16 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     })
   const shared = start(Math.max(2, availableParallelism()))
 
+  const isStopped = () => Atomics.load(stop, 0) === 1
+
+  /** Ending a pool fails what it was given with an error of its own. */
+  const explain = (error: unknown) => (isStopped() ? engineStopped : toPlainError(error))
+
   const scanIn = async (pool: Piscina, statement: Statement): Promise<readonly Row[]> => {
+    // A pool that is closed would start another thread.
+    if (isStopped()) throw toDomainError(engineStopped)
     if (pool.queueSize >= LONGEST_QUEUE) throw overloaded('More searches are waiting than can be taken. Try again.')
-    const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: toPlainError(error) }))
+    const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: explain(error) }))
     if ('error' in outcome) throw toDomainError(outcome.error)
     return outcome.rows
   }

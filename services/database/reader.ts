@@ -1,43 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { openConnection } from './connection.ts'
-import type { Row, Statement } from './database.ts'
-import { type PlainError, toPlainError } from './sqlite-errors.ts'
+import { createScan, type ReaderOptions } from './scan.ts'
 
-export interface ReaderOptions {
-  readonly file: string
-  readonly cacheSize: number
-  /** Set to 1 to stop whatever runs: a running statement cannot be interrupted from outside its thread. */
-  readonly stop: Int32Array
-}
-
-export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
-
-const SCAN_LIMIT_MS = 30_000
-const BUSY_TIMEOUT_MS = 2000
-
-const fail = (code: string, message: string): never => {
-  throw Object.assign(new Error(message), { code })
-}
-
-// Piscina gives a worker file no other place for its options.
-const { file, cacheSize, stop } = workerData as ReaderOptions
-const connection = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize })
-let deadline = 0
-
-/** The guard that every scan asks now and then: see `services/sql/scan-guard.ts`. */
-connection.raw.function('alive', { deterministic: false }, () => {
-  if (Atomics.load(stop, 0) === 1) fail('SCAN_STOPPED', 'The service is stopping.')
-  if (Date.now() > deadline) fail('SCAN_TIMEOUT', 'The search took longer than 30 s and was stopped.')
-  return 1
-})
-
-const scan = ({ sql, params }: Statement): ScanOutcome => {
-  deadline = Date.now() + SCAN_LIMIT_MS
-  try {
-    return { rows: connection.run(sql, params).rows }
-  } catch (error) {
-    return { error: toPlainError(error) }
-  }
-}
-
-export default scan
+/** What Piscina calls in each reader thread. It gives a worker file no other place for its options. */
+export default createScan(workerData as ReaderOptions)

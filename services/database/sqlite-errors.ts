@@ -9,6 +9,9 @@ export interface PlainError {
   readonly statement?: number
 }
 
+/** What is asked of the engine once it closes. */
+export const engineStopped: PlainError = { code: 'ENGINE_STOPPED', message: 'The service is stopping. Try again.' }
+
 const stringProperty = (error: unknown, name: 'code' | 'message') => {
   const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined
   return typeof value === 'string' ? value : ''

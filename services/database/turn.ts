@@ -1,6 +1,7 @@
+import type { Clock } from '../clock.ts'
 import type { Connection } from './connection.ts'
 import type { Row, SqlValue, Statement } from './database.ts'
-import { toDomainError, toPlainError } from './sqlite-errors.ts'
+import { engineStopped, toDomainError, toPlainError } from './sqlite-errors.ts'
 
 const BUSY_RETRY_MS = 20
 const BUSY_LIMIT_MS = 2000
@@ -20,12 +21,12 @@ interface Job {
  *
  * The connection never waits for a lock: a read that meets one is tried again in a later turn, for 2 s at most.
  */
-export const createTurn = (connection: Connection, isQuiet: () => boolean) => {
+export const createTurn = (connection: Connection, isQuiet: () => boolean, clock: Clock = Date.now) => {
   let queue: Job[] = []
 
   const refuse = (job: Job, error: unknown) => {
-    const plain = toPlainError(error)
-    const isBusy = plain.code.startsWith('SQLITE_BUSY') && Date.now() - job.since < BUSY_LIMIT_MS
+    const plain = connection.raw.open ? toPlainError(error) : engineStopped
+    const isBusy = plain.code.startsWith('SQLITE_BUSY') && clock() - job.since < BUSY_LIMIT_MS
     if (!isBusy) return job.reject(toDomainError(plain))
     setTimeout(() => enqueue(job), BUSY_RETRY_MS)
   }
@@ -41,9 +42,15 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean) => {
   const flush = () => {
     const jobs = queue
     queue = []
-    connection.run('BEGIN', [])
+    try {
+      connection.run('BEGIN', [])
+    } catch (error) {
+      for (const job of jobs) refuse(job, error)
+      return
+    }
     for (const job of jobs) answer(job)
-    connection.run('COMMIT', [])
+    // A disk that fails ends the transaction by itself.
+    if (connection.raw.inTransaction) connection.run('COMMIT', [])
   }
 
   const enqueue = (job: Job) => {
@@ -52,7 +59,7 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean) => {
 
   const submit = <T>(statement: Statement, run: (sql: string, params: readonly SqlValue[]) => T) =>
     new Promise<T>((resolve, reject) => {
-      const job = { statement, run, since: Date.now(), resolve: resolve as (value: unknown) => void, reject }
+      const job = { statement, run, since: clock(), resolve: resolve as (value: unknown) => void, reject }
       if (isQuiet() && queue.length === 0) answer(job)
       else enqueue(job)
     })

@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import type { Outcome, PackedBatch, PackedUnit } from './batch.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement, WriteResult } from './database.ts'
-import { toDomainError } from './sqlite-errors.ts'
+import { engineStopped, toDomainError } from './sqlite-errors.ts'
 import type { WriterMessage, WriterRequest } from './writer.ts'
 
 /** Units that may wait for the writer before further ones are refused: some 100 ms of work. */
@@ -41,7 +41,7 @@ const pack = (pending: readonly Pending[]): PackedBatch => {
 const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
   'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.results)
 
-const stopped = () => new DomainError('OVERLOADED', 'The service is stopping. Try again.', { retryAfter: 5 })
+const stopped = () => toDomainError(engineStopped)
 
 /** Starts the writer thread; resolves when the file has passed its checks, rejects with the reason when it has not. */
 export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
@@ -49,7 +49,8 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
   const tell = (request: WriterRequest) => worker.postMessage(request)
   let waiting: Pending[] = []
   let committing: Pending[] | null = null
-  let closed: Promise<void> | null = null
+  let isClosed = false
+  let fault: unknown
 
   /** One batch is under way at a time; the next gathers while this one is in fsync. */
   const post = () => {
@@ -80,23 +81,25 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
       if (message.batch.foreign) onForeignCommit()
       receive(message.batch.outcomes)
     })
-    worker.on('error', reject)
+    worker.on('error', (error) => {
+      fault = error
+      reject(error)
+    })
   })
 
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      if (!closed) {
-        closed = Promise.resolve()
-        failAll(stopped())
-        onDeath(new Error('The writer thread has ended.'))
-      }
+      const isUnasked = !isClosed
+      isClosed = true
+      failAll(stopped())
       resolve()
+      if (isUnasked) onDeath(new Error('The writer thread has ended.', { cause: fault }))
     })
   })
 
   const write = (unit: readonly Statement[]) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
-      if (closed) return reject(stopped())
+      if (isClosed) return reject(stopped())
       if (waiting.length >= LONGEST_QUEUE) {
         return reject(
           new DomainError('OVERLOADED', 'More writes are waiting than can be taken. Try again.', { retryAfter: 1 })
@@ -105,11 +108,20 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
       if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(post)
     })
 
+  /** Settles with the last unit that was taken; there may be more of them than the queue takes. */
+  const drained = () =>
+    new Promise<void>((resolve) => {
+      waiting.push({ unit: [], resolve: () => resolve(), reject: () => resolve() })
+      setImmediate(post)
+    })
+
   /** Refuses further units, lets those under way finish, and ends the thread. */
   const close = async () => {
-    const last = write([]).then(() => tell('close'))
-    closed = last
-    await last
+    if (!isClosed) {
+      isClosed = true
+      await drained()
+      tell('close')
+    }
     await ended
   }
 

@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts'
+import { openConnection } from './connection.ts'
+import type { Row, Statement } from './database.ts'
+import { type PlainError, toPlainError } from './sqlite-errors.ts'
+
+export interface ReaderOptions {
+  readonly file: string
+  readonly cacheSize: number
+  /** Set to 1 to stop whatever runs: a running statement cannot be interrupted from outside its thread. */
+  readonly stop: Int32Array
+}
+
+export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
+
+const SCAN_LIMIT_MS = 30_000
+const BUSY_TIMEOUT_MS = 2000
+
+const fail = (code: string, message: string): never => {
+  throw Object.assign(new Error(message), { code })
+}
+
+/** Runs unbounded statements, each for 30 s at most. For a thread of its own, which it blocks meanwhile. */
+export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock: Clock = Date.now) => {
+  const connection = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize })
+  let deadline = 0
+
+  /** The guard that every scan asks now and then: see `services/sql/scan-guard.ts`. */
+  connection.raw.function('alive', { deterministic: false }, () => {
+    if (Atomics.load(stop, 0) === 1) fail('SCAN_STOPPED', 'The service is stopping.')
+    if (clock() > deadline) fail('SCAN_TIMEOUT', 'The search took longer than 30 s and was stopped.')
+    return 1
+  })
+
+  return ({ sql, params }: Statement): ScanOutcome => {
+    deadline = clock() + SCAN_LIMIT_MS
+    try {
+      return { rows: connection.run(sql, params).rows }
+    } catch (error) {
+      return { error: toPlainError(error) }
+    }
+  }
+}

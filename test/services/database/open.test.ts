@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { UnexpectedChanges } from '../../../services/database/database.ts'
+import { openDatabase } from '../../../services/database/open.ts'
+import { startWriter } from '../../../services/database/writer-client.ts'
+import { databaseFile, openForeign, prepareFile, rejection, sql, startEngine } from './engine.ts'
+
+const THEIRS = `
+  CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE);
+  CREATE TABLE numbers (id INTEGER PRIMARY KEY);
+  WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO numbers SELECT i FROM n;
+`
+
+const note = (text: string) => sql('INSERT INTO notes (text) VALUES (?)', text)
+const COUNT = sql('SELECT count(*) AS n FROM notes')
+
+/** Runs until it is stopped, asking now and then whether to go on. */
+const ENDLESS = sql(
+  'WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS n FROM n WHERE (i % 1021) <> 0 OR alive()'
+)
+
+t.test('an engine on the database of another program', async (t) => {
+  const file = databaseFile(t)
+  prepareFile(file, THEIRS)
+  const deaths: Error[] = []
+  const db = await startEngine(t, file, { onDeath: (cause) => deaths.push(cause) })
+  const foreign = openForeign(t, file)
+
+  t.test('a write that is acknowledged is seen by every later read, ours and others', async (t) => {
+    t.strictSame(await db.write([note('first')]), [{ changes: 1, rows: [] }])
+    t.strictSame(await db.read(COUNT), [{ n: 1 }])
+    t.equal(await db.readText(sql("SELECT text FROM notes WHERE text = 'first'")), 'first')
+    t.strictSame(await db.scan(COUNT), [{ n: 1 }])
+    t.strictSame(foreign.prepare(COUNT.sql).all(), [{ n: 1 }])
+  })
+
+  t.test('exact values cross to the writer and back', async (t) => {
+    const [result] = await db.write([
+      sql(
+        'SELECT typeof(?) AS i, CAST(? AS TEXT) AS wide, ? AS bytes, ? AS none',
+        1n,
+        2n ** 63n - 1n,
+        new Uint8Array([0, 255]),
+        null
+      )
+    ])
+    t.strictSame(
+      result?.rows.map((row) => ({ ...row, bytes: [...(row.bytes as Uint8Array)] })),
+      [{ i: 'integer', wide: '9223372036854775807', bytes: [0, 255], none: null }]
+    )
+  })
+
+  t.test('units that are written together each get their own result', async (t) => {
+    const units = Array.from({ length: 100 }, (_, index) =>
+      db.write([note(index === 50 ? 'first' : `together ${index}`)])
+    )
+    const settled = await Promise.allSettled(units)
+    t.strictSame(settled.map(({ status }) => status === 'fulfilled').indexOf(false), 50)
+    t.equal(settled.filter(({ status }) => status === 'rejected').length, 1)
+    t.match(settled[50], { reason: { code: 'UNIQUE_VIOLATION', details: [{ path: '/text' }] } })
+    t.strictSame(await db.read(sql("SELECT count(*) AS n FROM notes WHERE text LIKE 'together %'")), [{ n: 99 }])
+  })
+
+  t.test('a missed expectation rejects with UnexpectedChanges', async (t) => {
+    const error = await rejection(db.write([{ ...sql('DELETE FROM notes WHERE id = 0'), expect: 1 }]))
+    t.type(error, UnexpectedChanges)
+  })
+
+  t.test('commits of another program are told to the listeners, also while nothing is written', async (t) => {
+    const seen: string[] = []
+    const told = new Promise<void>((resolve) => {
+      db.onForeignCommit(() => {
+        seen.push('told')
+        resolve()
+      })
+    })
+    foreign.exec("INSERT INTO notes (text) VALUES ('theirs')")
+    await told
+    foreign.exec("INSERT INTO notes (text) VALUES ('theirs too')")
+    await db.write([note('ours')])
+    t.ok(seen.length >= 2, 'the batch that follows a foreign commit tells of it before it is acknowledged')
+  })
+
+  t.test('an exclusive lock of another program lets reads go on and refuses writes after 2 s', async (t) => {
+    foreign.exec('BEGIN EXCLUSIVE')
+    const began = Date.now()
+    const writing = rejection(db.write([note('locked out')]))
+    await db.read(COUNT)
+    t.ok(Date.now() - began < 1500, 'a read does not wait for the lock')
+    t.match(await writing, { code: 'DATABASE_BUSY', retryAfter: 1 })
+    foreign.exec('ROLLBACK')
+    t.strictSame(await db.write([note('let in again')]), [{ changes: 1, rows: [] }])
+  })
+
+  t.test('more waiting writes than can be taken are refused, and those that were taken are served', async (t) => {
+    const writes = Array.from({ length: 4200 }, () => db.write([sql('UPDATE notes SET text = text WHERE id = 1')]))
+    const settled = await Promise.allSettled(writes)
+    const refused = settled.filter(({ status }) => status === 'rejected')
+    t.equal(refused.length, 4200 - 4096)
+    t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 1 } })
+  })
+
+  t.test('a scan that SQLite refuses is refused as a read would be', async (t) => {
+    t.match(await rejection(db.scan(sql('SELECT * FROM gone'))), { code: 'STRUCTURE_CHANGED' })
+  })
+
+  t.test('more waiting scans than can be taken are refused', async (t) => {
+    const scans = Array.from({ length: 400 }, () => db.scan(sql('SELECT count(*) AS n FROM numbers')))
+    const settled = await Promise.allSettled(scans)
+    const refused = settled.filter(({ status }) => status === 'rejected')
+    t.ok(refused.length > 0 && refused.length <= 400 - 256, `${refused.length} of 400 were refused`)
+    t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 5 } })
+  })
+
+  t.test('a held reader keeps its TEMP tables; two can be held, and a third once one is released', async (t) => {
+    const [first, second] = [await db.holdReader(), await db.holdReader()]
+    t.match(await rejection(db.holdReader()), { code: 'OVERLOADED', retryAfter: 5 })
+    await first.scan(sql('CREATE TABLE temp.kept AS SELECT id FROM numbers'))
+    t.strictSame(await first.scan(sql('SELECT count(*) AS n FROM temp.kept')), [{ n: 5000 }])
+    t.match(await rejection(second.scan(sql('SELECT count(*) AS n FROM temp.kept'))), { code: 'STRUCTURE_CHANGED' })
+    await first.release()
+    const third = await db.holdReader()
+    await Promise.all([second.release(), third.release()])
+  })
+
+  t.test('the WAL stays bounded while we write', async (t) => {
+    for (let round = 0; round < 30; round += 1) {
+      await db.write([sql('INSERT INTO notes (text) SELECT hex(randomblob(200000))')])
+    }
+    const [, pages] = foreign.pragma('wal_checkpoint(PASSIVE)', { simple: false }) as unknown[]
+    t.equal(pages, undefined)
+    const [{ log }] = foreign.pragma('wal_checkpoint(PASSIVE)') as [{ log: number }]
+    t.ok(log * 4096 < 64 * 1024 * 1024, `${log} pages`)
+  })
+
+  t.strictSame(deaths, [])
+})
+
+t.test('a file is served once, whatever path leads to it', async (t) => {
+  const file = databaseFile(t)
+  prepareFile(file, THEIRS)
+  await startEngine(t, file)
+  const link = join(dirname(file), 'link.sqlite')
+  symlinkSync(file, link)
+  for (const path of [file, link]) {
+    t.match(await rejection(startEngine(t, path)), { message: /^Another Rowhouse serves .*\. Stop it first/ }, path)
+  }
+})
+
+t.test('a file that is no longer served can be served again, and its WAL is folded in', async (t) => {
+  const file = databaseFile(t)
+  for (const text of ['first', 'second']) {
+    const db = await openDatabase({ file, cacheSize: 1, isQuiet: () => true, onDeath: () => t.fail() })
+    await db.write([sql('CREATE TABLE IF NOT EXISTS notes (text TEXT)'), note(text)])
+    await db.scan(COUNT)
+    await db.close()
+    t.notOk(existsSync(`${file}-wal`), 'closed cleanly')
+  }
+  t.strictSame(openForeign(t, file).prepare('SELECT text FROM notes').pluck().all(), ['first', 'second'])
+})
+
+t.test('a file that cannot be trusted is refused with the reason, and its lock given back', async (t) => {
+  const file = databaseFile(t)
+  writeFileSync(file, 'no database'.repeat(1000))
+  for (const time of ['first', 'second']) {
+    t.match(await rejection(startEngine(t, file)), { message: /is damaged, or not a SQLite database/ }, time)
+  }
+})
+
+t.test('a directory that takes no lock is refused with the reason', async (t) => {
+  const file = databaseFile(t)
+  mkdirSync(`${file}-rowhouse-lock`)
+  t.match(await rejection(startEngine(t, file)), { message: /^The directory of .* does not take files \(.*\)/ })
+})
+
+t.test('closing stops what scans, and refuses what is asked afterwards', async (t) => {
+  const file = databaseFile(t)
+  prepareFile(file, THEIRS)
+  const db = await openDatabase({ file, cacheSize: 1, isQuiet: () => false, onDeath: () => t.fail() })
+  const held = await db.holdReader()
+  await held.scan(COUNT)
+  await db.scan(COUNT)
+  const endless = [...Array.from({ length: 6 }, () => db.scan(ENDLESS)), held.scan(ENDLESS)].map(rejection)
+  const last = db.write([note('last')])
+  await db.close()
+  t.strictSame(await last, [{ changes: 1, rows: [] }], 'what was taken is written')
+  for (const refusal of await Promise.all(endless)) t.match(refusal, { code: 'OVERLOADED' })
+  const late = [() => db.write([note('late')]), () => db.read(COUNT), () => db.readText(COUNT), () => db.scan(COUNT)]
+  for (const ask of late) t.match(await rejection(ask()), { code: 'OVERLOADED' })
+  t.strictSame(openForeign(t, file).prepare('SELECT text FROM notes').pluck().all(), ['last'])
+})
+
+t.test('the writer thread', async (t) => {
+  const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1 })
+
+  t.test('a thread that ends unasked fails what waits and reports its death', async (t) => {
+    const file = databaseFile(t)
+    const deaths: Error[] = []
+    const writer = await startWriter(options(file), {
+      onForeignCommit: () => {},
+      onDeath: (cause) => deaths.push(cause)
+    })
+    // No unit of ours does so: it takes away the savepoint that the writer made for it.
+    const [lost, waiting] = [rejection(writer.write([sql('RELEASE unit')])), rejection(writer.write([]))]
+    for (const refusal of [await lost, await waiting]) t.match(refusal, { code: 'OVERLOADED' })
+    t.match(deaths, [{ cause: { code: 'SQLITE_ERROR' } }])
+    t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
+    await writer.close()
+    t.equal(deaths.length, 1, 'closing what is dead ends at once')
+  })
+
+  t.test('closing twice is closing once', async (t) => {
+    const writer = await startWriter(options(databaseFile(t)), { onForeignCommit: () => {}, onDeath: () => t.fail() })
+    await Promise.all([writer.close(), writer.close()])
+    t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
+  })
+})
