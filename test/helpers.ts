@@ -34,6 +34,9 @@ const validatorOf = (schema: object) => {
   return validate
 }
 
+/** Whether a body is the one failure envelope, and nothing besides. */
+export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
+
 /** Records leave as text that no serializer has looked at, so every answer is held against its documented form. */
 const checkAnswers = (t: Test, fastify: FastifyInstance) => {
   fastify.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
@@ -170,6 +173,7 @@ export const refuses = (t: Test, answer: Answer, status: number, code: ErrorCode
   t.equal(answer.statusCode, status, answer.body)
   const body = answer.json()
   t.match(body, { success: false, error: { code, message: /\w.*[.!]$/s, requestId: /\w/ } })
+  if (!isFailure(body)) t.fail('this is not the failure envelope', { body })
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, answer.body)
 }
 

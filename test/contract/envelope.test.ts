@@ -1,0 +1,320 @@
+import type { RouteOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import { statusOf } from '../../plugins/errors.ts'
+import { errorCatalogue } from '../../schemas/error.ts'
+import {
+  type Answer,
+  asAdmin,
+  asToken,
+  type Client,
+  client,
+  createTable,
+  isFailure,
+  refuses,
+  routesOf,
+  startApp
+} from '../helpers.ts'
+
+const BODY_LIMIT = 4096
+const SECRET = 'SELECT password FROM /home/somebody/secrets'
+
+let isBroken = false
+/** Everything asks for the time sooner or later, so that a clock that throws is a fault of ours everywhere. */
+const clock = () => {
+  if (isBroken) throw new Error(SECRET)
+  return Date.now()
+}
+
+const app = await startApp(t, { env: { BODY_LIMIT: String(BODY_LIMIT) }, clock })
+const admin = await asAdmin(app)
+const table = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+await admin.post(`/admin/tables/${table.id}/data`, { name: 'Tom' })
+const token = await asToken(app, admin)
+const nobody = client(app)
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface Route {
+  readonly method: Method
+  /** As it was registered, parameters in it. */
+  readonly pattern: string
+  readonly url: string
+  readonly takesBody: boolean
+  /** Who may call it. */
+  readonly caller: Client
+}
+
+const callerOf = (pattern: string) => {
+  if (pattern.startsWith('/data')) return token
+  return /^\/(?:admin|auth)/.test(pattern) && pattern !== '/auth/login' ? admin : nobody
+}
+
+const fill = (pattern: string) => pattern.replace(':id', String(table.id)).replace(':pk', '1').replace(':table', 'cats')
+
+const toRoute = ({ url, method, schema }: RouteOptions): Route => ({
+  method: String(method) as Method,
+  pattern: url,
+  url: fill(url),
+  takesBody: schema?.body !== undefined,
+  caller: callerOf(url)
+})
+
+const isDocumented = ({ schema, method }: RouteOptions) =>
+  schema !== undefined && Reflect.has(schema, 'operationId') && method !== 'HEAD'
+
+const routes = routesOf(app).filter(isDocumented).map(toRoute)
+const guarded = routes.filter(({ caller }) => caller !== nobody)
+
+const send = ({ method, url }: Route, { headers }: Client, payload?: string | object, type = 'application/json') =>
+  app.inject({
+    method,
+    url,
+    headers: { ...headers, ...(payload !== undefined && { 'content-type': type }) },
+    ...(payload !== undefined && { payload })
+  })
+
+/** One check for each of the routes. */
+const overAll = (t: Test, some: readonly Route[], check: (route: Route) => Promise<void>) => {
+  t.ok(some.length > 0)
+  return Promise.all(some.map(check))
+}
+
+t.test('the service has every operation of the specification', async (t) => {
+  const operations = routes.map(({ method, pattern }) => `${method} ${pattern}`)
+  const area = (prefix: string) => operations.filter((operation) => operation.includes(` ${prefix}`)).length
+  t.equal(area('/auth'), 4)
+  t.equal(area('/admin/tables'), 13)
+  t.equal(area('/admin/tokens'), 4)
+  t.equal(area('/admin/admins'), 4)
+  t.equal(area('/data'), 10, 'nine, and /data/_me')
+})
+
+t.test('without a credential, every guarded route answers 401', (t) =>
+  overAll(t, guarded, async (route) => {
+    const answer = await send(route, nobody)
+    refuses(t, answer, 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
+    t.equal(answer.headers['www-authenticate'], route.caller === token ? 'Bearer' : undefined)
+  })
+)
+
+t.test('with the credential of the other surface, too', (t) =>
+  overAll(t, guarded, async (route) => {
+    const other = route.caller === token ? admin : token
+    refuses(t, await send(route, other), 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
+  })
+)
+
+t.test('no refusal comes before the credential is checked', (t) =>
+  overAll(t, guarded, async (route) => {
+    for (const payload of ['{', 'x'.repeat(BODY_LIMIT + 1)])
+      t.equal((await send(route, nobody, payload)).statusCode, 401, route.url)
+    t.equal((await send({ ...route, url: `${route.url}?nonsense=1` }, nobody)).statusCode, 401, route.url)
+  })
+)
+
+t.test('a method that a path does not have is 405, with those that it has', async (t) => {
+  const patterns = new Set(routes.map(({ pattern }) => pattern))
+  for (const pattern of patterns) {
+    const methods = routes.filter((route) => route.pattern === pattern).map(({ method }) => method)
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
+    for (const method of ['PATCH', 'OPTIONS', 'TRACE'] as const) {
+      const answer = await app.inject({ method: method as 'PATCH', url: fill(pattern) })
+      refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
+      t.equal(answer.headers.allow, allow, pattern)
+    }
+  }
+})
+
+t.test('an unknown route is 404', async (t) => {
+  for (const url of [
+    '/',
+    '/admin',
+    '/data',
+    '/nothing',
+    '/admin/nothing',
+    '/auth/login/',
+    '//auth/me',
+    '/Auth/me',
+    '/auth/me/x',
+    '/data/a/b/c/d'
+  ]) {
+    for (const caller of [nobody, admin, token]) refuses(t, await caller.get(url), 404, 'ROUTE_NOT_FOUND')
+  }
+})
+
+t.test('a path that is no percent-encoded UTF-8 is 400', async (t) => {
+  for (const url of ['/data/%zz', '/data/%', '/data/%ff', '/data/%c3%28', '/%'])
+    refuses(t, await token.get(url), 400, 'MALFORMED_REQUEST')
+})
+
+t.test('an unknown or repeated query parameter is 400', (t) =>
+  overAll(t, routes, async (route) => {
+    // Where a body is asked for, it is missing too: either refusal is a right one.
+    const answer = await send({ ...route, url: `${route.url}?nonsense=1` }, route.caller)
+    refuses(t, answer, 400, 'VALIDATION_FAILED')
+    refuses(t, await send({ ...route, url: `${route.url}?a=1&a=2` }, route.caller), 400, 'VALIDATION_FAILED')
+  })
+)
+
+t.test('an id that is none is 400', (t) =>
+  overAll(
+    t,
+    routes.filter(({ pattern }) => pattern.includes(':id')),
+    async (route) => {
+      const url = route.pattern.replace(':id', '01').replace(':pk', '1')
+      refuses(t, await send({ ...route, url }, admin), 400, 'VALIDATION_FAILED')
+    }
+  )
+)
+
+t.test('what takes a body refuses', async (t) => {
+  const writing = routes.filter(({ takesBody }) => takesBody)
+  t.test('malformed JSON', (t) =>
+    overAll(t, writing, async (route) => {
+      for (const payload of [
+        '{',
+        '{"a":',
+        '{a:1}',
+        "{'a':1}",
+        '[1,]',
+        'undefined',
+        'NaN',
+        '{"a":1}}',
+        '\ufeff\ufeff{}'
+      ])
+        refuses(t, await send(route, route.caller, payload), 400, 'MALFORMED_JSON')
+    })
+  )
+  t.test('JSON that is no object', (t) =>
+    overAll(t, writing, async (route) => {
+      for (const payload of ['[]', '"text"', '5', 'null', 'true'])
+        refuses(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
+    })
+  )
+  t.test('JSON that is too deep', (t) =>
+    overAll(t, writing, async (route) => {
+      const payload = `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`
+      refuses(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
+    })
+  )
+  t.test('another content type', (t) =>
+    overAll(t, writing, async (route) => {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'application/jsonp',
+        'nonsense'
+      ])
+        refuses(t, await send(route, route.caller, '{"a":1}', type), 415, 'UNSUPPORTED_MEDIA_TYPE')
+    })
+  )
+  t.test('no body at all', (t) =>
+    overAll(t, writing, async (route) => {
+      refuses(t, await send(route, route.caller), 400, 'VALIDATION_FAILED')
+      refuses(t, await send(route, route.caller, ''), 400, 'VALIDATION_FAILED')
+    })
+  )
+  t.test('an unknown key', (t) =>
+    overAll(t, writing, async (route) =>
+      refuses(t, await send(route, route.caller, { nonsense: 1 }), 400, 'VALIDATION_FAILED')
+    )
+  )
+})
+
+t.test('what takes no body refuses one, but not an empty one', (t) =>
+  overAll(
+    t,
+    guarded.filter(({ takesBody, method }) => !takesBody && method === 'POST'),
+    async (route) => {
+      for (const payload of ['{"a":1}', '[1]', '5', '"x"']) {
+        const answer = await send(route, route.caller, payload)
+        refuses(t, answer, 400, 'BODY_NOT_ALLOWED')
+      }
+    }
+  )
+)
+
+t.test('a body beyond the limit is 413', (t) =>
+  overAll(
+    t,
+    routes.filter(({ method }) => method !== 'GET'),
+    async (route) => {
+      const payload = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) })
+      refuses(t, await send(route, route.caller, payload), 413, 'BODY_TOO_LARGE')
+    }
+  )
+)
+
+t.test('a key beyond the limit is 414', (t) =>
+  overAll(
+    t,
+    routes.filter(({ pattern }) => pattern.includes(':pk')),
+    async (route) => {
+      const url = fill(route.pattern.replace(':pk', 'x'.repeat(10_000)))
+      const body = route.takesBody ? { name: 'x' } : undefined
+      refuses(t, await send({ ...route, url }, route.caller, body), 414, 'PATH_TOO_LONG')
+    }
+  )
+)
+
+t.test('what there is not is 404', async (t) => {
+  refuses(t, await admin.get('/admin/tables/999'), 404, 'TABLE_NOT_FOUND')
+  refuses(t, await admin.get(`/admin/tables/${table.id}/data/999`), 404, 'RECORD_NOT_FOUND')
+  refuses(t, await admin.delete('/admin/tokens/999'), 404, 'TOKEN_NOT_FOUND')
+  refuses(t, await admin.delete('/admin/admins/999'), 404, 'ADMIN_NOT_FOUND')
+  refuses(t, await token.get('/data/nothing'), 404, 'TABLE_NOT_FOUND')
+  refuses(t, await token.get('/data/cats/records/999'), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('what is not allowed is 403', async (t) => {
+  const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
+  for (const route of routes.filter(({ pattern }) => pattern.startsWith('/data/:table'))) {
+    // A body is checked first, and says nothing about the table.
+    const answer = await send(route, powerless, route.takesBody ? { pk: '1', field: 'name' } : undefined)
+    refuses(t, answer, 403, 'ACTION_NOT_ALLOWED')
+  }
+  const evil = { ...admin.headers, 'sec-fetch-site': 'cross-site' }
+  for (const route of routes.filter(({ method, pattern }) => method !== 'GET' && !pattern.startsWith('/data')))
+    refuses(t, await send(route, client(app, evil)), 403, 'CROSS_SITE_REQUEST')
+  t.equal((await client(app, evil).get('/admin/tables')).statusCode, 200, 'reading is no matter of sites')
+})
+
+t.test('a fault of ours is an opaque 500', async (t) => {
+  isBroken = true
+  t.teardown(() => {
+    isBroken = false
+  })
+  const answers: Answer[] = await Promise.all(guarded.map((route) => send(route, route.caller)))
+  for (const answer of answers) {
+    refuses(t, answer, 500, 'INTERNAL_ERROR')
+    t.notMatch(answer.body, /SELECT|home|secret|stack|\.[jt]s\b/)
+  }
+  t.equal(answers.length, guarded.length)
+})
+
+t.test('too many failed logins are 429, with the time to wait', async (t) => {
+  const attempt = () => nobody.post('/auth/login', { name: 'somebody', password: 'wrong' })
+  const first = await attempt()
+  refuses(t, first, 401, 'INVALID_CREDENTIALS')
+  for (let failures = 1; failures < 10; failures += 1) await attempt()
+  const answer = await attempt()
+  refuses(t, answer, 429, 'TOO_MANY_ATTEMPTS')
+  t.match(answer.headers['retry-after'], /^[1-9]\d*$/)
+})
+
+t.test('every code of the catalogue has a status of its kind, and a meaning', async (t) => {
+  for (const [code, { kind, meaning }] of Object.entries(errorCatalogue)) {
+    t.match(code, /^[A-Z]+(?:_[A-Z]+)*$/)
+    t.ok(statusOf[kind] >= 400 && statusOf[kind] < 600)
+    t.match(meaning, /\.$/)
+  }
+})
+
+t.test('what only resembles the envelope is not taken for it', async (t) => {
+  const error = { code: 'ROUTE_NOT_FOUND', message: 'No.', requestId: 'r' }
+  t.ok(isFailure({ success: false, error }))
+  t.notOk(isFailure({ success: false, error, statusCode: 404 }))
+  t.notOk(isFailure({ success: false, error: { ...error, code: 'NO_SUCH_CODE' } }))
+  t.notOk(isFailure({ success: true, error }))
+})
