@@ -1,0 +1,612 @@
+import t from 'tap'
+import type { ErrorCode } from '../../schemas/error.ts'
+import {
+  type Answer,
+  asAdmin,
+  asToken,
+  bearer,
+  client,
+  createDatabase,
+  createTable,
+  dataOf,
+  fingerprint,
+  importTable,
+  isFailure,
+  issueToken,
+  refuses,
+  startApp
+} from '../helpers.ts'
+import { listenRaw } from '../raw-http.ts'
+
+const file = createDatabase(
+  t,
+  `CREATE TABLE owners (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+   CREATE TABLE pets (a INTEGER, b TEXT, owner INTEGER REFERENCES owners (id) ON DELETE CASCADE, n INTEGER CHECK (n < 100), PRIMARY KEY (a, b));
+   CREATE TRIGGER no_bob BEFORE INSERT ON owners WHEN new.name = 'bob' BEGIN SELECT RAISE(ABORT, 'no bobs'); END;
+   INSERT INTO owners VALUES (1, 'ann'), (2, 'cid');
+   INSERT INTO pets VALUES (1, 'x', 1, 5), (2, 'y,z', 2, 99);
+   CREATE VIEW everybody AS SELECT name FROM owners;`
+)
+const app = await startApp(t, { env: { DATABASE: file, BODY_LIMIT: '8192' } })
+const admin = await asAdmin(app)
+const everything = { tables: ['*'], actions: ['read', 'write'] } as const
+const secret = await issueToken(admin, { tables: [...everything.tables], actions: [...everything.actions] })
+const token = client(app, bearer(secret))
+const reader = await asToken(app, admin, { tables: ['things'], actions: ['read'] })
+
+const things = await createTable(admin, {
+  name: 'things',
+  fields: [
+    { name: 'name', jsonType: 'string' },
+    { name: 'n', jsonType: 'integer' },
+    { name: 'price', jsonType: 'number' },
+    { name: 'ok', jsonType: 'boolean' },
+    { name: 'extra', jsonType: 'object' },
+    { name: 'list', jsonType: 'array' },
+    { name: 'fixed', jsonType: 'string', isReadonly: true },
+    { name: 'secret', jsonType: 'string', isHidden: true }
+  ]
+})
+await importTable(admin, 'owners')
+await importTable(admin, 'pets')
+await admin.post(`/admin/tables/${things.id}/data`, { name: 'one', n: '9223372036854775807', price: 1.5, secret: 's' })
+await admin.post('/admin/admins', { name: 'second', nickname: '', password: 'long enough' })
+const frozen = await createTable(admin, { name: 'frozen', fields: [{ name: 'n', jsonType: 'integer' }] })
+await admin.put(`/admin/tables/${frozen.id}`, { isEditable: false })
+await createTable(admin, { name: 'private', fields: [{ name: 'n', jsonType: 'integer' }] })
+const { id: privateId } = dataOf(await token.get('/data/private/schema'))
+await admin.put(`/admin/tables/${privateId}`, { isPublished: false })
+const { id: inactiveId, token: inactive } = dataOf(
+  await admin.post('/admin/tokens', { name: 'inactive', permissions: everything })
+)
+await admin.put(`/admin/tokens/${inactiveId}`, { isActive: false })
+
+const url = '/data/things'
+const one = `${url}/records/1`
+const adminTable = `/admin/tables/${things.id}`
+const json = { 'content-type': 'application/json' }
+const raw = (method: 'POST' | 'PUT', path: string, payload: string | Buffer, headers: Record<string, string> = json) =>
+  app.inject({ method, url: path, headers: { ...token.headers, ...headers }, payload })
+
+type Case = readonly [says: string, call: () => Promise<Answer>, status: number, code: ErrorCode]
+
+/** After each of these requests, everything that is stored has to be what it was. */
+const check = (group: string, cases: readonly Case[]) =>
+  t.test(group, async (t) => {
+    for (const [says, call, status, code] of cases) {
+      await t.test(says, async (t) => {
+        const before = fingerprint(file)
+        const answer = await call()
+        refuses(t, answer, status, code)
+        t.notMatch(answer.body, /SQLITE_|INSERT|UPDATE |\/work\/|\/tmp\/|\.js:|at async/, 'nothing of the inside shows')
+        t.equal(fingerprint(file), before, 'nothing has changed')
+      })
+    }
+  })
+
+/** The same bad value in a creation and in an update. */
+const written = (says: string, body: object | string, status = 400, code: ErrorCode = 'VALIDATION_FAILED'): Case[] => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return [
+    [`${says}, created`, () => raw('POST', `${url}/records`, text), status, code],
+    [`${says}, updated`, () => raw('PUT', one, text), status, code]
+  ]
+}
+
+check('wrong types', [
+  ...written('text for an integer', { n: '5' }),
+  ...written('a fraction for an integer', { n: 1.5 }),
+  ...written('a boolean for an integer', { n: true }),
+  ...written('a number for text', { name: 5 }),
+  ...written('an object for text', { name: { a: 1 } }),
+  ...written('an array for a number', { price: [1] }),
+  ...written('text for a number', { price: '1.5' }),
+  ...written('0 for a boolean', { ok: 0 }),
+  ...written('text for a boolean', { ok: 'true' }),
+  ...written('an array for an object', { extra: [] }),
+  ...written('text for an object', { extra: '{}' }),
+  ...written('an object for an array', { list: {} }),
+  ...written('a good value beside a bad one', { name: 'fine', n: 'bad' }),
+  ...written('an array of records', '[{"name":"a"}]'),
+  ...written('text', '"name"'),
+  ...written('null', 'null')
+])
+
+check('unknown keys', [
+  ...written('a field that there is not', { name: 'a', colour: 'red' }),
+  ...written('a field in another case', { NAME: 'a' }),
+  ...written('a hidden field', { secret: 'x' }),
+  ...written('__proto__', '{"__proto__":{"n":1}}'),
+  ...written('constructor', { constructor: 'x' }),
+  ...written('an empty key', { '': 'x' }),
+  ...written('SQL', { 'name" = \'x\', "n': 'x' }),
+  ['of a table', () => admin.put(adminTable, { label: 'x', colour: 'red' }), 400, 'VALIDATION_FAILED'],
+  [
+    'of a token',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: everything, token: 'rh_x' }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'of permissions',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: { ...everything, rows: [] } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'of an administrator',
+    () => admin.post('/admin/admins', { name: 'x', nickname: '', password: 'long enough', id: 7 }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'of a password change',
+    () => admin.put('/auth/password', { oldPassword: 'a', newPassword: 'long enough', force: true }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'of a login',
+    () => client(app).post('/auth/login', { name: 'admin', password: 'x', otp: '1' }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  ['of a query', () => token.get(`${url}?where=1`), 400, 'VALIDATION_FAILED'],
+  ['of a query on a write', () => token.delete(`${one}?force=true`), 400, 'VALIDATION_FAILED']
+])
+
+check('huge and tiny numbers', [
+  ...written('1e400 for a number', '{"price":1e400}'),
+  ...written('-1e400 for a number', '{"price":-1e400}'),
+  ...written('1e400 for an integer', '{"n":1e400}'),
+  ...written('1e400 inside an object', '{"extra":{"a":[1e400]}}'),
+  ...written('1e-5 for an integer', '{"n":1e-5}'),
+  ...written('2^53 for an integer', '{"n":9007199254740992}'),
+  ...written('2^63 as text', { n: '9223372036854775808' }),
+  ...written('a thousand digits', `{"n":${'9'.repeat(1000)}}`),
+  ...written('a thousand digits as text', { n: '9'.repeat(1000) }),
+  ...written('hexadecimal text', { n: '0xffffffffffffffff' }),
+  [
+    'a count beyond a double',
+    () => raw('POST', `${url}/incr`, '{"pk":"1","field":"price","count":1e400}'),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'a count that rounds',
+    () => raw('POST', `${url}/incr`, '{"pk":"1","field":"n","count":9007199254740993}'),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'a count past 64 bits',
+    () => token.post(`${url}/incr`, { pk: '1', field: 'n', count: 1 }),
+    409,
+    'INCREMENT_OVERFLOW'
+  ],
+  ['a page beyond all', () => token.get(`${url}?page=99999999999999999999`), 400, 'VALIDATION_FAILED'],
+  ['an id beyond all', () => admin.delete('/admin/tables/99999999999999999999?confirm=true'), 400, 'VALIDATION_FAILED'],
+  [
+    'an expiry in seconds',
+    () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: 1_700_000_000 }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'an expiry that is no integer',
+    () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: 1e300 }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  ['a negative expiry', () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: -1 }), 400, 'VALIDATION_FAILED']
+])
+
+check('NUL and lone surrogates', [
+  ...written('NUL in text', { name: 'a\0b' }),
+  ...written('NUL in a key', { 'name\0': 'a' }),
+  ...written('NUL inside an object', { extra: { a: ['\0'] } }),
+  ...written('half of a pair', '{"name":"\\ud800"}'),
+  ...written('the other half', '{"name":"\\udc00x"}'),
+  ...written('half of a pair in an inner key', '{"extra":{"\\ud800":1}}'),
+  [
+    'bytes that are no UTF-8',
+    () => raw('POST', `${url}/records`, Buffer.from('{"name":"\xe9"}', 'latin1')),
+    400,
+    'MALFORMED_JSON'
+  ],
+  [
+    'an overlong NUL',
+    () => raw('POST', `${url}/records`, Buffer.from('{"name":"\xc0\x80"}', 'latin1')),
+    400,
+    'MALFORMED_JSON'
+  ],
+  ['NUL in a key of the path', () => token.delete(`${url}/records/1%00`), 400, 'VALIDATION_FAILED'],
+  ['NUL in the table of the path', () => token.delete('/data/things%00/records/1'), 400, 'VALIDATION_FAILED'],
+  ['NUL in a search', () => token.get(`${url}?q=a%00`), 400, 'VALIDATION_FAILED'],
+  ['a surrogate in the path', () => token.delete(`${url}/records/%ed%a0%80`), 400, 'MALFORMED_REQUEST'],
+  ['NUL in a table name', () => admin.post('/admin/tables/import', { name: 'owners\0' }), 400, 'VALIDATION_FAILED'],
+  [
+    'NUL in a login',
+    () => client(app).post('/auth/login', { name: 'admin\0', password: 'x' }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  ['NUL in a label', () => admin.put(adminTable, { label: '\0' }), 400, 'VALIDATION_FAILED']
+])
+
+const declare = (name: unknown, field: unknown = 'a') =>
+  admin.post('/admin/tables', { name, label: '', fields: [{ name: field, jsonType: 'string' }] })
+
+check('names', [
+  ['with quotes', () => declare(`a"; DROP TABLE owners; --`), 400, 'VALIDATION_FAILED'],
+  ['of a field with quotes', () => declare('fine', `a" TEXT); DROP TABLE owners; --`), 400, 'VALIDATION_FAILED'],
+  ['that are empty', () => declare(''), 400, 'VALIDATION_FAILED'],
+  ['that are numbers', () => declare(5), 400, 'VALIDATION_FAILED'],
+  ['of ours', () => declare('_rowhouse_tables'), 400, 'VALIDATION_FAILED'],
+  ['of SQLite', () => declare('sqlite_stat1'), 400, 'VALIDATION_FAILED'],
+  ['that are taken', () => declare('OWNERS'), 409, 'TABLE_REGISTERED'],
+  ['of a view', () => declare('everybody'), 409, 'TABLE_EXISTS'],
+  [
+    'of our tables to import',
+    () => admin.post('/admin/tables/import', { name: '_rowhouse_admins' }),
+    400,
+    'TABLE_NOT_IMPORTABLE'
+  ],
+  ['of a view to import', () => admin.post('/admin/tables/import', { name: 'everybody' }), 400, 'TABLE_NOT_IMPORTABLE'],
+  ['of nothing to import', () => admin.post('/admin/tables/import', { name: 'nothing"' }), 404, 'TABLE_NOT_FOUND'],
+  [
+    'to order by',
+    () => token.get(`${url}?order=${encodeURIComponent('name"; DELETE FROM things; --')}`),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  ['of a hidden field to order by', () => token.get(`${url}?order=secret`), 400, 'VALIDATION_FAILED'],
+  [
+    'of a field to add',
+    () => token.post('/data/_schema/tables/things/fields', { field: { name: 'a b', jsonType: 'string' } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'of a field that there is',
+    () => token.post('/data/_schema/tables/things/fields', { field: { name: 'NAME', jsonType: 'string' } }),
+    409,
+    'FIELD_EXISTS'
+  ],
+  ['of our tables in a path', () => token.post('/data/_rowhouse_tokens/records', {}), 404, 'TABLE_NOT_FOUND'],
+  [
+    'of an administrator who is there',
+    () => admin.post('/admin/admins', { name: 'SECOND', nickname: '', password: 'long enough' }),
+    409,
+    'ADMIN_EXISTS'
+  ]
+])
+
+check('what the database refuses', [
+  ['a value that is taken', () => token.post('/data/owners/records', { name: 'ann' }), 409, 'UNIQUE_VIOLATION'],
+  ['a key that is taken', () => token.post('/data/pets/records', { a: 1, b: 'x' }), 409, 'UNIQUE_VIOLATION'],
+  ['a foreign key to nothing', () => token.put('/data/pets/records/1,x', { owner: 99 }), 409, 'FOREIGN_KEY_VIOLATION'],
+  ['a failing check', () => token.put('/data/pets/records/1,x', { n: 100 }), 400, 'CONSTRAINT_VIOLATION'],
+  [
+    'an increment into a failing check',
+    () => token.post('/data/pets/incr', { pk: '2,y%2Cz', field: 'n' }),
+    400,
+    'CONSTRAINT_VIOLATION'
+  ],
+  ['a trigger', () => token.post('/data/owners/records', { name: 'bob' }), 409, 'REFUSED_BY_TRIGGER'],
+  ['null', () => token.put('/data/owners/records/1', { name: null }), 400, 'VALIDATION_FAILED'],
+  ['a missing field', () => token.post('/data/owners/records', {}), 400, 'VALIDATION_FAILED']
+])
+
+check('what may not change', [
+  ['a key', () => token.put(one, { id: 2, name: 'x' }), 400, 'VALIDATION_FAILED'],
+  ['a part of a key', () => token.put('/data/pets/records/1,x', { b: 'y', n: 1 }), 400, 'VALIDATION_FAILED'],
+  ['a read-only field', () => token.put(one, { fixed: 'x', name: 'x' }), 400, 'VALIDATION_FAILED'],
+  ['a read-only field of a new record', () => token.post(`${url}/records`, { fixed: 'x' }), 400, 'VALIDATION_FAILED'],
+  ['nothing', () => token.put(one, {}), 400, 'VALIDATION_FAILED'],
+  ['a table without confirmation', () => admin.delete(adminTable), 400, 'CONFIRMATION_REQUIRED'],
+  [
+    'a field’s type',
+    () => admin.put(adminTable, { fields: [{ name: 'n', jsonType: 'string' }] }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'what tokens see, by a token',
+    () =>
+      token.post('/data/_schema/tables/things/fields', { field: { name: 'x', jsonType: 'string', isHidden: true } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'one’s own password elsewhere',
+    () => admin.put('/admin/admins/1', { password: 'long enough' }),
+    403,
+    'OWN_PASSWORD'
+  ],
+  [
+    'a password, the old one being wrong',
+    () => admin.put('/auth/password', { oldPassword: 'wrong', newPassword: 'long enough' }),
+    403,
+    'WRONG_PASSWORD'
+  ],
+  [
+    'a password to a short one',
+    () => admin.put('/auth/password', { oldPassword: 'correct horse', newPassword: 'short' }),
+    400,
+    'VALIDATION_FAILED'
+  ]
+])
+
+const incr = (body: object) => token.post(`${url}/incr`, body)
+
+check('increments', [
+  ['of text', () => incr({ pk: '1', field: 'name' }), 400, 'NOT_INCREMENTABLE'],
+  ['of the key', () => incr({ pk: '1', field: 'id' }), 400, 'NOT_INCREMENTABLE'],
+  ['of a boolean', () => incr({ pk: '1', field: 'ok' }), 400, 'NOT_INCREMENTABLE'],
+  ['of nothing', () => incr({ pk: '1', field: 'x' }), 400, 'VALIDATION_FAILED'],
+  ['of a hidden field', () => incr({ pk: '1', field: 'secret' }), 400, 'VALIDATION_FAILED'],
+  ['by a fraction', () => incr({ pk: '1', field: 'n', count: 0.5 }), 400, 'VALIDATION_FAILED'],
+  ['by text', () => incr({ pk: '1', field: 'n', count: 'one' }), 400, 'VALIDATION_FAILED'],
+  ['in no record', () => incr({ pk: '9', field: 'price' }), 404, 'RECORD_NOT_FOUND']
+])
+
+check('keys', [
+  ['of 10,000 characters to read', () => token.get(`${url}/records/${'1'.repeat(10_000)}`), 414, 'PATH_TOO_LONG'],
+  [
+    'of 10,000 characters to change',
+    () => token.put(`${url}/records/${'1'.repeat(10_000)}`, { name: 'x' }),
+    414,
+    'PATH_TOO_LONG'
+  ],
+  [
+    'of 10,000 characters to delete',
+    () => admin.delete(`${adminTable}/data/${'x'.repeat(10_000)}`),
+    414,
+    'PATH_TOO_LONG'
+  ],
+  ['of another spelling', () => token.delete(`${url}/records/01`), 404, 'RECORD_NOT_FOUND'],
+  ['of SQL', () => token.delete(`${url}/records/${encodeURIComponent('1 OR 1=1')}`), 404, 'RECORD_NOT_FOUND'],
+  ['of too few parts', () => token.delete('/data/pets/records/1'), 404, 'RECORD_NOT_FOUND'],
+  ['of too many parts', () => token.delete('/data/pets/records/2,y,z'), 404, 'RECORD_NOT_FOUND'],
+  ['that are empty', () => token.delete(`${url}/records/`), 404, 'RECORD_NOT_FOUND']
+])
+
+check('repeated query keys', [
+  ['of a list', () => token.get(`${url}?page=1&page=2`), 400, 'VALIDATION_FAILED'],
+  ['of a search', () => token.get(`${url}?q=a&q=b`), 400, 'VALIDATION_FAILED'],
+  ['of a confirmation', () => admin.delete(`${adminTable}?confirm=true&confirm=true`), 400, 'VALIDATION_FAILED'],
+  ['of an export', () => admin.get(`${adminTable}/export?order=id&order=n`), 400, 'VALIDATION_FAILED'],
+  ['with brackets', () => token.get(`${url}?page[]=1`), 400, 'VALIDATION_FAILED']
+])
+
+const typed = (type: string, payload = '{"name":"x"}') =>
+  raw('POST', `${url}/records`, payload, { 'content-type': type })
+const patch = (method: 'PATCH' | 'DELETE' | 'POST', path: string) =>
+  app.inject({ method, url: path, headers: token.headers })
+
+check('methods, content types and sizes', [
+  ['PATCH on a record', () => patch('PATCH', one), 405, 'METHOD_NOT_ALLOWED'],
+  ['POST on a record', () => patch('POST', one), 405, 'METHOD_NOT_ALLOWED'],
+  ['DELETE on a list', () => patch('DELETE', url), 405, 'METHOD_NOT_ALLOWED'],
+  [
+    'a method in a header',
+    () => raw('POST', one, '{}', { ...json, 'x-http-method-override': 'DELETE' }),
+    405,
+    'METHOD_NOT_ALLOWED'
+  ],
+  ['text/plain', () => typed('text/plain'), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['a form', () => typed('application/x-www-form-urlencoded', 'name=x'), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['a multipart form', () => typed('multipart/form-data; boundary=b', '--b--'), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['XML', () => typed('application/xml', '<a/>'), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  [
+    'no content type',
+    () =>
+      app.inject({
+        method: 'POST',
+        url: `${url}/records`,
+        headers: token.headers,
+        payload: Buffer.from('{"name":"x"}')
+      }),
+    415,
+    'UNSUPPORTED_MEDIA_TYPE'
+  ],
+  ...written('a body over the limit', { name: 'x'.repeat(8192) }, 413, 'BODY_TOO_LARGE'),
+  ...written('truncated JSON', '{"name":"x"', 400, 'MALFORMED_JSON'),
+  ...written('two JSON values', '{"name":"x"}{"name":"y"}', 400, 'MALFORMED_JSON'),
+  ...written('JSON with a comment', '{"name":"x"/**/}', 400, 'MALFORMED_JSON'),
+  ...written('JSON nested too deep', `{"extra":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`)
+])
+
+check('a credential in the wrong place', [
+  [
+    'a token in the query',
+    () => client(app).post(`${url}/records?token=${secret}`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  ['a token in the body', () => client(app).post(`${url}/records`, { name: 'x', token: secret }), 401, 'INVALID_TOKEN'],
+  [
+    'a token in a cookie',
+    () => client(app, { cookie: `rowhouse_session=${secret}` }).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'a token without Bearer',
+    () => client(app, { authorization: secret }).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'a token as Basic',
+    () => client(app, { authorization: `Basic ${secret}` }).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'a token in capitals',
+    () => client(app, bearer(secret.toUpperCase())).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'a token cut short',
+    () => client(app, bearer(secret.slice(0, -1))).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'an inactive token',
+    () => client(app, bearer(inactive)).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  ['a token for an administrator', () => token.delete(`${adminTable}?confirm=true`), 401, 'AUTHENTICATION_REQUIRED'],
+  [
+    'a session as a token',
+    () => client(app, bearer(String(admin.headers.cookie?.split('=')[1]))).post(`${url}/records`, { name: 'x' }),
+    401,
+    'INVALID_TOKEN'
+  ],
+  [
+    'a session in Authorization',
+    () => client(app, bearer(String(admin.headers.cookie?.split('=')[1]))).delete(`${adminTable}?confirm=true`),
+    401,
+    'AUTHENTICATION_REQUIRED'
+  ],
+  ['a cookie for a token', () => admin.post(`${url}/records`, { name: 'x' }), 401, 'INVALID_TOKEN'],
+  ['nothing', () => client(app).delete(one), 401, 'INVALID_TOKEN'],
+  [
+    'a wrong password',
+    () => client(app).post('/auth/login', { name: 'admin', password: 'wrong' }),
+    401,
+    'INVALID_CREDENTIALS'
+  ]
+])
+
+check('what a token may not do', [
+  ['write, having read', () => reader.post(`${url}/records`, { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
+  ['delete, having read', () => reader.delete(one), 403, 'ACTION_NOT_ALLOWED'],
+  ['increment, having read', () => reader.post(`${url}/incr`, { pk: '1', field: 'price' }), 403, 'ACTION_NOT_ALLOWED'],
+  [
+    'create a table, having read',
+    () => reader.post('/data/_schema/tables', { name: 'x', label: '', fields: [{ name: 'a', jsonType: 'string' }] }),
+    403,
+    'ACTION_NOT_ALLOWED'
+  ],
+  ['write elsewhere', () => reader.post('/data/owners/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
+  ['write what is not editable', () => token.post('/data/frozen/records', {}), 403, 'TABLE_READ_ONLY'],
+  ['write what is not published', () => token.post('/data/private/records', {}), 404, 'TABLE_NOT_FOUND']
+])
+
+check('permissions', [
+  ['that are text', () => admin.post('/admin/tokens', { name: 'x', permissions: '*' }), 400, 'VALIDATION_FAILED'],
+  [
+    'with a scalar',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: { tables: '*', actions: ['read'] } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'with an unknown action',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: { tables: ['*'], actions: ['admin'] } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  [
+    'without tables',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: { actions: ['read'] } }),
+    400,
+    'VALIDATION_FAILED'
+  ],
+  ['that are missing', () => admin.post('/admin/tokens', { name: 'x' }), 400, 'VALIDATION_FAILED'],
+  [
+    'of too many tables',
+    () => admin.post('/admin/tokens', { name: 'x', permissions: { tables: Array(1001).fill('a'), actions: [] } }),
+    400,
+    'VALIDATION_FAILED'
+  ]
+])
+
+t.test('what no HTTP client would send', async (t) => {
+  const send = await listenRaw(t, app)
+  const host = 'Host: localhost\r\nConnection: close\r\n'
+  const auth = `Authorization: Bearer ${secret}\r\n`
+  const post = (rest: string) =>
+    `POST ${url}/records HTTP/1.1\r\n${host}${auth}Content-Type: application/json\r\n${rest}`
+  const cases: readonly (readonly [says: string, bytes: string, status: number, code: ErrorCode])[] = [
+    ['truncated JSON', post('Content-Length: 9\r\n\r\n{"name":"'), 400, 'MALFORMED_JSON'],
+    [
+      'a body shorter than its Content-Length',
+      post('Content-Length: 100\r\n\r\n{"name":"x"}'),
+      400,
+      'MALFORMED_REQUEST'
+    ],
+    ['a Content-Length that is none', post('Content-Length: ten\r\n\r\n{"name":"x"}'), 400, 'MALFORMED_REQUEST'],
+    ['two lengths', post('Content-Length: 12\r\nContent-Length: 5\r\n\r\n{"name":"x"}'), 400, 'MALFORMED_REQUEST'],
+    [
+      'a length and chunks',
+      post('Content-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n{"name":"x"}\r\n0\r\n\r\n'),
+      400,
+      'MALFORMED_REQUEST'
+    ],
+    [
+      'a chunk without an end',
+      post('Transfer-Encoding: chunked\r\n\r\nc\r\n{"name":"x"}\r\n'),
+      400,
+      'MALFORMED_REQUEST'
+    ],
+    [
+      'a chunk of no size',
+      post('Transfer-Encoding: chunked\r\n\r\nzz\r\n{"name":"x"}\r\n0\r\n\r\n'),
+      400,
+      'MALFORMED_REQUEST'
+    ],
+    [
+      'chunks over the limit',
+      post(`Transfer-Encoding: chunked\r\n\r\n2100\r\n${'x'.repeat(0x2100)}\r\n0\r\n\r\n`),
+      413,
+      'BODY_TOO_LARGE'
+    ],
+    ['a length over the limit', post('Content-Length: 99999999999\r\n\r\n'), 413, 'BODY_TOO_LARGE'],
+    ['no request line', 'HELLO\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+    ['an unknown method', `FETCH ${url} HTTP/1.1\r\n${host}\r\n`, 400, 'MALFORMED_REQUEST'],
+    ['an unknown version', `GET ${url} HTTP/9.9\r\n${host}\r\n`, 400, 'MALFORMED_REQUEST'],
+    ['a space in the path', `GET ${url} x HTTP/1.1\r\n${host}\r\n`, 400, 'MALFORMED_REQUEST'],
+    ['bytes beyond ASCII in the path', `GET /data/ü HTTP/1.1\r\n${host}\r\n`, 400, 'MALFORMED_REQUEST'],
+    ['NUL in a header', `GET ${url} HTTP/1.1\r\n${host}X: a\0b\r\n\r\n`, 400, 'MALFORMED_REQUEST'],
+    [
+      'headers over the limit',
+      `GET ${url} HTTP/1.1\r\n${host}X: ${'x'.repeat(70_000)}\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE'
+    ],
+    ['a path over the limit', `GET /${'x'.repeat(70_000)} HTTP/1.1\r\n${host}\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    ['nothing but a start', 'POST /data', 400, 'MALFORMED_REQUEST']
+  ]
+  const unfinished = new Set([
+    'a body shorter than its Content-Length',
+    'a chunk without an end',
+    'nothing but a start'
+  ])
+  for (const [says, bytes, status, code] of cases) {
+    await t.test(says, async (t) => {
+      const before = fingerprint(file)
+      const answer = await send(bytes, unfinished.has(says))
+      t.equal(answer.statusCode, status, answer.body)
+      t.match(answer.head, /content-type: application\/json/i)
+      const body = JSON.parse(answer.body)
+      t.ok(isFailure(body), answer.body)
+      t.equal(body.error.code, code)
+      t.equal(fingerprint(file), before, 'nothing has changed')
+    })
+  }
+  await t.test('where a well-formed request is served', async (t) => {
+    const before = fingerprint(file)
+    const answer = await send(post('Content-Length: 12\r\n\r\n{"name":"x"}'))
+    t.equal(answer.statusCode, 200, answer.body)
+    t.match(JSON.parse(answer.body), { success: true, data: { id: 2, name: 'x' } })
+    t.not(fingerprint(file), before, 'the fingerprint sees a single record')
+  })
+})
