@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { openConnection } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import type { Row, Statement } from './database.ts'
 import { type PlainError, toPlainError } from './sqlite-errors.ts'
 
@@ -19,21 +19,31 @@ const fail = (code: string, message: string): never => {
   throw Object.assign(new Error(message), { code })
 }
 
-/** Runs unbounded statements, each for 30 s at most. For a thread of its own, which it blocks meanwhile. */
+/**
+ * Runs unbounded statements, each for 30 s at most. For a thread of its own, which it blocks meanwhile. The file is
+ * opened by the first: where that fails, it is the answer to the scan, and the next one tries again.
+ */
 export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock: Clock = Date.now) => {
-  const connection = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize })
+  let connection: Connection | undefined
   let deadline = 0
 
   /** The guard that every scan asks now and then: see `services/sql/scan-guard.ts`. */
-  connection.raw.function('alive', { deterministic: false }, () => {
+  const alive = () => {
     if (Atomics.load(stop, 0) === 1) fail('SCAN_STOPPED', 'The service is stopping.')
     if (clock() > deadline) fail('SCAN_TIMEOUT', 'The search took longer than 30 s and was stopped.')
     return 1
-  })
+  }
+
+  const open = () => {
+    const opened = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize })
+    opened.raw.function('alive', { deterministic: false }, alive)
+    return opened
+  }
 
   return ({ sql, params }: Statement): ScanOutcome => {
     deadline = clock() + SCAN_LIMIT_MS
     try {
+      connection ??= open()
       return { rows: connection.run(sql, params).rows }
     } catch (error) {
       return { error: toPlainError(error) }

@@ -48,28 +48,28 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
   const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
   const tell = (request: WriterRequest) => worker.postMessage(request)
   let waiting: Pending[] = []
-  let committing: Pending[] | null = null
+  let committing: Pending[] = []
   let isClosed = false
   let fault: unknown
 
   /** One batch is under way at a time; the next gathers while this one is in fsync. */
   const post = () => {
-    if (committing || waiting.length === 0) return
+    if (committing.length > 0 || waiting.length === 0) return
     committing = waiting
     waiting = []
     tell(pack(committing))
   }
 
   const receive = (outcomes: readonly Outcome[]) => {
-    const answered = committing ?? []
-    committing = null
+    const answered = committing
+    committing = []
     post()
     for (const [index, pending] of answered.entries()) settle(pending, outcomes[index] as Outcome)
   }
 
   const failAll = (error: Error) => {
-    for (const { reject } of [...(committing ?? []), ...waiting]) reject(error)
-    committing = null
+    for (const { reject } of [...committing, ...waiting]) reject(error)
+    committing = []
     waiting = []
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/database/database.ts'
@@ -215,4 +215,20 @@ t.test('the writer thread', async (t) => {
     await Promise.all([writer.close(), writer.close()])
     t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
   })
+})
+
+t.test('a reader that cannot open the file refuses what it is asked, and serves once it can', async (t) => {
+  const file = databaseFile(t)
+  const db = await startEngine(t, file)
+  const held = await db.holdReader()
+  renameSync(file, `${file}-moved`)
+  t.match(await rejection(held.scan(sql('SELECT 1 AS n'))), { code: 'STORAGE_UNAVAILABLE', retryAfter: 5 })
+  renameSync(`${file}-moved`, file)
+  t.strictSame(await held.scan(sql('SELECT 1 AS n')), [{ n: 1 }])
+  await held.release()
+})
+
+t.test('what no thread can be told is a fault of ours', async (t) => {
+  const db = await startEngine(t, databaseFile(t))
+  t.match(await rejection(db.scan(sql('SELECT ?', (() => 1) as never))), { message: /could not be cloned/ })
 })
