@@ -4,6 +4,9 @@ import type { Config } from './config.ts'
 import allowedMethods from './plugins/allowed-methods.ts'
 import database from './plugins/database.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
+import health from './plugins/health.ts'
+import openapi from './plugins/openapi.ts'
+import security from './plugins/security.ts'
 import services from './plugins/services.ts'
 import session from './plugins/session.ts'
 import tokenAuth from './plugins/token-auth.ts'
@@ -55,10 +58,13 @@ const register = async (app: App, { config, clock = Date.now, hashingCost, onDea
   await app.register(errors)
   await app.register(validation)
   await app.register(allowedMethods)
+  await app.register(security)
+  await app.register(openapi)
   await app.register(database, { config, onDeath })
   await app.register(services, { hashingCost })
   await app.register(session)
   await app.register(tokenAuth)
+  await app.register(health)
 
   await app.register(auth, { prefix: '/auth' })
   await app.register(admin, { prefix: '/admin' })

@@ -20,18 +20,17 @@ const refuseWith = (allow: string) => async (request: FastifyRequest, reply: Fas
 /** Fastify answers a known path with an unknown method as 404; HTTP has 405 for it (RFC 9110, 15.5.6). */
 export default fp(
   async (fastify) => {
-    const methodsByPath = new Map<string, Set<string>>()
-
-    fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
-      const methods = methodsByPath.get(url) ?? new Set()
-      methodsByPath.set(url, methods)
-      for (const one of [method].flat()) methods.add(one)
+    const paths = new Set<string>()
+    fastify.addHook('onRoute', ({ url }: RouteOptions) => {
+      paths.add(url)
     })
 
     fastify.decorate('refuseOtherMethods', async (instance) => {
-      for (const [url, known] of [...methodsByPath]) {
-        const refuse = refuseWith([...known].sort().join(', '))
-        const method = METHODS.filter((one) => !known.has(one))
+      for (const url of [...paths]) {
+        // Asked of the router: Fastify adds some routes without telling (HEAD, the trailing slash of a prefix).
+        const allowed = METHODS.filter((method) => instance.hasRoute({ url, method }))
+        const refuse = refuseWith(allowed.join(', '))
+        const method = METHODS.filter((one) => !allowed.includes(one))
         // In onRequest, so that no body is read first.
         instance.route({ url, method, schema: { hide: true }, onRequest: refuse, handler: refuse })
       }
