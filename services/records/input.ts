@@ -14,7 +14,7 @@ const TIMESTAMPS = ['created_at', 'updated_at']
 const isTimestamp = ({ structure }: RegisteredTable, { name }: Column) =>
   structure.autoTimestamps && TIMESTAMPS.includes(name)
 
-const isWritable = (table: RegisteredTable, column: Column) =>
+export const isWritable = (table: RegisteredTable, column: Column) =>
   !column.isReadonly && !column.isGenerated && !isTimestamp(table, column)
 
 /** The database makes this value where none is sent. */

@@ -19,7 +19,8 @@ export const parseBase64 = (text: string): Uint8Array | undefined => {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-const looksNumeric = (text: string) => text.trim() !== '' && !Number.isNaN(Number(text))
+/** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
+const looksNumeric = (text: string) => /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
 
 /** Numeric affinity would find 1 for '01' and '1.0'; a key has one spelling, the one that JSON shows. */
 const parseNumeric = (text: string): SqlValue | undefined => {
@@ -47,9 +48,9 @@ const parsePart = (column: Column, structure: Structure, text: string): readonly
     return integer === undefined ? undefined : [integer]
   }
   const value = parsers[kindOf(column)](text)
-  if (value === undefined) return undefined
   // Without an affinity, the number 5 and the text '5' are different keys with the same spelling.
-  return isUntyped(column) ? [value, text] : [value]
+  if (isUntyped(column)) return [value ?? text, text]
+  return value === undefined ? undefined : [value]
 }
 
 const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'

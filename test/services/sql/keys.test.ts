@@ -1,0 +1,121 @@
+import t from 'tap'
+import type { JsonType, SqliteType } from '../../../schemas/table.ts'
+import { keyMatch, parseBase64, parseInteger, parseKey } from '../../../services/sql/keys.ts'
+import type { Column, Structure } from '../../../services/tables/registered-table.ts'
+
+type KeyColumn = readonly [name: string, jsonType: JsonType, sqliteType: SqliteType, declaredType?: string]
+
+const column = ([name, jsonType, sqliteType, declaredType = sqliteType]: KeyColumn): Column => ({
+  name,
+  label: name,
+  sqliteType,
+  jsonType,
+  nullable: true,
+  defaultValue: null,
+  isPrimary: true,
+  isAutoIncrement: false,
+  isHidden: false,
+  isReadonly: false,
+  declaredType,
+  isGenerated: false
+})
+
+const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure => ({
+  columns: columns.map(column),
+  isStrict: false,
+  key: columns.map(([name]) => name),
+  isRowidKey,
+  rowid: null,
+  autoTimestamps: false
+})
+
+const rowid = structure([['id', 'integer', 'INTEGER']], true)
+const text = structure([['code', 'string', 'TEXT']])
+const numeric = structure([['n', 'number', 'NUMERIC', 'DECIMAL(10,2)']])
+const untyped = structure([['k', 'string', 'BLOB', '']])
+const blob = structure([['k', 'string', 'BLOB', 'BLOB']])
+const composite = structure([
+  ['a', 'string', 'TEXT'],
+  ['b', 'integer', 'INTEGER']
+])
+
+t.test('integers of 64 bits have one spelling', async (t) => {
+  for (const spelling of ['0', '7', '-7', '9223372036854775807', '-9223372036854775808']) {
+    t.equal(parseInteger(spelling), BigInt(spelling), spelling)
+  }
+  for (const spelling of [
+    '',
+    '01',
+    '+1',
+    '1.0',
+    '-0',
+    ' 1',
+    '1 ',
+    '1e3',
+    '0x10',
+    '９',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '99999999999999999999'
+  ]) {
+    t.equal(parseInteger(spelling), undefined, spelling)
+  }
+})
+
+t.test('base64 has one spelling', async (t) => {
+  t.strictSame([...(parseBase64('AP8=') ?? [])], [0, 255])
+  t.strictSame([...(parseBase64('') ?? [1])], [])
+  for (const spelling of ['AP8', 'AP9=', 'A P8=', 'AP_8', 'AP8=\n']) t.equal(parseBase64(spelling), undefined, spelling)
+})
+
+t.test('a rowid is an integer, whatever its column declares', async (t) => {
+  t.strictSame(parseKey(rowid, '42'), [42n])
+  for (const spelling of ['042', '4.0', 'abc', '']) t.equal(parseKey(rowid, spelling), undefined, spelling)
+})
+
+t.test('text keys are taken as they are', async (t) => {
+  for (const spelling of ['7', '7.0', '', 'a,b', '%2C', 'a%b'])
+    t.strictSame(parseKey(text, spelling), [spelling], spelling)
+})
+
+t.test('keys of numeric affinity have the spelling that JSON shows', async (t) => {
+  t.strictSame(parseKey(numeric, '12'), [12n])
+  t.strictSame(parseKey(numeric, '12.5'), [12.5])
+  for (const spelling of ['12.0', '012', '+12', ' 12', '1.20e1', '.5', '5.']) {
+    t.equal(parseKey(numeric, spelling), undefined, spelling)
+  }
+})
+
+t.test('what numeric affinity leaves as text is a key too', async (t) => {
+  for (const spelling of ['abc', '', '0x10', 'Infinity', 'NaN', '1_000', '2024-01-01', '\u00a05']) {
+    t.strictSame(parseKey(numeric, spelling), [spelling], spelling)
+  }
+})
+
+t.test('without an affinity a key is looked for as a number and as text', async (t) => {
+  t.strictSame(parseKey(untyped, '5'), [5n, '5'])
+  t.strictSame(parseKey(untyped, '01'), ['01', '01'])
+  t.strictSame(parseKey(untyped, 'a'), ['a', 'a'])
+  t.equal(keyMatch(untyped), '"k" IN (?, ?)')
+})
+
+t.test('BLOB keys are base64', async (t) => {
+  t.strictSame([...((parseKey(blob, 'AP8=')?.[0] as Uint8Array) ?? [])], [0, 255])
+  t.equal(parseKey(blob, 'AP8'), undefined)
+})
+
+t.test('the parts of a composite key are separated by commas, each percent-encoded', async (t) => {
+  t.strictSame(parseKey(composite, 'x,7'), ['x', 7n])
+  t.strictSame(parseKey(composite, 'x%2Cy%25,7'), ['x,y%', 7n])
+  t.strictSame(parseKey(composite, ',7'), ['', 7n])
+  for (const spelling of ['x', 'x,7,8', 'x,07', '%,7', '%E0%A4,7', '']) {
+    t.equal(parseKey(composite, spelling), undefined, spelling)
+  }
+  t.equal(keyMatch(composite), '"a" = ? AND "b" = ?')
+})
+
+t.test('a long run of digits is no burden', async (t) => {
+  const began = Date.now()
+  parseKey(numeric, `${'1'.repeat(8191)}x`)
+  t.ok(Date.now() - began < 200)
+})
