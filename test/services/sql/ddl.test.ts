@@ -1,0 +1,53 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t from 'tap'
+import type { SqlValue } from '../../../services/database/database.ts'
+import { addColumnSql, createTableSql } from '../../../services/sql/ddl.ts'
+import { declareField, declareStructure } from '../../../services/tables/new-table.ts'
+
+const declare = (fields: Parameters<typeof declareStructure>[0]['fields']) =>
+  declareStructure({ name: 't', label: '', fields })
+
+t.test('a declaration becomes a STRICT table with that key', async (t) => {
+  const { structure, defaults } = declare([
+    { name: 'code', jsonType: 'string', isPrimary: true },
+    { name: 'select', jsonType: 'integer', nullable: false },
+    { name: 'on', jsonType: 'boolean', defaultValue: true },
+    { name: 'price', jsonType: 'number', defaultValue: 5 }
+  ])
+  t.equal(
+    createTableSql('order', structure, defaults),
+    'CREATE TABLE "order" ("code" TEXT PRIMARY KEY NOT NULL, "select" INTEGER NOT NULL, "on" INTEGER DEFAULT 1, "price" REAL DEFAULT 5e+0) STRICT'
+  )
+})
+
+t.test('an integer key is the rowid, with AUTOINCREMENT where it is asked for', async (t) => {
+  const sql = (isAutoIncrement: boolean) => {
+    const { structure, defaults } = declare([{ name: 'n', jsonType: 'integer', isPrimary: true, isAutoIncrement }])
+    return createTableSql('t', structure, defaults)
+  }
+  t.equal(sql(false), 'CREATE TABLE "t" ("n" INTEGER PRIMARY KEY) STRICT')
+  t.equal(sql(true), 'CREATE TABLE "t" ("n" INTEGER PRIMARY KEY AUTOINCREMENT) STRICT')
+})
+
+t.test('every default comes back with the same bits', async (t) => {
+  const db = new BetterSqlite3(':memory:')
+  t.teardown(() => db.close())
+  db.defaultSafeIntegers()
+  const stored = (column: string, value: SqlValue) => {
+    const { column: field } = declareField({
+      name: 'a',
+      jsonType: column === 'REAL' ? 'number' : column === 'TEXT' ? 'string' : 'integer'
+    })
+    db.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT')
+    db.exec(addColumnSql('t', { ...field, sqliteType: column as 'REAL' }, value))
+    return db.prepare('INSERT INTO t DEFAULT VALUES RETURNING a').pluck().get()
+  }
+  for (const number of [0.1, 1e-7, -2.5, 5e-324, 1.7976931348623157e308, 1e21, 9007199254740992, 0]) {
+    t.equal(stored('REAL', number), number, String(number))
+  }
+  for (const integer of [0n, -1n, 2n ** 63n - 1n, -(2n ** 63n)])
+    t.equal(stored('INTEGER', integer), integer, String(integer))
+  for (const text of ['', "it's", 'NULL', '1', '"', '\n', '--', '表']) t.equal(stored('TEXT', text), text)
+  t.strictSame([...(stored('BLOB', new Uint8Array([0, 255])) as Uint8Array)], [0, 255])
+  t.equal(stored('TEXT', null), null)
+})

@@ -1,0 +1,122 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { Row, Statement } from '../../../services/database/database.ts'
+import {
+  defaultAs,
+  defaultValueOf,
+  describeColumns,
+  describeKeyIndex,
+  describeTable,
+  toStructure
+} from '../../../services/sql/introspection.ts'
+
+const structureOf = (t: Test, sql: string, name = 't') => {
+  const db = new BetterSqlite3(':memory:')
+  t.teardown(() => db.close())
+  db.exec(sql)
+  const rows = (statement: Statement) => db.prepare(statement.sql).all(...statement.params) as Row[]
+  const [table] = rows(describeTable(name))
+  if (!table) throw new Error(`no table ${name}`)
+  return toStructure({ table, columns: rows(describeColumns(name)), keyIndex: rows(describeKeyIndex(name)) })
+}
+
+t.test('keys', async (t) => {
+  const keyOf = (t: Test, sql: string) => {
+    const { key, isRowidKey, rowid } = structureOf(t, sql) ?? {}
+    return { key, isRowidKey, rowid }
+  }
+  const expected: Record<string, object> = {
+    'CREATE TABLE t (id INTEGER PRIMARY KEY, a)': { key: ['id'], isRowidKey: true, rowid: 'id' },
+    'CREATE TABLE t (a, PRIMARY KEY (a))': { key: ['a'], isRowidKey: false, rowid: 'rowid' },
+    'CREATE TABLE t (id INT PRIMARY KEY)': { key: ['id'], isRowidKey: false, rowid: 'rowid' },
+    'CREATE TABLE t (id INTEGER PRIMARY KEY DESC)': { key: ['id'], isRowidKey: false, rowid: 'rowid' },
+    'CREATE TABLE t (a TEXT, b INTEGER, PRIMARY KEY (b, a))': { key: ['b', 'a'], isRowidKey: false, rowid: 'rowid' },
+    'CREATE TABLE t (id INTEGER PRIMARY KEY) WITHOUT ROWID': { key: ['id'], isRowidKey: false, rowid: null },
+    'CREATE TABLE t (a TEXT)': { key: ['rowid'], isRowidKey: true, rowid: 'rowid' },
+    'CREATE TABLE t (RowId TEXT)': { key: ['_rowid_'], isRowidKey: true, rowid: '_rowid_' },
+    'CREATE TABLE t (rowid TEXT, _ROWID_ TEXT)': { key: ['oid'], isRowidKey: true, rowid: 'oid' },
+    'CREATE TABLE t (rowid INTEGER PRIMARY KEY)': { key: ['rowid'], isRowidKey: true, rowid: 'rowid' },
+    'CREATE TABLE t (rowid TEXT PRIMARY KEY)': { key: ['rowid'], isRowidKey: false, rowid: '_rowid_' },
+    'CREATE TABLE t (k TEXT PRIMARY KEY, rowid, _rowid_, oid)': { key: ['k'], isRowidKey: false, rowid: null }
+  }
+  for (const [sql, key] of Object.entries(expected)) t.strictSame(keyOf(t, sql), key, sql)
+})
+
+t.test('a table whose rows cannot be told apart has no structure', async (t) => {
+  t.equal(structureOf(t, 'CREATE TABLE t (rowid, _rowid_, oid)'), null)
+})
+
+t.test('columns are seen as they are declared', async (t) => {
+  const structure = structureOf(
+    t,
+    `CREATE TABLE t (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT NOT NULL DEFAULT 'x', g INTEGER GENERATED ALWAYS AS (id * 2) VIRTUAL,
+      s TEXT AS (a || '!') STORED, untyped, "" TEXT, "a""b" REAL, "__proto__" BOOLEAN DEFAULT 1
+    )`
+  )
+  t.match(structure?.columns, [
+    { name: 'id', isPrimary: true, isAutoIncrement: true, nullable: true, sqliteType: 'INTEGER', jsonType: 'integer' },
+    { name: 'a', isPrimary: false, isAutoIncrement: false, nullable: false, defaultValue: 'x' },
+    { name: 'g', isGenerated: true, isReadonly: true, jsonType: 'integer' },
+    { name: 's', isGenerated: true, isReadonly: true, jsonType: 'string' },
+    { name: 'untyped', sqliteType: 'BLOB', jsonType: 'string', declaredType: '' },
+    { name: '', label: '' },
+    { name: 'a"b', sqliteType: 'REAL' },
+    { name: '__proto__', jsonType: 'boolean', defaultValue: true }
+  ])
+  t.equal(structure?.columns.length, 8)
+})
+
+t.test('the rowid of a table without a key is its first column', async (t) => {
+  const structure = structureOf(t, 'CREATE TABLE t (a TEXT)')
+  t.match(structure?.columns, [
+    { name: 'rowid', isPrimary: true, jsonType: 'integer', isReadonly: false },
+    { name: 'a' }
+  ])
+})
+
+t.test('odd table names are found, whatever their case', async (t) => {
+  for (const name of ['a"b', 'order', ' ', "it's", '__proto__', 'ABC', '100%']) {
+    t.ok(structureOf(t, `CREATE TABLE "${name.replaceAll('"', '""')}" (a)`, name.toLowerCase()), name)
+  }
+})
+
+t.test('defaults are JSON values where they are constants, and text where they are expressions', async (t) => {
+  const expected: readonly (readonly [string | null, string, unknown])[] = [
+    [null, 'string', null],
+    ['NULL', 'string', null],
+    ["'abc'", 'string', 'abc'],
+    ["'it''s'", 'string', "it's"],
+    ["''", 'string', ''],
+    ["'NULL'", 'string', 'NULL'],
+    ['5', 'integer', 5],
+    ['-5', 'integer', -5],
+    ['+.5', 'number', 0.5],
+    ['5e+0', 'number', 5],
+    ['1e20', 'number', 1e20],
+    ['9223372036854775807', 'integer', '9223372036854775807'],
+    ['1', 'boolean', true],
+    ['0', 'boolean', false],
+    ['2', 'boolean', 2],
+    ['TRUE', 'boolean', true],
+    ['false', 'boolean', false],
+    ['CURRENT_TIMESTAMP', 'string', 'CURRENT_TIMESTAMP'],
+    ["datetime('now')", 'string', "datetime('now')"],
+    ['\'{"a":1}\'', 'object', { a: 1 }],
+    ["'[1]'", 'array', [1]],
+    ["'{'", 'object', '{'],
+    ["x'00'", 'string', "x'00'"],
+    ["'a' || 'b'", 'string', "'a' || 'b'"]
+  ]
+  for (const [sql, jsonType, value] of expected)
+    t.strictSame(defaultValueOf(sql, jsonType), value, `${sql} as ${jsonType}`)
+})
+
+t.test('a default follows the JSON type that was chosen for its column', async (t) => {
+  t.equal(defaultAs(1, 'boolean'), true)
+  t.equal(defaultAs(0, 'boolean'), false)
+  t.equal(defaultAs(1, 'integer'), 1)
+  t.equal(defaultAs(null, 'boolean'), null)
+  t.strictSame(defaultAs('[1]', 'array'), [1])
+  t.equal(defaultAs('[1]', 'string'), '[1]')
+})
