@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
+const METHODS: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']
 
 const refuseWith = (allow: string) => async (request: FastifyRequest, reply: FastifyReply) => {
   reply.header('allow', allow)
