@@ -1,7 +1,19 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { parseString } from 'fast-csv'
 import t from 'tap'
 import type { NewField } from '../../schemas/table.ts'
-import { asAdmin, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+import {
+  type Answer,
+  asAdmin,
+  createDatabase,
+  createTable,
+  dataOf,
+  importTable,
+  refuses,
+  startApp
+} from '../helpers.ts'
 
 const theirs = createDatabase(
   t,
@@ -159,4 +171,54 @@ t.test('odd names of tables and columns leave whole', async (t) => {
     answer.headers['content-disposition'],
     `attachment; filename="odd; name__-20260301T123456Z.csv"; filename*=UTF-8''odd%3B%20name%2F%C3%BC-20260301T123456Z.csv`
   )
+})
+
+t.test('a client that stops reading', async (t) => {
+  const wide = createDatabase(
+    t,
+    `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+       INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
+     CREATE TABLE small (id INTEGER PRIMARY KEY, s TEXT);`
+  )
+  const app = await startApp(t, { env: { DATABASE: wide } })
+  const admin = await asAdmin(app)
+  const [{ id }, small] = [await importTable(admin, 'wide'), await importTable(admin, 'small')]
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  const sorted = () => admin.get(`/admin/tables/${small.id}/export?order=s`)
+
+  /** An export that holds a reader, answered to a client that has read nothing but its head. */
+  const stall = async () => {
+    const served = once(app.server, 'request')
+    const request = get(`${address}/admin/tables/${id}/export?order=s`, { headers: admin.headers })
+    const [[, response], [answer]] = await Promise.all([served, once(request, 'response')])
+    return { response: response as ServerResponse, answer: answer as IncomingMessage }
+  }
+  const released = async (): Promise<Answer> => {
+    const answer = await sorted()
+    if (answer.statusCode !== 503) return answer
+    await setImmediate()
+    return released()
+  }
+
+  const [first, second] = [await stall(), await stall()]
+  t.test('holds one of two readers', async (t) => {
+    const answer = await sorted()
+    refuses(t, answer, 503, 'OVERLOADED')
+    t.match(answer.headers['retry-after'], /^\d+$/)
+    t.equal((await admin.get(`/admin/tables/${small.id}/export`)).statusCode, 200, 'an unsorted export needs none')
+  })
+  t.test('loses its export after a while, and gives the reader back', async (t) => {
+    const closed = once(first.response, 'close')
+    first.response.emit('timeout')
+    await closed
+    t.notOk(first.response.writableFinished, 'cut short')
+    t.equal((await released()).statusCode, 200)
+  })
+  t.test('gives the reader back when it goes', async (t) => {
+    const third = await stall()
+    refuses(t, await sorted(), 503, 'OVERLOADED')
+    for (const { answer } of [second, third]) answer.destroy()
+    t.equal((await released()).statusCode, 200)
+  })
 })
