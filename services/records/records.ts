@@ -23,7 +23,7 @@ import {
   updateRecord
 } from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
-import { readChanges, readNewRecord, refuseChanged } from './input.ts'
+import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { parseOrder } from './order.ts'
 import type { Totals } from './totals.ts'
 import { checkCount } from './values.ts'
@@ -120,10 +120,10 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     await writeRow(view, pk, totals.follow(view.table, -1, unit), refusedByTrigger)
   }
 
-  const incrementable = ({ columns }: View, name: string): Column => {
+  const incrementable = ({ table, columns }: View, name: string): Column => {
     const column = columns.get(name)
     if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
-    if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || column.isReadonly) {
+    if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || !isWritable(table, column)) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
     return column

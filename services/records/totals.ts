@@ -44,7 +44,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
 
   const get = async (table: RegisteredTable): Promise<number> => {
     const entry = entryOf(table)
-    return entry.total ?? count(table, entry)
+    return entry.total !== undefined && isCountable(table) ? entry.total : count(table, entry)
   }
 
   /** Follows a write that adds `delta` rows if it succeeds. */

@@ -107,7 +107,8 @@ const rowidColumn = (name: string): Column => ({
   isGenerated: false
 })
 
-const reachableRowid = (columns: readonly Column[]) => {
+/** A name by which the rowid can be reached, or null where columns hide them all. */
+export const reachableRowid = (columns: readonly Column[]) => {
   const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }

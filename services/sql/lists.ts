@@ -49,6 +49,17 @@ const toNumber = (q: string): SqlValue | null => {
 const isTextual = (column: Column) => ['text', 'loose'].includes(kindOf(column))
 const isNumeric = (column: Column) => ['integer', 'real', 'numeric'].includes(kindOf(column))
 
+const TERMS_PER_GROUP = 100
+
+/** Whether any holds. A chain of ORs nests as deep as it is long, and SQLite takes expressions up to 1,000 deep. */
+const anyOf = (terms: readonly string[]): string => {
+  if (terms.length <= TERMS_PER_GROUP) return `(${terms.join(' OR ')})`
+  const groups = Array.from({ length: Math.ceil(terms.length / TERMS_PER_GROUP) }, (_, index) =>
+    anyOf(terms.slice(index * TERMS_PER_GROUP, (index + 1) * TERMS_PER_GROUP))
+  )
+  return anyOf(groups)
+}
+
 /** `q` as a case-insensitive substring of the text columns, or as the value of the numeric ones when it is a number. */
 export const search = (columns: readonly Column[], q: string): Condition => {
   const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
@@ -60,7 +71,7 @@ export const search = (columns: readonly Column[], q: string): Condition => {
     ...numeric.map(({ name }) => `${identifier(name)} = ?`)
   ]
   if (terms.length === 0) return { sql: '0', params: [] }
-  return { sql: `(${terms.join(' OR ')})`, params: [...textual.map(() => pattern), ...numeric.map(() => number)] }
+  return { sql: anyOf(terms), params: [...textual.map(() => pattern), ...numeric.map(() => number)] }
 }
 
 /** Rows as the inside of a JSON array. The subquery's LIMIT keeps its order. */

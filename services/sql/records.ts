@@ -98,7 +98,7 @@ export const incrementRecord = (
   const touched = touch(table, now)
   const fits = [
     `typeof(${before}) IN ('integer', 'real')`,
-    `abs(${before} + ?) <= 1.7976931348623157e308`,
+    `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308`,
     `(typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
   ]
   return {

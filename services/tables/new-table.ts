@@ -5,6 +5,7 @@ import { invalid } from '../errors.ts'
 import { checkValue } from '../records/values.ts'
 import { storedTypeOf } from '../sql/column-kind.ts'
 import { foldName } from '../sql/identifiers.ts'
+import { reachableRowid } from '../sql/introspection.ts'
 import type { Column, Structure } from './registered-table.ts'
 
 const TIMESTAMP_FIELDS: readonly NewField[] = [
@@ -146,7 +147,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
     isStrict: true,
     key: [key.name],
     isRowidKey,
-    rowid: isRowidKey ? key.name : 'rowid',
+    rowid: isRowidKey ? key.name : reachableRowid(columns),
     autoTimestamps
   }
   return { structure, defaults: columns.map(storedDefault) }

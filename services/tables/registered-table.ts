@@ -15,7 +15,7 @@ export interface Structure {
   readonly key: readonly string[]
   /** The key is the rowid itself: an integer, never null, generated when it is not sent. */
   readonly isRowidKey: boolean
-  /** A name that reaches the rowid; null in a WITHOUT ROWID table. */
+  /** A name that reaches the rowid; null in a WITHOUT ROWID table, and where columns hide every such name. */
   readonly rowid: string | null
   /** created_at and updated_at are kept by the service. */
   readonly autoTimestamps: boolean

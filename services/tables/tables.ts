@@ -5,7 +5,14 @@ import { DomainError, invalid, tableNotFound } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { foldName, identifier } from '../sql/identifiers.ts'
-import { defaultAs, describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
+import {
+  defaultAs,
+  describeColumns,
+  describeKeyIndex,
+  describeTable,
+  reachableRowid,
+  toStructure
+} from '../sql/introspection.ts'
 import { declareField, declareStructure } from './new-table.ts'
 import type { Column, RegisteredTable, Structure } from './registered-table.ts'
 import { REGISTRY_COLUMNS, type TableRegistry, toRegisteredTable } from './registry.ts'
@@ -71,6 +78,13 @@ const keepChoices = (fresh: Structure, before: Structure): Structure => {
   return { ...fresh, columns, autoTimestamps: before.autoTimestamps && has('created_at') && has('updated_at') }
 }
 
+/** A column named `rowid` hides the rowid that went by this name before. */
+const withColumn = (structure: Structure, column: Column): Structure => {
+  const columns = [...structure.columns, column]
+  const keepsRowid = structure.isRowidKey || structure.rowid === null
+  return { ...structure, columns, rowid: keepsRowid ? structure.rowid : reachableRowid(columns) }
+}
+
 const changeColumns = (columns: readonly Column[], changes: readonly FieldChanges[]): readonly Column[] => {
   const byName = new Map(columns.map((column) => [column.name, column]))
   for (const [index, { name, ...change }] of changes.entries()) {
@@ -84,7 +98,11 @@ const changeColumns = (columns: readonly Column[], changes: readonly FieldChange
         { path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }
       ])
     }
-    byName.set(name, { ...column, ...change, isReadonly: change.isReadonly ?? column.isReadonly })
+    byName.set(name, {
+      ...column,
+      ...change,
+      isReadonly: column.isGenerated || (change.isReadonly ?? column.isReadonly)
+    })
   }
   return [...byName.values()]
 }
@@ -228,7 +246,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       if (columns.length >= MOST_FIELDS) {
         throw invalid([{ path: '/field', code: 'range', message: `A table takes ${MOST_FIELDS} fields at most.` }])
       }
-      const structure = JSON.stringify({ ...table.structure, columns: [...columns, column] })
+      const structure = JSON.stringify(withColumn(table.structure, column))
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
         updateTable(table, 'structure = ?', [structure])

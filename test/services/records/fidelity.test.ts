@@ -1,0 +1,234 @@
+import t from 'tap'
+import { rejection, sql } from '../database/engine.ts'
+import { startServices } from '../services.ts'
+
+const wide = (count: number, type: string) =>
+  Array.from({ length: count }, (_, index) => `c${index} ${type}`).join(', ')
+
+const THEIRS = `
+  CREATE TABLE loose (id INTEGER PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, s TEXT, u, b BLOB, yes BOOLEAN, d DATE);
+  INSERT INTO loose VALUES
+    (1, 9223372036854775807, 0.1, 0.1, 'x', 5, x'00ff', 1, '2024-01-01'),
+    (2, 1.5, 9e999, -9e999, x'00', '5', 'text', 2, 20240101),
+    (3, 'text', 'text', 'text', 7, x'ff', NULL, 'maybe', NULL),
+    (4, -9007199254740992, 5e-324, 9007199254740993, CAST(x'ff41' AS TEXT), 9e999, x'', 0, x'01'),
+    (5, 9007199254740991, -0.0, 1e15, 'a' || char(0) || 'b', 0.30000000000000004, zeroblob(1), NULL, 1.5);
+  CREATE TABLE "a""b" ("" TEXT, "__proto__" TEXT, "it's" INTEGER, "a""b" TEXT, "x,y" TEXT, "select" TEXT, " " TEXT, "%s" TEXT);
+  INSERT INTO "a""b" VALUES ('empty', 'proto', 1, 'quote', 'comma', 'keyword', 'space', 'percent');
+  CREATE TABLE text_keys (code TEXT PRIMARY KEY, v INTEGER);
+  INSERT INTO text_keys VALUES ('7', 1), ('7.0', 2), ('', 3), (NULL, 4), (NULL, 5), ('a/b,c%', 6);
+  CREATE TABLE pairs (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+  INSERT INTO pairs VALUES ('x,y', 1, 'comma'), ('%2C', 2, 'percent'), ('', 3, 'empty'), ('z', 9007199254740993, 'wide');
+  CREATE TABLE untyped (k PRIMARY KEY, v TEXT);
+  INSERT INTO untyped VALUES (5, 'number'), ('6', 'text'), ('01', 'zero'), (1.5, 'real');
+  CREATE TABLE keyless (a TEXT);
+  INSERT INTO keyless VALUES ('one'), ('two');
+  CREATE TABLE generated (id INTEGER PRIMARY KEY, a INTEGER, twice INTEGER AS (a * 2), stored TEXT AS ('v' || a) STORED);
+  INSERT INTO generated (id, a) VALUES (1, 4);
+  CREATE TABLE wide (id INTEGER PRIMARY KEY, ${wide(600, 'TEXT')});
+  INSERT INTO wide (id, c0, c599) VALUES (1, 'first', 'last');
+  CREATE TABLE widest (id INTEGER PRIMARY KEY, ${wide(1999, 'TEXT')});
+  INSERT INTO widest (id, c0, c1998) VALUES (1, 'first', 'last');
+  CREATE TABLE strict_ones (id INTEGER PRIMARY KEY, i INTEGER, r REAL, a ANY) STRICT;
+  INSERT INTO strict_ones VALUES (1, 9223372036854775807, 9e999, 1), (2, NULL, 1e300, x'00'), (3, 0, 3, 'text');
+`
+
+t.test('records of tables that somebody else has made', async (t) => {
+  const { serve, tables, db, foreign } = await startServices(t, THEIRS)
+
+  t.test('values that do not fit their column leave as they are stored', async (t) => {
+    const { read } = await serve('loose')
+    t.strictSame(await read('1'), {
+      id: 1,
+      i: '9223372036854775807',
+      r: 0.1,
+      n: 0.1,
+      s: 'x',
+      u: 5,
+      b: 'AP8=',
+      yes: true,
+      d: '2024-01-01'
+    })
+    t.strictSame(await read('2'), {
+      id: 2,
+      i: 1.5,
+      r: null,
+      n: null,
+      s: 'AA==',
+      u: '5',
+      b: 'text',
+      yes: 2,
+      d: 20240101
+    })
+    t.strictSame(await read('3'), {
+      id: 3,
+      i: 'text',
+      r: 'text',
+      n: 'text',
+      s: '7',
+      u: '/w==',
+      b: null,
+      yes: 'maybe',
+      d: null
+    })
+    t.strictSame(await read('4'), {
+      id: 4,
+      i: '-9007199254740992',
+      r: 5e-324,
+      n: '9007199254740993',
+      s: '\ufffdA',
+      u: null,
+      b: '',
+      yes: false,
+      d: 'AQ=='
+    })
+    t.strictSame(await read('5'), {
+      id: 5,
+      i: 9007199254740991,
+      r: 0,
+      n: 1e15,
+      s: 'a\0b',
+      u: 0.30000000000000004,
+      b: 'AA==',
+      yes: null,
+      d: 1.5
+    })
+  })
+
+  t.test('columns of STRICT tables that hold extremes leave exactly', async (t) => {
+    const { list } = await serve('strict_ones')
+    t.strictSame((await list()).rows, [
+      { id: 1, i: '9223372036854775807', r: null, a: 1 },
+      { id: 2, i: null, r: 1e300, a: 'AA==' },
+      { id: 3, i: 0, r: 3, a: 'text' }
+    ])
+  })
+
+  t.test('every double comes and goes with all of its bits', async (t) => {
+    const { create, read } = await serve('generated')
+    t.equal((await create({ a: 5 })).twice, 10)
+    t.equal((await read('2')).stored, 'v5')
+    const { id } = await tables.create({ name: 'reals', label: '', fields: [{ name: 'r', jsonType: 'number' }] })
+    t.ok(id > 0)
+    const random = Array.from({ length: 500 }, (_, index) => (Math.random() - 0.5) * 10 ** ((index % 600) - 300))
+    await db.write(random.map((value) => sql('INSERT INTO reals (r) VALUES (?)', value)))
+    const text = await db.readText(sql('SELECT json_group_array(r) FROM (SELECT r FROM reals ORDER BY id)'))
+    t.strictSame(JSON.parse(String(text)), random)
+  })
+
+  t.test('odd names are names like any other', async (t) => {
+    const { read, create, update, list, increment, exported, remove } = await serve('a"b')
+    const first = await read('1')
+    t.strictSame(Object.entries(first).length, 9)
+    t.equal(first[''], 'empty')
+    t.equal(Object.getOwnPropertyDescriptor(first, '__proto__')?.value, 'proto')
+    t.equal(first['a"b'], 'quote')
+
+    t.match(await create({ '': 'e2', "it's": 5, 'x,y': 'c2', ' ': 's2' }), { rowid: 2, '': 'e2', "it's": 5 })
+    await update('2', { 'a"b': "O'Brien", select: '"', '%s': '%' })
+    await increment('2', "it's", 2)
+    t.match(await read('2'), { 'a"b': "O'Brien", select: '"', '%s': '%', "it's": 7 })
+    t.strictSame(
+      (await list({ order: '-a"b' })).rows.map(({ rowid }: { rowid: number }) => rowid),
+      [1, 2]
+    )
+    t.strictSame(
+      (await list({ order: "it's desc" })).rows.map(({ rowid }: { rowid: number }) => rowid),
+      [2, 1]
+    )
+    t.equal((await list({ q: 'brien' })).total, 1)
+    t.match(await exported(), /^"rowid","","__proto__","it's","a""b","x,y","select"," ","%s"\r\n1,"empty","proto",1,/)
+    await remove('2')
+    t.equal((await list()).total, 1)
+    t.match(await rejection(create(JSON.parse('{"__proto__":"x"}'))), {
+      code: 'VALIDATION_FAILED',
+      details: [{ code: 'unknown' }]
+    })
+  })
+
+  t.test('text keys stay text; records without a key value are listed', async (t) => {
+    const { read, list, exported } = await serve('text_keys')
+    t.equal((await read('7')).v, 1)
+    t.equal((await read('7.0')).v, 2)
+    t.equal((await read('')).v, 3)
+    t.equal((await read('a/b,c%')).v, 6)
+    t.match(await rejection(read('07')), { code: 'RECORD_NOT_FOUND' })
+    const pages = [1, 2, 3].map((page) => list({ page, size: 2 }))
+    const values = (await Promise.all(pages)).flatMap(({ rows }) => rows.map(({ v }: { v: number }) => v))
+    t.strictSame(values, [4, 5, 3, 1, 2, 6])
+    t.equal((await exported({ order: '-v' })).split('\r\n').length, 8)
+  })
+
+  t.test('composite keys are read part by part, WITHOUT ROWID too', async (t) => {
+    const { id, read, update, increment, remove, list, exported, create } = await serve('pairs')
+    t.equal(tables.get(id).structure.key.join(','), 'a,b')
+    t.equal((await read('x%2Cy,1')).v, 'comma')
+    t.equal((await read('%252C,2')).v, 'percent')
+    t.equal((await read(',3')).v, 'empty')
+    t.equal((await read('z,9007199254740993')).v, 'wide')
+    for (const pk of ['x', 'x,y,1', 'z,9007199254740992', 'x%2Cy,01', '%']) {
+      t.match(await rejection(read(pk)), { code: 'RECORD_NOT_FOUND' }, pk)
+    }
+    await update('z,9007199254740993', { v: 'changed' })
+    t.equal((await read('z,9007199254740993')).v, 'changed')
+    t.match(await rejection(increment(',3', 'b')), { code: 'NOT_INCREMENTABLE' })
+    t.match(await rejection(create({ a: 'only' })), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/b', code: 'required' }]
+    })
+    t.match(await rejection(create({ a: ',', b: null })), { details: [{ path: '/b', code: 'required' }] })
+    t.match(await rejection(create({ a: 'z', b: '9007199254740993' })), { code: 'UNIQUE_VIOLATION' })
+    await remove(',3')
+    t.equal((await list({ order: 'v' })).total, 3)
+    t.equal(await exported({ q: 'comma' }), '"a","b","v"\r\n"x,y",1,"comma"\r\n')
+  })
+
+  t.test('a key without an affinity is met as what it is stored as', async (t) => {
+    const { read } = await serve('untyped')
+    t.equal((await read('5')).v, 'number')
+    t.equal((await read('6')).v, 'text')
+    t.equal((await read('01')).v, 'zero')
+    t.equal((await read('1.5')).v, 'real')
+    for (const pk of ['05', '5.0', '06', '1']) t.match(await rejection(read(pk)), { code: 'RECORD_NOT_FOUND' }, pk)
+  })
+
+  t.test('a table without a key is served by its rowid', async (t) => {
+    const { read, create, update, remove } = await serve('keyless')
+    t.strictSame(await read('2'), { rowid: 2, a: 'two' })
+    t.strictSame(await create({ a: 'three' }), { rowid: 3, a: 'three' })
+    t.strictSame(await create({ rowid: 10, a: 'ten' }), { rowid: 10, a: 'ten' })
+    await update('10', { a: 'TEN' })
+    await remove('3')
+    t.match(await rejection(read('3')), { code: 'RECORD_NOT_FOUND' })
+  })
+
+  t.test('generated columns are read, and refused in writes, whatever their flag is set to', async (t) => {
+    const table = tables.find('generated')
+    if (!table) throw new Error('imported above')
+    await tables.update(table.id, { fields: [{ name: 'twice', isReadonly: false }] })
+    t.equal(tables.get(table.id).structure.columns.find(({ name }) => name === 'twice')?.isReadonly, true)
+  })
+
+  t.test('wide tables are served whole', async (t) => {
+    for (const [name, last, columns] of [
+      ['wide', 'c599', 601],
+      ['widest', 'c1998', 2000]
+    ] as const) {
+      const { read, update, list, exported, create } = await serve(name)
+      const record = await read('1')
+      t.equal(Object.keys(record).length, columns)
+      t.match(record, { id: 1, c0: 'first', [last]: 'last' })
+      await update('1', { [last]: 'changed' })
+      t.equal((await list({ q: 'CHANGED', order: `-${last}` })).total, 1)
+      const [header = '', line = ''] = (await exported()).split('\r\n')
+      t.equal(header.split(',').length, columns)
+      t.match(line, /^1,"first",.*,"changed"$/)
+      const all = Object.fromEntries(Array.from({ length: columns - 1 }, (_, index) => [`c${index}`, String(index)]))
+      t.strictSame(await create(all), { id: 2, ...all })
+    }
+  })
+
+  t.test('nothing of this has touched what others wrote', async (t) => {
+    t.equal(foreign.pragma('integrity_check', { simple: true }), 'ok')
+  })
+})

@@ -1,0 +1,198 @@
+import t from 'tap'
+import { rejection } from '../database/engine.ts'
+import { startServices } from '../services.ts'
+
+const THEIRS = `
+  CREATE TABLE numbers (id INTEGER PRIMARY KEY, i INTEGER, n NUMERIC, r REAL, s TEXT, twice INTEGER AS (i * 2));
+  INSERT INTO numbers (id, i, n, r, s) VALUES (1, NULL, NULL, NULL, 'a'), (2, 9223372036854775807, 9223372036854775807, 1e308, 'b'),
+    (3, 'text', x'00', 9e999, 'c'), (4, 0, 0.5, 0.5, 'd'), (5, 1.5, 1, -1e308, 'e');
+  CREATE TABLE strict_numbers (id INTEGER PRIMARY KEY, i INTEGER, r REAL) STRICT;
+  INSERT INTO strict_numbers VALUES (1, 9223372036854775807, NULL), (2, NULL, 1.5);
+  CREATE TABLE logged (id INTEGER PRIMARY KEY, a TEXT, b TEXT);
+  CREATE TABLE log (id INTEGER PRIMARY KEY, entry TEXT);
+  CREATE TRIGGER upper_case AFTER INSERT ON logged BEGIN
+    INSERT INTO log (entry) VALUES (new.a), (new.a);
+    UPDATE logged SET b = upper(new.a) WHERE id = new.id;
+  END;
+  CREATE TRIGGER ignored BEFORE INSERT ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
+  CREATE TRIGGER rolled_back BEFORE INSERT ON logged WHEN new.a = 'rollback' BEGIN SELECT RAISE(ROLLBACK, 'secret text'); END;
+  CREATE TRIGGER vanishing AFTER INSERT ON logged WHEN new.a = 'vanish' BEGIN DELETE FROM logged WHERE id = new.id; END;
+  CREATE TRIGGER kept BEFORE UPDATE ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
+  CREATE TRIGGER undeletable BEFORE DELETE ON logged WHEN old.a = 'keep' BEGIN SELECT RAISE(IGNORE); END;
+  CREATE TABLE logged_keys (k TEXT PRIMARY KEY, n INTEGER, v TEXT) WITHOUT ROWID;
+  CREATE TRIGGER keys_logged AFTER INSERT ON logged_keys BEGIN UPDATE logged_keys SET v = 'seen' WHERE k = new.k; END;
+  CREATE TABLE parents (id INTEGER PRIMARY KEY);
+  CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
+  INSERT INTO parents VALUES (1);
+  CREATE TABLE orphans (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES nowhere);
+  CREATE TABLE single (id INTEGER PRIMARY KEY, a TEXT UNIQUE ON CONFLICT ROLLBACK, b TEXT UNIQUE ON CONFLICT IGNORE);
+  CREATE TABLE checked (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0), t TEXT NOT NULL);
+`
+
+t.test('changes of records', async (t) => {
+  const { serve, foreign, tables, registry, totals, time } = await startServices(t, THEIRS)
+
+  t.test('an increment counts NULL as 0 and keeps the type of the field', async (t) => {
+    const { increment, read } = await serve('numbers')
+    await increment('1', 'i')
+    await increment('1', 'n', 0.25)
+    await increment('1', 'r', -2)
+    t.match(await read('1'), { i: 1, n: 0.25, r: -2 })
+    await increment(4, 'i', -5)
+    await increment(4, 'r', 0.25)
+    await increment('4', 'i', 0)
+    t.match(await read('4'), { i: -5, r: 0.75 })
+    await increment('5', 'i', 1)
+    t.match(await read('5'), { i: 2.5 }, 'a fraction in an integer column stays one')
+  })
+
+  t.test('an increment reaches both ends of 64 bits, and not beyond', async (t) => {
+    const { increment, read } = await serve('strict_numbers')
+    await increment('2', 'i', '-9223372036854775808')
+    t.equal((await read('2')).i, '-9223372036854775808')
+    t.match(await rejection(increment('2', 'i', -1)), { code: 'INCREMENT_OVERFLOW' })
+    t.match(await rejection(increment('1', 'i', 1)), { code: 'INCREMENT_OVERFLOW' })
+    t.equal((await read('2')).i, '-9223372036854775808')
+    t.equal((await read('1')).i, '9223372036854775807')
+    await increment('1', 'i', '-9223372036854775807')
+    t.equal((await read('1')).i, 0)
+    await increment('1', 'r', 0.5)
+    t.equal((await read('1')).r, 0.5)
+  })
+
+  t.test('an increment of what is no number, or does not fit, leaves the value', async (t) => {
+    const { update, read, increment } = await serve('numbers')
+    for (const [pk, field, count] of [
+      ['2', 'i', 1],
+      ['2', 'n', 1],
+      ['2', 'r', 1e308],
+      ['3', 'i', 1],
+      ['3', 'n', 1],
+      ['3', 'r', 1],
+      ['5', 'r', -1e308]
+    ] as const) {
+      t.match(await rejection(increment(pk, field, count)), { code: 'INCREMENT_OVERFLOW' }, `${field} of ${pk}`)
+    }
+    t.match(await read('2'), { i: '9223372036854775807', n: '9223372036854775807', r: 1e308 })
+    t.match(await read('3'), { i: 'text', n: 'AA==', r: null })
+    await update('3', { i: 1 })
+    await increment('3', 'i')
+    t.equal((await read('3')).i, 2)
+  })
+
+  t.test('an increment is refused for other fields, counts and keys', async (t) => {
+    const { increment } = await serve('numbers')
+    for (const field of ['s', 'id', 'twice'])
+      t.match(await rejection(increment('1', field)), { code: 'NOT_INCREMENTABLE' }, field)
+    t.match(await rejection(increment('1', 'gone')), { code: 'VALIDATION_FAILED', details: [{ path: '/field' }] })
+    for (const count of [0.5, 2 ** 53, '5', '9223372036854775808']) {
+      t.match(await rejection(increment('1', 'i', count)), { details: [{ path: '/count' }] }, String(count))
+    }
+    t.match(await rejection(increment(2 ** 53, 'i')), { details: [{ path: '/pk', code: 'range' }] })
+    for (const pk of [99, 1.5, '01'])
+      t.match(await rejection(increment(pk, 'i')), { code: 'RECORD_NOT_FOUND' }, String(pk))
+    t.match(await rejection(increment('9'.repeat(8193), 'i')), { code: 'PATH_TOO_LONG' })
+  })
+
+  t.test('kept times are not incremented, and move with every change even if the clock stands still', async (t) => {
+    await tables.create({
+      name: 'timed',
+      label: '',
+      fields: [{ name: 'n', jsonType: 'integer' }],
+      autoTimestamps: true
+    })
+    const { id } = tables.find('timed') ?? { id: 0 }
+    await tables.update(id, { fields: [{ name: 'updated_at', isReadonly: false }] })
+    const { create, increment, update, read } = await serve('timed')
+    t.strictSame(await create({}), { id: 1, n: null, created_at: time.now, updated_at: time.now })
+    t.match(await rejection(increment('1', 'updated_at')), { code: 'NOT_INCREMENTABLE' })
+    await increment('1', 'n')
+    await update('1', { n: 5 })
+    t.strictSame(await read('1'), { id: 1, n: 5, created_at: time.now, updated_at: time.now + 2 })
+  })
+
+  t.test('a created record is answered as its triggers left it', async (t) => {
+    const { create, list } = await serve('logged')
+    t.strictSame(await create({ a: 'x' }), { id: 1, a: 'x', b: 'X' })
+    const keys = await serve('logged_keys')
+    t.strictSame(await keys.create({ k: 'k', n: 1 }), { k: 'k', n: 1, v: 'seen' })
+    t.equal((await list()).total, 1)
+  })
+
+  t.test('what a trigger ignores, rolls back or undoes is refused, and nothing of it stays', async (t) => {
+    const { create, update, remove, list } = await serve('logged')
+    for (const a of ['ignore', 'rollback', 'vanish']) {
+      const error = await rejection(create({ a }))
+      t.match(error, { code: 'REFUSED_BY_TRIGGER' }, a)
+      t.notMatch(error.message, /secret/)
+    }
+    t.match(await rejection(update('1', { a: 'ignore' })), { code: 'REFUSED_BY_TRIGGER' })
+    await update('1', { a: 'keep' })
+    t.match(await rejection(remove('1')), { code: 'REFUSED_BY_TRIGGER' })
+    t.match(await rejection(remove('2')), { code: 'RECORD_NOT_FOUND' })
+    t.match(await list(), { total: 1, rows: [{ id: 1, a: 'keep' }] })
+    t.equal(foreign.prepare('SELECT count(*) FROM log').pluck().get(), 2)
+  })
+
+  t.test('deferred foreign keys are refused to the one who breaks them', async (t) => {
+    const { create, list } = await serve('children')
+    const [broken, fine] = await Promise.allSettled([create({ parent: 9 }), create({ parent: 1 })])
+    t.match(broken, { reason: { code: 'FOREIGN_KEY_VIOLATION' } })
+    t.match(fine, { value: { parent: 1 } })
+    t.equal((await list()).total, 1)
+  })
+
+  t.test('a foreign key that points to no table is a conflict, not a fault', async (t) => {
+    const { create, list } = await serve('orphans')
+    t.match(await rejection(create({ parent: 1 })), { code: 'STRUCTURE_CHANGED' })
+    t.equal((await list()).total, 0)
+  })
+
+  t.test('ON CONFLICT ROLLBACK and IGNORE refuse one record, not its neighbours', async (t) => {
+    const { create, list } = await serve('single')
+    const bodies = [{ a: 'x' }, { a: 'x' }, { a: 'y', b: 'b' }, { b: 'b' }, { a: 'z' }]
+    const settled = await Promise.allSettled(bodies.map(create))
+    t.strictSame(
+      settled.map(({ status }) => status === 'fulfilled'),
+      [true, false, true, false, true]
+    )
+    t.match(settled[1], { reason: { code: 'UNIQUE_VIOLATION', details: [{ path: '/a' }] } })
+    t.equal((await list()).total, 3)
+  })
+
+  t.test('rules of the table are reported with their fields', async (t) => {
+    const { create, update } = await serve('checked')
+    t.match(await rejection(create({ n: 1 })), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/t', code: 'required' }]
+    })
+    t.match(await rejection(create({ n: 0, t: '' })), { code: 'CONSTRAINT_VIOLATION' })
+    await create({ n: 1, t: '' })
+    t.match(await rejection(update('1', { t: null })), { details: [{ path: '/t', code: 'required' }] })
+    t.match(await rejection(update('1', { n: -1 })), { code: 'CONSTRAINT_VIOLATION' })
+  })
+
+  t.test('a column that is gone is a conflict that names the way out', async (t) => {
+    const { read, list, create } = await serve('logged_keys')
+    foreign.exec('ALTER TABLE logged_keys DROP COLUMN n')
+    for (const refused of [read('k'), list(), create({ k: 'l' })]) {
+      t.match(await rejection(refused), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
+    }
+  })
+
+  t.test('totals are right when rows come from elsewhere, and triggers appear', async (t) => {
+    foreign.exec('DROP TABLE logged; DROP TABLE logged_keys')
+    const { list, create } = await serve('single')
+    await registry.load()
+    totals.forget()
+    t.equal((await list()).total, 3)
+    await create({ a: 'counted' })
+    t.equal((await list()).total, 4)
+    foreign.exec(
+      'CREATE TRIGGER doubles AFTER INSERT ON single WHEN new.b IS NULL BEGIN INSERT INTO single (a, b) VALUES (new.a || 2, new.id); END'
+    )
+    await registry.load()
+    await create({ a: 'twice' })
+    t.equal((await list()).total, 6)
+  })
+})

@@ -1,0 +1,59 @@
+import t from 'tap'
+import type { NewField } from '../../../schemas/table.ts'
+import { startServices } from '../services.ts'
+
+const CODE: NewField = { name: 'code', jsonType: 'string', isPrimary: true }
+const text = (name: string): NewField => ({ name, jsonType: 'string' })
+
+/** Far more rows than one page, in no order, so that a walk by a wrong rowid would lose or repeat some. */
+const BODIES = Array.from({ length: 30 }, (_, index) => ({ code: `c${(index * 7) % 30}`, rowid: 'same' }))
+
+t.test('fields that hide the rowid', async (t) => {
+  const { tables, serve, foreign } = await startServices(t, 'CREATE TABLE theirs (k TEXT PRIMARY KEY, v TEXT)')
+
+  const walk = async (name: string) => {
+    const { list, exported } = await serve(name)
+    const pages = [1, 2, 3].map((page) => list({ order: '-code', page, size: 10 }))
+    const rows = (await Promise.all(pages)).flatMap((page) => page.rows.map(({ code }: { code: string }) => code))
+    const lines = (await exported({ order: '-code' })).split('\r\n').slice(1, -1)
+    return { rows, lines: lines.length }
+  }
+
+  const expected = BODIES.map(({ code }) => code)
+    .sort()
+    .reverse()
+
+  t.test('a new table may have a field named rowid', async (t) => {
+    const { structure } = await tables.create({ name: 'hiding', label: '', fields: [CODE, text('RowId')] })
+    t.equal(structure.rowid, '_rowid_')
+    const { create } = await serve('hiding')
+    for (const { code, rowid } of BODIES) await create({ code, RowId: rowid })
+    t.strictSame(await walk('hiding'), { rows: expected, lines: 30 })
+  })
+
+  t.test('a field named rowid may be added to a table that was walked by it', async (t) => {
+    const { id, structure } = await tables.create({ name: 'grown', label: '', fields: [CODE] })
+    t.equal(structure.rowid, 'rowid')
+    const grown = await tables.addField(id, text('rowid'))
+    t.equal(grown.structure.rowid, '_rowid_')
+    const { create } = await serve('grown')
+    for (const body of BODIES) await create(body)
+    t.strictSame(await walk('grown'), { rows: expected, lines: 30 })
+  })
+
+  t.test('even where no name for the rowid is left', async (t) => {
+    foreign.exec('CREATE TABLE none_left (code TEXT PRIMARY KEY, rowid, _rowid_, oid)')
+    const { id, create, structure } = await serve('none_left')
+    t.equal(structure().rowid, null)
+    t.equal((await tables.addField(id, text('more'))).structure.rowid, null)
+    for (const body of BODIES) await create(body)
+    t.strictSame(await walk('none_left'), { rows: expected, lines: 30 })
+  })
+
+  t.test('other fields leave it alone', async (t) => {
+    const { id } = await tables.importTable('theirs')
+    t.equal((await tables.addField(id, text('more'))).structure.rowid, 'rowid')
+    const { id: keyed } = await tables.create({ name: 'keyed', label: '', fields: [text('a')] })
+    t.equal((await tables.addField(keyed, text('rowid'))).structure.rowid, 'id')
+  })
+})
