@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const script = fileURLToPath(new URL(`../../scripts/check-coverage${extname(import.meta.url)}`, import.meta.url))
+
+const COMPILED = {
+  'app.js': 'console.log(1)',
+  services: { 'clock.js': 'export {};\n//# sourceMappingURL=clock.js.map', 'tokens.js': 'export const a = 1' },
+  test: { 'app.test.js': 'console.log(1)' },
+  bench: { 'load.js': 'console.log(1)' }
+}
+
+const run = (t: Test, files: Parameters<Test['testdir']>[0]) => {
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: t.testdir(files), encoding: 'utf8' })
+  return { status, stderr }
+}
+
+const report = (...paths: readonly string[]) => ({
+  '.tap': { report: { 'lcov.info': paths.map((path) => `TN:\nSF:${path}\nend_of_record\n`).join('') } }
+})
+
+t.test('a report that lists every file with code is accepted', async (t) => {
+  t.strictSame(run(t, { dist: COMPILED, ...report('app.ts', 'services/tokens.ts') }), { status: 0, stderr: '' })
+})
+
+t.test('a file that is missing from the report is named', async (t) => {
+  t.strictSame(run(t, { dist: COMPILED, ...report('app.ts') }), {
+    status: 1,
+    stderr: 'No test loads services/tokens.ts.\n'
+  })
+})
+
+t.test('a report that is missing lists nothing', async (t) => {
+  t.strictSame(run(t, { dist: COMPILED }), { status: 1, stderr: 'No test loads app.ts, services/tokens.ts.\n' })
+})
