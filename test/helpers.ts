@@ -38,15 +38,14 @@ const validatorOf = (schema: object) => {
 export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
 
 /** Records leave as text that no serializer has looked at, so every answer is held against its documented form. */
-const checkAnswers = (t: Test, fastify: FastifyInstance) => {
+export const checkAnswers = (fastify: FastifyInstance, fail: (says: string, extra: object) => void) => {
   fastify.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     if (typeof payload !== 'string' || !/json/.test(String(reply.getHeader('content-type')))) return
     const responses = request.routeOptions.schema?.response as Record<number, object> | undefined
     const schema = reply.statusCode === 200 ? responses?.[200] : ErrorSchema
-    if (!schema) return
-    const validate = validatorOf(schema)
+    const validate = validatorOf(schema ?? {})
     if (!validate(JSON.parse(payload))) {
-      t.fail(`${request.method} ${request.url} answers in another form`, { errors: validate.errors, payload })
+      fail(`${request.method} ${request.url} answers in another form`, { errors: validate.errors, payload })
     }
   })
 }
@@ -64,7 +63,7 @@ const buildObserved = async (t: Test, options: AppOptions) => {
     fastify.addHook('onRoute', (route) => {
       seen.push(route)
     })
-    checkAnswers(t, fastify)
+    checkAnswers(fastify, t.fail)
   }
   subscribe('fastify.initialization', observe)
   const building = buildApp(options)
@@ -85,7 +84,7 @@ interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
 export const startApp = async (t: Test, { env = {}, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
   const config = readConfig({ DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env })
-  const app = await buildObserved(t, { config, hashingCost: CHEAP, ...options })
+  const app = await buildObserved(t, { config, hashingCost: CHEAP, onDeath: t.threw, ...options })
   t.teardown(() => app.close())
   return app
 }
@@ -173,7 +172,7 @@ export const refuses = (t: Test, answer: Answer, status: number, code: ErrorCode
   t.equal(answer.statusCode, status, answer.body)
   const body = answer.json()
   t.match(body, { success: false, error: { code, message: /\w.*[.!]$/s, requestId: /\w/ } })
-  if (!isFailure(body)) t.fail('this is not the failure envelope', { body })
+  t.ok(isFailure(body), 'the failure envelope and nothing besides')
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, answer.body)
 }
 

@@ -1,0 +1,34 @@
+import Fastify, { type FastifySchema } from 'fastify'
+import t from 'tap'
+import { Envelope, ok } from '../schemas/envelope.ts'
+import { PageSchema } from '../schemas/record.ts'
+import { checkAnswers, client, dataOf, logIn, startApp } from './helpers.ts'
+
+t.test('an answer in another form than the documented one is noticed', async (t) => {
+  const faults: string[] = []
+  const app = Fastify()
+  checkAnswers(app, (says) => {
+    faults.push(says)
+  })
+  const schema: FastifySchema = { response: { 200: Envelope(PageSchema) } }
+  const page = { rows: [], total: 0, page: 1, size: 20 }
+  // Sent as text, as records are, so that no serializer mends it.
+  const send = (url: string, status: number, body: object) =>
+    app.get(url, { schema }, async (_request, reply) =>
+      reply.code(status).type('application/json').send(JSON.stringify(body))
+    )
+  send('/right', 200, ok(page))
+  send('/wrong', 200, ok({ ...page, total: '0' }))
+  send('/refused', 400, { error: 'Bad Request' })
+  for (const url of ['/right', '/wrong', '/refused']) await app.inject(url)
+  t.strictSame(faults, ['GET /wrong answers in another form', 'GET /refused answers in another form'])
+})
+
+t.test('a helper that needs a success says what came instead', async (t) => {
+  const app = await startApp(t)
+  t.throws(() => dataOf({ statusCode: 404, body: 'nothing' } as Parameters<typeof dataOf>[0]), {
+    message: '404: nothing'
+  })
+  await t.rejects(logIn(app, 'admin', 'wrong'), /INVALID_CREDENTIALS/)
+  t.strictSame(dataOf(await client(app, await logIn(app)).get('/admin/tables')), [])
+})
