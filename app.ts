@@ -26,16 +26,16 @@ export interface AppOptions {
   /** What a password costs to hash; tests hash cheaply. */
   readonly hashingCost?: HashingCost
   /** Called when the engine has died and the process should end. */
-  readonly onDeath?: (cause: Error) => void
+  readonly onDeath: (cause: Error) => void
 }
 
 /** Percent-encoded, a primary key of 8,192 characters is up to three times (ASCII) as long. */
 const LONGEST_PARAMETER = 3 * 8192
 const REQUEST_TIMEOUT_MS = 60_000
 
-const createServer = (config: Config, logger: FastifyServerOptions['logger'] = false) =>
+const createServer = ({ config, logger }: AppOptions) =>
   Fastify({
-    logger,
+    ...(logger !== undefined && { logger }),
     logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
@@ -51,14 +51,14 @@ const createServer = (config: Config, logger: FastifyServerOptions['logger'] = f
 type App = ReturnType<typeof createServer>
 
 /** The whole service on one screen: what is registered, in order. */
-const register = async (app: App, { config, clock = Date.now, hashingCost, onDeath = () => {} }: AppOptions) => {
+const register = async (app: App, { config, clock = Date.now, hashingCost, onDeath }: AppOptions) => {
   app.decorate('config', config)
   app.decorate('clock', clock)
 
   await app.register(errors)
+  await app.register(security)
   await app.register(validation)
   await app.register(allowedMethods)
-  await app.register(security)
   await app.register(openapi)
   await app.register(database, { config, onDeath })
   await app.register(services, { hashingCost })
@@ -78,7 +78,7 @@ const register = async (app: App, { config, clock = Date.now, hashingCost, onDea
  * @throws an Error with the reason when it must not start
  */
 export const buildApp = async (options: AppOptions) => {
-  const app = createServer(options.config, options.logger)
+  const app = createServer(options)
   try {
     await register(app, options)
     const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = options.config

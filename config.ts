@@ -34,6 +34,6 @@ const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: fa
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) return config
-  const faults = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`)
-  throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)
+  const faults = ajv.errorsText(validate.errors, { dataVar: '', separator: '; ' }).replaceAll('/', '')
+  throw new Error(`The configuration is not valid: ${faults}.`)
 }

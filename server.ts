@@ -55,6 +55,6 @@ const start = async () => {
 try {
   await start()
 } catch (error) {
-  warn(`Rowhouse does not start: ${error instanceof Error ? error.message : String(error)}`)
+  warn(`Rowhouse does not start: ${(error as Error).message}`)
   process.exitCode = 1
 }

@@ -9,7 +9,6 @@ import { findFault, parseJson, pointer, refuse } from './json-body.ts'
 const detailCodes: Record<string, string> = {
   type: 'type',
   anyOf: 'type',
-  const: 'enum',
   enum: 'enum',
   required: 'required',
   additionalProperties: 'unknown',
@@ -30,13 +29,16 @@ const keyOf = ({ keyword, params }: ErrorObject): string | undefined => {
   return undefined
 }
 
+/** The types that a value may have, where a schema lists alternatives. */
+const typesOf = ({ schema }: ErrorObject) => (schema as readonly TSchema[]).map(({ type }) => type).join(' or ')
+
 const says = (error: ErrorObject, path: string) => {
   const name = path === '' ? 'The body' : `'${path.slice(1)}'`
   if (error.keyword === 'required') return `${name} is required.`
   if (error.keyword === 'additionalProperties') return `${name} is not known here.`
   if (error.keyword === 'minProperties') return 'There is nothing to change.'
   if (error.keyword === 'enum') return `${name} must be one of ${error.params.allowedValues.join(', ')}.`
-  if (error.keyword === 'const') return `${name} must be ${JSON.stringify(error.params.allowedValue)}.`
+  if (error.keyword === 'anyOf') return `${name} must be ${typesOf(error)}.`
   return `${name} ${error.message}.`
 }
 
@@ -46,8 +48,11 @@ const toDetail = (error: ErrorObject): ErrorDetail => {
   return { path, code: detailCodes[error.keyword] ?? 'invalid', message: says(error, path) }
 }
 
-/** Alternatives report each of their branches; the alternatives as a whole come last and say enough. */
-const toDetails = (errors: readonly ErrorObject[]) => [toDetail(errors.at(-1) as ErrorObject)]
+/** Alternatives report each of their branches: the one that had the right type says most, else all of them as a whole. */
+const toDetails = (errors: ErrorObject[]) => {
+  const telling = errors.find(({ keyword }) => keyword !== 'type')
+  return [toDetail(telling ?? (errors[0] as ErrorObject))]
+}
 
 /** What path, query and header text may stand for, by the type that its schema declares. Anything else stays text. */
 const convert = (type: unknown, text: unknown) => {
@@ -111,7 +116,7 @@ const refuseQuery = (query: unknown) => {
 
 export default fp(
   async (fastify) => {
-    fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, coerceTypes: false, useDefaults: false })))
+    fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, verbose: true })))
 
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema } from '../schemas/envelope.ts'
 import {
+  CsvSchema,
   ExportQuerySchema,
   ListQuerySchema,
   PageSchema,
@@ -41,7 +42,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Export records as CSV',
         tags,
         params: IdParamsSchema,
-        querystring: ExportQuerySchema
+        querystring: ExportQuerySchema,
+        response: { 200: CsvSchema }
       }
     },
     async ({ params, query }, reply) => {

@@ -50,6 +50,12 @@ export const ExportQuerySchema = Type.Object(
 )
 export type ExportQuery = Static<typeof ExportQuerySchema>
 
+/** The one answer that is no JSON. */
+export const CsvSchema = {
+  description: 'Records as CSV (RFC 4180, UTF-8): a header line, then a line per record.',
+  content: { 'text/csv': { schema: Type.String() } }
+}
+
 export const RecordParamsSchema = Type.Object({ id: Type.Integer({ minimum: 1 }), pk: Type.String() }, strict)
 export const TableParamsSchema = Type.Object({ table: Type.String() }, strict)
 export const TableRecordParamsSchema = Type.Object({ table: Type.String(), pk: Type.String() }, strict)

@@ -9,7 +9,7 @@ const FILE = 'openapi.json'
 
 const generate = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-openapi-'))
-  const app = await buildApp({ config: readConfig({ DATA_DIR: directory }) })
+  const app = await buildApp({ config: readConfig({ DATA_DIR: directory }), onDeath: console.error })
   try {
     const answer = await app.inject('/openapi.json')
     return `${JSON.stringify(answer.json(), null, 2)}\n`

@@ -29,6 +29,20 @@ const spawnServer = (t: Test, env: Record<string, string>) => {
   return { child, output: collect(child) }
 }
 
+/** Runs before the server in its process, and does something to it on SIGWINCH. */
+const withFault = (onSignal: string) => {
+  const code = `import threads from 'node:worker_threads'
+    import { syncBuiltinESMExports } from 'node:module'
+    if (threads.isMainThread) {
+      const workers = []
+      threads.Worker = class extends threads.Worker { constructor(...args) { super(...args); workers.push(this) } }
+      syncBuiltinESMExports()
+      process.once('SIGWINCH', () => { ${onSignal} })
+    }`
+  const preload = `--import data:text/javascript,${encodeURIComponent(code)}`
+  return { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}` }
+}
+
 /** Waits for the line that says the address. */
 const start = async (t: Test, env: Record<string, string>): Promise<Running> => {
   const { child, output } = spawnServer(t, env)
@@ -103,6 +117,34 @@ t.test('a second process on the same file is refused, and the first goes on', as
   t.match(output, /Another Rowhouse serves/)
   t.equal((await logIn(first.address, 'correct horse')).status, 200)
   t.equal(await stop(first), 0)
+})
+
+t.test('when the writer thread dies, the process says so and ends with 1', async (t) => {
+  const fault = withFault('workers[0].terminate()')
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ...fault })
+  t.equal((await logIn(server.address, 'correct horse')).status, 200)
+  server.child.kill('SIGWINCH')
+  t.equal((await once(server.child, 'close'))[0], 1)
+  t.match(server.output.join('\n'), /The database engine has stopped/)
+})
+
+t.test('an error that nobody catches is logged, and ends the process in order', async (t) => {
+  const DATA_DIR = temporaryDirectory(t)
+  const server = await start(t, { DATA_DIR, ...withFault("throw new Error('a fault of ours')") })
+  server.child.kill('SIGWINCH')
+  t.equal((await once(server.child, 'close'))[0], 1)
+  t.match(server.output.join('\n'), /a fault of ours/)
+  t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the database was closed')
+})
+
+t.test('ACCESS_LOG writes a line per request, without its credentials', async (t) => {
+  const env = { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ACCESS_LOG: 'true' }
+  const server = await start(t, env)
+  await fetch(`${server.address}/data/cats`, { headers: { authorization: 'Bearer rh_canary' } })
+  t.equal(await stop(server), 0)
+  const log = server.output.join('\n')
+  t.match(log, /"url":"\/data\/cats"/)
+  t.notMatch(log, /canary/)
 })
 
 t.test('a request in flight finishes when the service is told to stop', async (t) => {

@@ -5,6 +5,7 @@ import allowedMethods from '../../plugins/allowed-methods.ts'
 import errors from '../../plugins/errors.ts'
 import security, { type SecurityOptions } from '../../plugins/security.ts'
 import { ok } from '../../schemas/envelope.ts'
+import { startApp } from '../helpers.ts'
 
 const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -176,4 +177,11 @@ t.test('when the event loop is late, requests are refused but vital ones are not
   const vital = await app.inject('/vital')
   t.equal(vital.statusCode, 200)
   t.same(vital.json(), { success: true, data: 'alive' })
+})
+
+t.test('the whole service starts with CORS, and unknown paths stay unknown', async (t) => {
+  const app = await startApp(t, { env: { CORS_ORIGIN: 'https://app.example.org' } })
+  const allowed = await app.inject({ url: '/health', headers: { origin: 'https://app.example.org' } })
+  t.equal(allowed.headers['access-control-allow-origin'], 'https://app.example.org')
+  t.equal((await app.inject('/nowhere')).statusCode, 404)
 })

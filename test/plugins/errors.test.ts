@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { onClientError } from '../../plugins/errors.ts'
+
+/** A connection, seen from both of its ends. */
+const openConnection = async (t: Test) => {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  t.teardown(() => {
+    client.destroy()
+    socket.destroy()
+    server.close()
+  })
+  return { client, socket }
+}
+
+const fault = (code: string) => Object.assign(new Error('a fault of the client'), { code })
+
+t.test('bytes that never became a request get the failure envelope too', async (t) => {
+  const expected: [string, string, string][] = [
+    ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'REQUEST_TIMEOUT'],
+    ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', 'HEADERS_TOO_LARGE'],
+    ['HPE_INVALID_METHOD', '400 Bad Request', 'MALFORMED_REQUEST']
+  ]
+  for (const [code, status, answered] of expected) {
+    const { client, socket } = await openConnection(t)
+    onClientError(fault(code), socket)
+    const [head = '', body = ''] = (await text(client)).split('\r\n\r\n')
+    t.match(head, `HTTP/1.1 ${status}\r\n`)
+    t.match(head, /Connection: close/)
+    t.match(head, `Content-Length: ${Buffer.byteLength(body)}`)
+    t.match(JSON.parse(body), { success: false, error: { code: answered, requestId: 'none' } })
+  }
+})
+
+t.test('a connection that is gone is dropped without an answer', async (t) => {
+  const { client, socket } = await openConnection(t)
+  onClientError(fault('ECONNRESET'), socket)
+  t.equal(await text(client), '')
+  t.ok(socket.destroyed)
+
+  const other = await openConnection(t)
+  other.socket.end()
+  onClientError(fault('HPE_INVALID_METHOD'), other.socket)
+  t.equal(await text(other.client), '')
+  t.ok(other.socket.destroyed)
+})
