@@ -36,6 +36,7 @@ const LIKE_CHINOOK = `
       CASE i % 3 WHEN 2 THEN NULL ELSE i % 3 END, CASE i % 5 WHEN 0 THEN NULL ELSE unhex(printf('%04x', i)) END, i * 0.1 FROM n;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO [Shelf] SELECT 'room,' || (i % 7) || '%', i, i * 3, 1e-7 * i FROM n;
+  UPDATE [Shelf] SET [Wear] = 9e999 WHERE [Place] = 250;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
     INSERT INTO [Lent] SELECT 'friend ' || (i % 9), i, 9007199254740990 + i FROM n;
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)

@@ -9,10 +9,14 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** The first answer in these bytes; 0 for none. */
+/** The first answer in these bytes; its status is 0 where there is none. */
 const parseAnswer = (text: string): RawAnswer => {
   const [head = '', ...rest] = text.split('\r\n\r\n')
-  return { statusCode: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, body: rest.join('\r\n\r\n') }
+  return {
+    statusCode: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)),
+    head,
+    body: rest.join('\r\n\r\n')
+  }
 }
 
 /** Sends bytes that no HTTP client would, to an app that listens until `t` ends. */

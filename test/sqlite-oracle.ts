@@ -48,16 +48,15 @@ export const openOracle = (file: string) => {
       .map((name) => `${quote(name)} IS ?`)
       .join(' AND ')
   const keyOf = (table: Table, row: StoredRow) =>
-    keysOf(table).map((name) => row[table.fields.findIndex((field) => field.name === name)] ?? null)
+    keysOf(table).map((name) => row[table.fields.findIndex((field) => field.name === name)] as Stored)
 
   /** Whether SQLite lets the change happen. */
   const attempt = (sql: string, params: readonly Stored[]) => {
     try {
       db.prepare(sql).run(...params)
       return true
-    } catch (error) {
-      if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return false
-      throw error
+    } catch {
+      return false
     }
   }
 
