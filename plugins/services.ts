@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { type AdminService, createAdminService } from '../services/admins.ts'
 import { createCredentials } from '../services/credentials.ts'
@@ -26,10 +27,24 @@ export interface ServicesOptions {
 
 const RELOAD_RETRY_MS = 1000
 
+/** What is remembered follows what other programs commit. A failure is tried again, and ends no process. */
+const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
+  let retry: NodeJS.Timeout | undefined
+  const run = () => {
+    clearTimeout(retry)
+    reload().catch((error) => {
+      fastify.log.error({ err: error }, 'Tables and tokens could not be read anew; trying again.')
+      retry = setTimeout(run, RELOAD_RETRY_MS).unref()
+    })
+  }
+  fastify.database.onForeignCommit(run)
+  fastify.addHook('onClose', async () => clearTimeout(retry))
+}
+
 /** Constructs the domain: each service over what it needs, in the order in which they need each other. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost }) => {
-    const { config, clock, database: db, log } = fastify
+    const { config, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
     const credentials = createCredentials(createPasswords(hashingCost))
@@ -42,21 +57,19 @@ export default fp<ServicesOptions>(
       createRecordService({ db, clock, totals, hasTriggers: registry.hasTriggers, maxPageSize })
     )
     fastify.decorate('exports', createExportService({ db, maxPageSize }))
-    fastify.decorate('tokens', createTokenService({ db, clock }))
+    const tokens = createTokenService({ db, clock })
+    fastify.decorate('tokens', tokens)
     fastify.decorate('sessions', createSessionService({ db, clock, credentials, ttl: config.SESSION_TTL }))
 
     const passwordMinLength = config.PASSWORD_MIN_LENGTH
     fastify.decorate('admins', createAdminService({ db, clock, credentials, passwordMinLength }))
-    await registry.load()
 
-    const reload = () => {
+    const load = () => Promise.all([registry.load(), tokens.load()])
+    await load()
+    keepInStep(fastify, () => {
       totals.forget()
-      registry.load().catch((error) => {
-        log.error({ err: error }, 'The tables could not be read anew; trying again.')
-        setTimeout(reload, RELOAD_RETRY_MS).unref()
-      })
-    }
-    db.onForeignCommit(reload)
+      return load()
+    })
   },
   { name: 'services', dependencies: ['database'] }
 )

@@ -33,7 +33,6 @@ const TOKEN: unique symbol = Symbol('token')
 const TABLE: unique symbol = Symbol('table')
 
 const FLUSH_INTERVAL_MS = 60_000
-const RELOAD_RETRY_MS = 1000
 
 export interface TokenAuthOptions {
   /** Milliseconds between two writes of last_used_at. */
@@ -73,26 +72,14 @@ const orChallenge = (reply: FastifyReply, check: () => LiveToken) => {
   }
 }
 
-/** Memory follows what other programs commit, the disk follows the uses in memory. Failures here end no process. */
-const keepInStep = async (fastify: FastifyInstance, flushInterval: number) => {
-  const { tokens, database, log } = fastify
-  await tokens.load()
-  let retry: NodeJS.Timeout | undefined
-  const reload = () => {
-    clearTimeout(retry)
-    tokens.load().catch((error) => {
-      log.error({ err: error }, 'The tokens could not be read anew; trying again.')
-      retry = setTimeout(reload, RELOAD_RETRY_MS).unref()
-    })
-  }
-  database.onForeignCommit(reload)
-
+/** The disk follows the uses in memory. A failure is logged, and ends no process. */
+const saveUses = (fastify: FastifyInstance, flushInterval: number) => {
+  const { tokens, log } = fastify
   const flush = () =>
     tokens.flush().catch((error) => log.error({ err: error }, 'The last uses of tokens could not be saved.'))
   const timer = setInterval(flush, flushInterval).unref()
 
   fastify.addHook('onClose', async () => {
-    clearTimeout(retry)
     clearInterval(timer)
     await flush()
   })
@@ -141,7 +128,7 @@ export default fp<TokenAuthOptions>(
       }
     })
 
-    await keepInStep(fastify, flushInterval)
+    saveUses(fastify, flushInterval)
   },
   { name: 'token-auth', dependencies: ['services'] }
 )
