@@ -88,8 +88,11 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     return isInKeyOrder ? byKey(selection, csv) : byPosition(selection, csv)
   }
 
-  async function* withHeader(header: string, first: IteratorResult<Chunk>, rows: AsyncGenerator<Chunk>) {
+  /** Yields nothing first, once it is known that there will be an answer: see `exportCsv`. */
+  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
     try {
+      const first = await rows.next()
+      yield ''
       yield header
       if (first.done) return
       yield first.value
@@ -110,8 +113,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const filter = q === '' ? null : search(columns, q)
     const selection = { table: view.table, order: totalOrder(view.table, parseOrder(view, order)), filter }
     const header = csvHeader(columns, query.escape !== false) + LINE_END
-    const rows = rowsOf(view, selection, query)
-    return withHeader(query.bom ? BYTE_ORDER_MARK + header : header, await rows.next(), rows)
+    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query))
+    // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
+    await chunks.next()
+    return chunks
   }
 
   return { exportCsv }
