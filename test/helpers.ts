@@ -61,6 +61,8 @@ const buildObserved = async (t: Test, options: AppOptions) => {
   const observe = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
     fastify.addHook('onRoute', (route) => {
+      // The machine may be busy with other tests; plugins/security.test.ts has the refusal of an overloaded service.
+      route.config = { ...route.config, evenUnderPressure: true }
       seen.push(route)
     })
     checkAnswers(fastify, t.fail)
