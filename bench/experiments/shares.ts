@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts'
+import { alignedTable, atLeast, ratio, type Target, verdict } from '../report.ts'
+import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
+import { type Stage, withStage } from '../stage.ts'
+import { ROWS, TABLE, TWIN, type Workload, workload } from '../workloads.ts'
+
+/** Milliseconds of an fsync up to which the targets of durable writes hold. */
+const FAST_FSYNC = 0.3
+const WARM_UP_SECONDS = 1
+
+const constant = workload('constant')
+
+const runRounds = async ({ measure }: Stage, cases: readonly Workload[], rounds: number) => {
+  for (const one of cases) await measure(one, { seconds: WARM_UP_SECONDS })
+  const samples = cases.map((): Sample[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, one] of cases.entries()) samples[index]?.push(await measure(one))
+  }
+  return samples
+}
+
+const judge = ({ target, isDurable }: Workload, share: number, fsync: number): Target | null => {
+  if (target === null) return null
+  const notJudged = isDurable && fsync > FAST_FSYNC ? `an fsync takes more than ${FAST_FSYNC} ms` : undefined
+  return { ...atLeast(share, target), notJudged }
+}
+
+/** Each case as a share of the constant route measured in the same round. `fsync` is the disk's, in milliseconds. */
+export const runShares = (context: Context, names: readonly string[], fsync: number) =>
+  withStage(context, { tables: [TABLE, TWIN], rows: ROWS }, async (stage) => {
+    const cases = [constant, ...names.filter((name) => name !== constant.name).map(workload)]
+    const samples = await runRounds(stage, cases, context.plan.rounds)
+    const [base = []] = samples
+    const row = (one: Workload, index: number) => {
+      const own = samples[index] ?? []
+      const share = ratioOf('perSecond', own, base)
+      const target = judge(one, share, fsync)
+      return [...sampleRow(one.name, own), ratio(share), target ? verdict(target) : '']
+    }
+    return alignedTable([[...SAMPLE_HEAD, 'of constant', 'target'], ...cases.map(row)])
+  })

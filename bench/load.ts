@@ -1,0 +1,34 @@
+import type { HttpRequest } from './workloads.ts'
+
+export interface Load {
+  readonly address: string
+  readonly token: string
+  /** Sent in order and over again, spread over the connections. */
+  readonly requests: readonly HttpRequest[]
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** What a generator has counted. It is of no use where `failures` is not 0. */
+export interface LoadResult {
+  readonly completed: number
+  readonly seconds: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  /** CPU time of the generator's own process. */
+  readonly cpuSeconds: number
+  /** Answers other than 2xx, and requests without an answer. */
+  readonly failures: number
+}
+
+/** Makes load from a process of its own. */
+export interface Generator {
+  readonly name: string
+  run(load: Load): Promise<LoadResult>
+}
+
+export const headersOf = (token: string, { body }: HttpRequest): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  ...(body !== undefined && { 'content-type': 'application/json' })
+})

@@ -1,0 +1,48 @@
+import { buildApp } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { CONSTANT_PATH } from './workloads.ts'
+
+/** What the service process is told. */
+export type ServiceRequest = { readonly constant: string } | 'usage' | 'stop'
+
+/** CPU time of all its threads so far, in microseconds, and resident memory in bytes. */
+export interface Usage {
+  readonly cpu: number
+  readonly peakMemory: number
+}
+
+const readUsage = (): Usage => {
+  const { user, system } = process.cpuUsage()
+  return { cpu: user + system, peakMemory: process.resourceUsage().maxRSS * 1024 }
+}
+
+/** The service as `server.ts` builds it, with one route more: the measure of all others. */
+const start = async () => {
+  const config = readConfig(process.env)
+  const app = await buildApp({
+    config,
+    logger: { level: config.LOG_LEVEL, stream: process.stderr },
+    onDeath: (cause) => {
+      throw cause
+    }
+  })
+
+  let constant = ''
+  await app.register(async (fastify) => {
+    fastify.addHook('onRequest', fastify.authenticateToken)
+    fastify.get(CONSTANT_PATH, async (_request, reply) => reply.type('application/json; charset=utf-8').send(constant))
+  })
+
+  process.on('message', async (request: ServiceRequest) => {
+    if (request === 'usage') return process.send?.(readUsage())
+    if (request !== 'stop') {
+      constant = request.constant
+      return
+    }
+    await app.close()
+    process.disconnect()
+  })
+  process.send?.(await app.listen({ host: config.HOST, port: config.PORT }))
+}
+
+await start()

@@ -1,0 +1,87 @@
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly body?: string
+}
+
+export interface Workload {
+  readonly name: string
+  /** The share of the constant route's throughput to reach; null for that route itself. */
+  readonly target: number | null
+  /** Waits for the disk: its target holds where an fsync is fast. */
+  readonly isDurable: boolean
+  request(): HttpRequest
+}
+
+export const ROWS = 100_000
+export const PAGE_SIZE = 20
+/** Read, updated and incremented. Records are created in a twin, so that this one keeps its rows. */
+export const TABLE = 'items'
+export const TWIN = 'created_items'
+export const CONSTANT_PATH = '/bench/constant'
+
+const PAGES = ROWS / PAGE_SIZE
+
+const between = (first: number, last: number) => first + Math.floor(Math.random() * (last - first + 1))
+const randomKey = () => between(1, ROWS)
+const page = (number: number): HttpRequest => ({
+  method: 'GET',
+  path: `/data/${TABLE}?page=${number}&size=${PAGE_SIZE}`
+})
+
+const newItem = () => ({
+  name: `Item ${randomKey()}`,
+  price: between(0, 100_000) / 100,
+  qty: between(0, 999),
+  note: 'This note belongs to a new item, and is about a hundred characters long, as notes often are in tables.'
+})
+
+/** In the order in which a round runs them. Every share is relative to the constant route of its round. */
+export const workloads: readonly Workload[] = [
+  { name: 'constant', target: null, isDurable: false, request: () => ({ method: 'GET', path: CONSTANT_PATH }) },
+  {
+    name: 'read',
+    target: 0.95,
+    isDurable: false,
+    request: () => ({ method: 'GET', path: `/data/${TABLE}/records/${randomKey()}` })
+  },
+  { name: 'list', target: 0.25, isDurable: false, request: () => page(between(1, 5)) },
+  { name: 'middle', target: 0.2, isDurable: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
+  {
+    name: 'create',
+    target: 0.55,
+    isDurable: true,
+    request: () => ({ method: 'POST', path: `/data/${TWIN}/records`, body: JSON.stringify(newItem()) })
+  },
+  {
+    name: 'update',
+    target: 0.5,
+    isDurable: true,
+    request: () => ({
+      method: 'PUT',
+      path: `/data/${TABLE}/records/${randomKey()}`,
+      body: JSON.stringify({ price: between(0, 100_000) / 100, qty: between(0, 999) })
+    })
+  },
+  {
+    name: 'incr',
+    target: 0.5,
+    isDurable: true,
+    request: () => ({
+      method: 'POST',
+      path: `/data/${TABLE}/incr`,
+      body: JSON.stringify({ pk: String(randomKey()), field: 'qty', count: 1 })
+    })
+  }
+]
+
+export const workload = (name: string): Workload => {
+  const found = workloads.find((one) => one.name === name)
+  if (!found) throw new Error(`There is no workload '${name}'.`)
+  return found
+}
+
+/** Enough that the keys cover the table, few enough to be kept ready by a generator. */
+const REQUESTS = 32_000
+
+export const requestsOf = ({ request }: Workload): readonly HttpRequest[] => Array.from({ length: REQUESTS }, request)
