@@ -40,7 +40,13 @@ const createServer = ({ config, logger }: AppOptions) =>
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    http: { maxHeaderSize: 64 * 1024, headersTimeout: REQUEST_TIMEOUT_MS - 1000, connectionsCheckingInterval: 5000 },
+    http: {
+      maxHeaderSize: 64 * 1024,
+      headersTimeout: REQUEST_TIMEOUT_MS - 1000,
+      connectionsCheckingInterval: 5000,
+      // Refused by plugins/security.ts, in the shape of every failure.
+      requireHostHeader: false
+    },
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Requests that still arrive while the service stops are served; Fastify's own refusal has another shape.
     return503OnClosing: false,

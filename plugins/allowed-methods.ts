@@ -1,5 +1,6 @@
 import '@fastify/swagger'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
+import { METHODS as NODE_METHODS } from 'node:http'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../services/errors.ts'
 
@@ -10,7 +11,8 @@ declare module 'fastify' {
   }
 }
 
-const METHODS: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']
+/** All that Node reads but CONNECT, which never becomes a request. */
+const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT').sort()
 
 const refuseWith = (allow: string) => async (request: FastifyRequest, reply: FastifyReply) => {
   reply.header('allow', allow)
@@ -20,6 +22,8 @@ const refuseWith = (allow: string) => async (request: FastifyRequest, reply: Fas
 /** Fastify answers a known path with an unknown method as 404; HTTP has 405 for it (RFC 9110, 15.5.6). */
 export default fp(
   async (fastify) => {
+    for (const method of METHODS) if (!fastify.supportedMethods.includes(method)) fastify.addHttpMethod(method)
+
     const paths = new Set<string>()
     fastify.addHook('onRoute', ({ url }: RouteOptions) => {
       paths.add(url)

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -63,6 +63,18 @@ export const onFrameworkError = (error: FastifyError, request: FastifyRequest, r
   sendError(error, request, reply)
 }
 
+/** An `Expect` that is not 100-continue; Node's own answer would be bare. */
+const onExpectation = (_request: IncomingMessage, response: ServerResponse) => {
+  const failure = new DomainError('MALFORMED_REQUEST', 'The only expectation that can be met is 100-continue.')
+  const body = JSON.stringify(toBody(failure, 'none'))
+  response.writeHead(statusOf[failure.kind], {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close'
+  })
+  response.end(body)
+}
+
 const clientError = (code: string | undefined) => {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time.')
@@ -87,6 +99,7 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 
 export default fp(
   async (fastify) => {
+    fastify.server.on('checkExpectation', onExpectation)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`, {

@@ -38,6 +38,14 @@ const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHan
   done()
 }
 
+/** RFC 9112, 3.2. Programs that speak HTTP/1.0 need none. */
+const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  if (raw.headers.host === undefined && raw.httpVersion !== '1.0') {
+    throw new DomainError('MALFORMED_REQUEST', 'The request has no Host header.')
+  }
+  done()
+}
+
 /** We inflate nothing, so that no small body becomes a large one. */
 const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
   const encoding = headers['content-encoding']
@@ -95,6 +103,7 @@ export default fp<SecurityOptions>(
     const { CORS_ORIGIN } = fastify.config
 
     fastify.addHook('onRequest', setHeaders)
+    fastify.addHook('onRequest', refuseWithoutHost)
     if (CORS_ORIGIN !== '') await fastify.register(cors, corsFor(readOrigins(CORS_ORIGIN)))
     await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnlessVital })
     fastify.addHook('onRequest', refuseEncodedBody)

@@ -1,0 +1,33 @@
+import t, { type Test } from 'tap'
+import { startApp } from '../helpers.ts'
+import { listenRaw, type RawAnswer } from '../raw-http.ts'
+
+const send = await listenRaw(t, await startApp(t))
+
+const refuses = (t: Test, answer: RawAnswer, status: number, code: string) => {
+  t.equal(answer.statusCode, status, answer.head)
+  t.match(JSON.parse(answer.body), { success: false, error: { code, message: /\w.*\.$/ } })
+}
+
+const get = (target: string, ...headers: string[]) =>
+  send([`GET ${target} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'))
+
+t.test('HTTP/1.1 needs a Host, HTTP/1.0 does not', async (t) => {
+  refuses(t, await get('/health'), 400, 'MALFORMED_REQUEST')
+  t.equal((await get('/health', 'Host: localhost')).statusCode, 200)
+  t.equal((await send('GET /health HTTP/1.0\r\n\r\n')).statusCode, 200)
+})
+
+t.test('an expectation that cannot be met is refused in the envelope', async (t) => {
+  refuses(t, await get('/health', 'Host: localhost', 'Expect: the-impossible'), 400, 'MALFORMED_REQUEST')
+})
+
+t.test('every method that HTTP knows is 405 on a known path, and 404 on an unknown one', async (t) => {
+  for (const method of ['PROPFIND', 'MKCOL', 'TRACE', 'PURGE']) {
+    const call = (path: string) => send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+    const answer = await call('/health')
+    refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
+    t.match(answer.head, /^allow: GET, HEAD$/im)
+    refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
+  }
+})
