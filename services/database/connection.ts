@@ -25,7 +25,8 @@ export interface Connection {
   close(): void
 }
 
-const toBase64 = (bytes: unknown) => (bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : null)
+/** Called for BLOBs only. */
+const toBase64 = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString('base64')
 
 const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.pragma('trusted_schema = OFF')

@@ -26,10 +26,8 @@ type Chunk = Uint8Array | string
 const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanceof Uint8Array ? row.chunk : null)
 
 /** Rows for the next step, from how wide the last ones were. */
-const nextStep = (rows: number, bytes: number) => {
-  if (bytes === 0) return rows
-  return Math.max(1, Math.min(MOST_ROWS, Math.floor((rows * TARGET_CHUNK) / bytes)))
-}
+const nextStep = (rows: number, bytes: number) =>
+  Math.max(1, Math.min(MOST_ROWS, Math.floor((rows * TARGET_CHUNK) / bytes)))
 
 /** CSV of whole tables: bounded memory, reader threads, and nothing held while the client does not read. */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {

@@ -3,8 +3,7 @@ import type { Column, Structure } from '../tables/registered-table.ts'
 import { identifier, textLiteral } from './identifiers.ts'
 
 /** A value for a DEFAULT clause. Numbers are printed so that SQLite reads the same bits back. */
-const literal = (value: SqlValue): string => {
-  if (value === null) return 'NULL'
+const literal = (value: NonNullable<SqlValue>): string => {
   if (typeof value === 'string') return textLiteral(value)
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
   return typeof value === 'bigint' || !Number.isInteger(value) ? String(value) : value.toExponential()

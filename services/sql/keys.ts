@@ -31,14 +31,16 @@ const parseNumeric = (text: string): SqlValue | undefined => {
   return looksNumeric(text) ? undefined : text
 }
 
+const asItIs = (text: string) => text
+
 const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
   integer: parseNumeric,
   real: parseNumeric,
   numeric: parseNumeric,
   boolean: parseNumeric,
   loose: parseNumeric,
-  text: (text) => text,
-  json: (text) => text,
+  text: asItIs,
+  json: asItIs,
   blob: parseBase64
 }
 

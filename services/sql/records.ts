@@ -1,7 +1,7 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
-import { keyColumns, keyMatch } from './keys.ts'
+import { keyMatch } from './keys.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -31,20 +31,23 @@ export const insertRecord = (table: RegisteredTable, json: string, assignments: 
 
 const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assignment[]) => {
   if (structure.rowid !== null) return { where: `${identifier(structure.rowid)} = last_insert_rowid()`, params: [] }
-  const key = keyColumns(structure)
-  return {
-    where: key.map((column) => `${identifier(column.name)} IS ?`).join(' AND '),
-    params: key.map((column) => assignments.find(([assigned]) => assigned === column)?.[1] ?? null)
-  }
+  const key = assignments.filter(([{ isPrimary }]) => isPrimary)
+  if (key.length < structure.key.length) return null
+  return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
 }
 
-/** The same for tables with triggers: the record is read after they have run, in the same unit. */
+/**
+ * The same for tables with triggers: the record is read after they have run, in the same unit. Only a key that is a
+ * default of the table, and no rowid, cannot be known beforehand: such a record is given as it was before them.
+ */
 export const insertThenSelect = (
   table: RegisteredTable,
   json: string,
   assignments: readonly Assignment[]
 ): readonly Statement[] => {
-  const { where, params } = insertedRow(table, assignments)
+  const inserted = insertedRow(table, assignments)
+  if (!inserted) return [insertRecord(table, json, assignments)]
+  const { where, params } = inserted
   return [
     { sql: insertSql(table, assignments), params: valuesOf(assignments), expect: 1 },
     { sql: `SELECT ${json} AS record FROM ${identifier(table.name)} WHERE ${where}`, params, expect: 1 }

@@ -86,8 +86,9 @@ const checkField = (field: NewField, path: string) => {
 /** What SQLite stores where no value is sent. */
 const storedDefault = (column: Column): SqlValue => {
   if (column.defaultValue === null) return null
-  const checked = checkValue(column, column.defaultValue)
-  return 'fault' in checked ? null : checked.value
+  // `checkField` has refused any other.
+  const { value } = checkValue(column, column.defaultValue) as { readonly value: SqlValue }
+  return value
 }
 
 const checkNames = (fields: readonly NewField[]) => {

@@ -210,6 +210,13 @@ t.test('the writer thread', async (t) => {
     t.equal(deaths.length, 1, 'closing what is dead ends at once')
   })
 
+  t.test('a thread that ends while it closes is closed', async (t) => {
+    const writer = await startWriter(options(databaseFile(t)), { onForeignCommit: () => {}, onDeath: () => t.fail() })
+    const lost = rejection(writer.write([sql('RELEASE unit')]))
+    await writer.close()
+    t.match(await lost, { code: 'OVERLOADED' })
+  })
+
   t.test('closing twice is closing once', async (t) => {
     const writer = await startWriter(options(databaseFile(t)), { onForeignCommit: () => {}, onDeath: () => t.fail() })
     await Promise.all([writer.close(), writer.close()])

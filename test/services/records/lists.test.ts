@@ -101,6 +101,15 @@ t.test('lists and exports', async (t) => {
     t.strictSame(ids(await list({ order: 'n desc,-id', size: 2 })), [4997, 4990])
   })
 
+  t.test('pages of text keys go on beyond what is skipped on the event loop', async (t) => {
+    foreign.exec("CREATE TABLE words (k TEXT PRIMARY KEY); INSERT INTO words SELECT printf('%05d', id) FROM gaps")
+    const { list } = await serve('words')
+    const keysOf = ({ rows }: { rows: readonly { k: string }[] }) => rows.map(({ k }) => k)
+    t.strictSame(keysOf(await list({ page: 2, size: 2 })), ['00009', '00012'])
+    t.strictSame(keysOf(await list({ page: 2000, size: 2 })), ['11997', '12000'])
+    t.strictSame(keysOf(await list({ page: 2, size: 2, order: '-k' })), ['14994', '14991'])
+  })
+
   t.test('keys at both ends of 64 bits are listed and exported', async (t) => {
     const { list, exported } = await serve('edges')
     t.strictSame(
@@ -125,6 +134,7 @@ t.test('lists and exports', async (t) => {
     const { exported } = await serve('many')
     t.equal(await exported({ q: '4999' }), '"id","n","filler"\r\n4999,1,"x"\r\n')
     t.equal(await exported({ page: 2, size: 1, order: '-id' }), '"id","n","filler"\r\n4999,1,"x"\r\n')
+    t.equal(await exported({ q: '4999', page: 1 }), '"id","n","filler"\r\n4999,1,"x"\r\n')
     t.equal(await exported({ page: 9999 }), '"id","n","filler"\r\n')
     t.equal((await exported({ size: 3 })).split('\r\n').length, 5)
     t.equal((await exported({ page: 1 })).split('\r\n').length, 22)

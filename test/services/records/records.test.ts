@@ -19,7 +19,7 @@ const THEIRS = `
   CREATE TRIGGER vanishing AFTER INSERT ON logged WHEN new.a = 'vanish' BEGIN DELETE FROM logged WHERE id = new.id; END;
   CREATE TRIGGER kept BEFORE UPDATE ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
   CREATE TRIGGER undeletable BEFORE DELETE ON logged WHEN old.a = 'keep' BEGIN SELECT RAISE(IGNORE); END;
-  CREATE TABLE logged_keys (k TEXT PRIMARY KEY, n INTEGER, v TEXT) WITHOUT ROWID;
+  CREATE TABLE logged_keys (k TEXT PRIMARY KEY DEFAULT 'made', n INTEGER, v TEXT) WITHOUT ROWID;
   CREATE TRIGGER keys_logged AFTER INSERT ON logged_keys BEGIN UPDATE logged_keys SET v = 'seen' WHERE k = new.k; END;
   CREATE TABLE parents (id INTEGER PRIMARY KEY);
   CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
@@ -116,6 +116,8 @@ t.test('changes of records', async (t) => {
     t.strictSame(await create({ a: 'x' }), { id: 1, a: 'x', b: 'X' })
     const keys = await serve('logged_keys')
     t.strictSame(await keys.create({ k: 'k', n: 1 }), { k: 'k', n: 1, v: 'seen' })
+    t.strictSame(await keys.create({ n: 2 }), { k: 'made', n: 2, v: null }, 'its key is known to the table only')
+    t.equal((await keys.read('made')).v, 'seen')
     t.equal((await list()).total, 1)
   })
 

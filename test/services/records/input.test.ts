@@ -1,0 +1,165 @@
+import t from 'tap'
+import { tokenView } from '../../../services/records/view.ts'
+import { rejection } from '../database/engine.ts'
+import { startServices } from '../services.ts'
+
+const THEIRS = `
+  CREATE TABLE kinds (id INTEGER PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, s TEXT, yes BOOLEAN, d DATE, u, b BLOB);
+  CREATE TABLE secrets (id INTEGER PRIMARY KEY, shown TEXT UNIQUE, hidden TEXT UNIQUE DEFAULT 'same', needed TEXT);
+`
+
+/** What a field takes, with what is stored for it; and what it refuses. */
+const RULES: Record<string, { takes: readonly (readonly [unknown, unknown])[]; refuses: readonly unknown[] }> = {
+  i: {
+    takes: [
+      [0, 0],
+      [-0, 0],
+      [-5, -5],
+      [9007199254740991, 9007199254740991],
+      ['9007199254740993', '9007199254740993'],
+      ['-9223372036854775808', '-9223372036854775808'],
+      [null, null]
+    ],
+    refuses: [1.5, 2 ** 53, '5', '05', '9223372036854775808', 'x', '', true, [], {}, [1]]
+  },
+  r: {
+    takes: [
+      [1.5, 1.5],
+      [5, 5],
+      [1e308, 1e308],
+      [null, null]
+    ],
+    refuses: ['1.5', true, {}]
+  },
+  n: {
+    takes: [
+      [5, 5],
+      [0.5, 0.5],
+      ['9007199254740993', '9007199254740993']
+    ],
+    refuses: ['0.5', '5', false, []]
+  },
+  s: {
+    takes: [
+      ['', ''],
+      ['7', '7'],
+      ['007', '007'],
+      ['null', 'null'],
+      [null, null]
+    ],
+    refuses: [7, true, {}, []]
+  },
+  yes: {
+    takes: [
+      [true, true],
+      [false, false],
+      [null, null]
+    ],
+    refuses: [0, 1, 'true', '']
+  },
+  d: {
+    takes: [
+      ['2024-01-01', '2024-01-01'],
+      [20240101, 20240101],
+      [1.5, 1.5]
+    ],
+    refuses: [true, {}]
+  },
+  u: {
+    takes: [
+      ['5', '5'],
+      [5, 5],
+      [0.5, 0.5],
+      ['', '']
+    ],
+    refuses: [false, []]
+  },
+  b: {
+    takes: [
+      ['AP8=', 'AP8='],
+      ['', '']
+    ],
+    refuses: ['AP8', '!', 5, true]
+  }
+}
+
+t.test('what records take', async (t) => {
+  const { serve, tables, records } = await startServices(t, THEIRS)
+  const { create, read, update, id, remove } = await serve('kinds')
+
+  for (const [field, { takes, refuses }] of Object.entries(RULES)) {
+    t.test(`'${field}' stores what fits it, without coercion`, async (t) => {
+      for (const [sent, stored] of takes) {
+        const record = await create({ [field]: sent })
+        t.strictSame(record[field], stored, JSON.stringify(sent))
+        t.strictSame((await read(String(record.id)))[field], stored)
+      }
+    })
+
+    t.test(`'${field}' refuses what does not fit, by name`, async (t) => {
+      for (const value of refuses) {
+        t.match(
+          await rejection(create({ [field]: value })),
+          { code: 'VALIDATION_FAILED', details: [{ path: `/${field}` }] },
+          JSON.stringify(value)
+        )
+      }
+    })
+  }
+
+  t.test('all faults of a body are reported together', async (t) => {
+    const { details } = (await rejection(create({ i: 'x', s: 5, gone: 1, ID: 1 }))) as unknown as {
+      details: { path: string; code: string }[]
+    }
+    t.strictSame(
+      details.map(({ path, code }) => [path, code]),
+      [
+        ['/i', 'type'],
+        ['/s', 'type'],
+        ['/gone', 'unknown'],
+        ['/ID', 'unknown']
+      ]
+    )
+  })
+
+  t.test('a key is generated, or taken where it is sent, once', async (t) => {
+    t.match(await create({ id: 5000 }), { id: 5000 })
+    t.match(await create({ id: null }), { id: 5001 })
+    t.match(await create({ id: '9223372036854775807' }), { id: '9223372036854775807' })
+    t.match(await rejection(create({ id: 5000 })), { code: 'UNIQUE_VIOLATION', details: [{ path: '/id' }] })
+    await remove('9223372036854775807')
+  })
+
+  t.test('an update keeps the key, and ignores what is sent unchanged', async (t) => {
+    await create({ id: 6000, s: 'before', i: 1 })
+    await update('6000', { id: 6000, s: 'after' })
+    t.match(await read('6000'), { s: 'after', i: 1 })
+    t.match(await rejection(update('6000', { id: 6001, s: 'never' })), { details: [{ path: '/id', code: 'readonly' }] })
+    t.match(await rejection(update('6000', { id: null, s: 'never' })), { details: [{ path: '/id' }] })
+    for (const body of [{}, { id: 6000 }]) t.match(await rejection(update('6000', body)), { code: 'VALIDATION_FAILED' })
+    await tables.update(id, { fields: [{ name: 'i', isReadonly: true }] })
+    await update('6000', { i: 1, s: 'again' })
+    t.match(await rejection(update('6000', { i: 2, s: 'never' })), {
+      details: [{ path: '/i', code: 'readonly', message: "'i' is read-only." }]
+    })
+    t.match(await rejection(create({ i: 2 })), { details: [{ path: '/i', code: 'readonly' }] })
+    t.match(await read('6000'), { s: 'again', i: 1 })
+  })
+
+  t.test('a violation names to a token only what it sees', async (t) => {
+    const secrets = await serve('secrets')
+    await tables.update(secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
+    const create = (body: Record<string, unknown>) => records.create(tokenView(tables.get(secrets.id)), body)
+    t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
+    t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
+    const refusal = await rejection(create({ shown: 'b' }))
+    t.match(refusal, { code: 'UNIQUE_VIOLATION' })
+    t.strictSame(refusal.details, [])
+    t.match(
+      await rejection(secrets.create({ shown: 'b' })),
+      { details: [{ path: '/hidden' }] },
+      'an administrator sees it'
+    )
+    t.match(await rejection(create({ hidden: 'x' })), { details: [{ path: '/hidden', code: 'unknown' }] })
+  })
+})

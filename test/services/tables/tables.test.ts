@@ -1,0 +1,148 @@
+import t from 'tap'
+import { rejection } from '../database/engine.ts'
+import { startServices } from '../services.ts'
+
+const wide = Array.from({ length: 999 }, (_, index) => `c${index}`).join(', ')
+
+t.test('tables', async (t) => {
+  const { tables, registry, foreign, serve } = await startServices(
+    t,
+    `CREATE TABLE theirs (id INTEGER PRIMARY KEY, a TEXT, g INTEGER AS (id) VIRTUAL); CREATE TABLE wide (id INTEGER PRIMARY KEY, ${wide});
+     CREATE VIEW seen AS SELECT * FROM theirs; CREATE VIRTUAL TABLE found USING fts5 (a);
+     CREATE TABLE hopeless (rowid, _rowid_, oid); CREATE TABLE _me (a); CREATE TABLE _schema (a)`
+  )
+
+  t.test('only ordinary tables are imported', async (t) => {
+    for (const [name, reason] of [
+      ['seen', /a view/],
+      ['found', /a virtual table/],
+      ['found_data', /a part of/],
+      ['hopeless', /every name of its rowid/]
+    ] as const) {
+      t.match(await rejection(tables.importTable(name)), { code: 'TABLE_NOT_IMPORTABLE', message: reason }, name)
+    }
+    t.match(await rejection(tables.importTable('gone')), { code: 'TABLE_NOT_FOUND' })
+    t.match(await tables.importTable('THEIRS'), {
+      name: 'theirs',
+      label: '',
+      note: null,
+      isPublished: true,
+      isEditable: true
+    })
+    t.match(await rejection(tables.importTable('Theirs')), { code: 'TABLE_REGISTERED' })
+  })
+
+  t.test('no name reaches our own tables, nor a word that routes use', async (t) => {
+    for (const name of [
+      '_rowhouse_admins',
+      '_ROWHOUSE_tokens',
+      '_Rowhouse_meta',
+      'sqlite_schema',
+      'SQLITE_SEQUENCE',
+      '_me',
+      '_ME',
+      '_schema'
+    ]) {
+      t.match(await rejection(tables.importTable(name)), { code: 'TABLE_NOT_IMPORTABLE' }, name)
+    }
+    t.match(
+      await rejection(tables.create({ name: 'sqlite_mine', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      { details: [{ path: '/name' }] }
+    )
+  })
+
+  t.test('two who register one name at once: one of them does', async (t) => {
+    const table = { name: 'twice', label: '', fields: [{ name: 'a', jsonType: 'string' as const }] }
+    const settled = await Promise.allSettled([tables.create(table), tables.create({ ...table, name: 'TWICE' })])
+    t.strictSame(
+      settled.map(({ status }) => status),
+      ['fulfilled', 'rejected']
+    )
+    t.match(settled[1], { reason: { code: 'TABLE_EXISTS' } })
+    foreign.exec('CREATE TABLE imported (a)')
+    const imports = await Promise.allSettled([tables.importTable('imported'), tables.importTable('IMPORTED')])
+    t.match(imports, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED' } }])
+  })
+
+  t.test('a refresh keeps what was chosen, and sees what is new', async (t) => {
+    const { id } = await tables.create({
+      name: 'kept',
+      label: 'Kept',
+      autoTimestamps: true,
+      fields: [
+        { name: 'on', jsonType: 'boolean', isReadonly: true },
+        { name: 'list', jsonType: 'array', label: 'List' }
+      ]
+    })
+    foreign.exec('ALTER TABLE kept ADD COLUMN more REAL')
+    const { structure } = await tables.refresh(id)
+    t.equal(structure.autoTimestamps, true)
+    t.match(structure.columns, [
+      { name: 'id' },
+      { name: 'on', jsonType: 'boolean', isReadonly: true },
+      { name: 'list', jsonType: 'array', label: 'List' },
+      { name: 'created_at', isReadonly: true },
+      {},
+      { name: 'more', jsonType: 'number' }
+    ])
+    foreign.exec('ALTER TABLE kept DROP COLUMN updated_at')
+    t.equal((await tables.refresh(id)).structure.autoTimestamps, false)
+    foreign.exec('DROP TABLE kept; CREATE TABLE kept (id INTEGER PRIMARY KEY, list INTEGER)')
+    t.match((await tables.refresh(id)).structure.columns, [{ name: 'id' }, { name: 'list', jsonType: 'integer' }])
+    foreign.exec('DROP TABLE kept')
+    t.match(await rejection(tables.refresh(id)), { code: 'STRUCTURE_CHANGED', hint: /Unregister/ })
+  })
+
+  t.test('a table takes 1,000 fields', async (t) => {
+    const { id } = await serve('wide')
+    t.match(await rejection(tables.addField(id, { name: 'more', jsonType: 'string' })), {
+      details: [{ path: '/field', code: 'range' }]
+    })
+  })
+
+  t.test('a registration that somebody else has changed is read again first', async (t) => {
+    const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
+    foreign.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
+    t.match(await tables.update(id, { label: 'ours' }), { label: 'ours', note: 'theirs', updatedAt: updatedAt + 2 })
+  })
+
+  t.test('a registration that keeps changing is a conflict', async (t) => {
+    const { id } = tables.find('theirs') ?? { id: 0 }
+    foreign.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
+    t.match(await rejection(tables.update(id, { label: 'never' })), { code: 'TABLE_CHANGED' })
+    foreign.exec('DROP TRIGGER contended')
+    t.match(await tables.update(id, { label: 'now' }), { label: 'now' })
+  })
+
+  t.test('a failure that is no name is passed on', async (t) => {
+    foreign.exec("CREATE TRIGGER refusing BEFORE INSERT ON _rowhouse_tables BEGIN SELECT RAISE(ABORT, 'no'); END")
+    t.match(
+      await rejection(tables.create({ name: 'refused', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      { code: 'REFUSED_BY_TRIGGER' }
+    )
+    t.equal(
+      foreign.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'refused' AND type = 'table'").pluck().get(),
+      0
+    )
+    t.match(await rejection(tables.update(tables.find('theirs')?.id ?? 0, { fields: [{ name: 'gone' }] })), {
+      code: 'VALIDATION_FAILED'
+    })
+    foreign.exec('DROP TRIGGER refusing')
+  })
+
+  t.test('what an unregistered table stores stays, and can be imported again', async (t) => {
+    const { id } = tables.find('theirs') ?? { id: 0 }
+    foreign.exec("INSERT INTO theirs (a) VALUES ('x'), ('y')")
+    t.match(await rejection(tables.unregister(id, false)), { code: 'CONFIRMATION_REQUIRED', message: /has 2 rows/ })
+    await tables.unregister(id, true)
+    t.throws(() => tables.get(id), { code: 'TABLE_NOT_FOUND' })
+    t.match(
+      await rejection(tables.create({ name: 'theirs', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      { code: 'TABLE_EXISTS', hint: /import it/ }
+    )
+    const { list } = await serve('theirs')
+    t.equal((await list()).total, 2)
+    await registry.load()
+    t.ok(tables.find('THEIRS'))
+  })
+})
