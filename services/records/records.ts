@@ -55,8 +55,7 @@ const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
 const withoutHidden = (error: unknown, { columns, hasHiddenColumns }: View) => {
   if (!hasHiddenColumns || !(error instanceof DomainError) || !error.details) return error
   return new DomainError(error.code, error.message, {
-    details: error.details.filter(({ path }) => columns.has(path.slice(1))),
-    ...(error.hint !== undefined && { hint: error.hint })
+    details: error.details.filter(({ path }) => columns.has(path.slice(1)))
   })
 }
 
