@@ -63,9 +63,7 @@ const convert = (type: unknown, text: unknown) => {
 }
 
 const validateText = (schema: TSchema) => {
-  const types = Object.entries<{ type?: string }>(schema.properties ?? {}).map(
-    ([name, { type }]) => [name, type] as const
-  )
+  const types = Object.entries<{ type?: string }>(schema.properties).map(([name, { type }]) => [name, type] as const)
   return (value: Record<string, unknown>) => {
     for (const [name, type] of types) {
       const text = value[name]

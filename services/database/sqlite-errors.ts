@@ -43,7 +43,7 @@ const storage = () =>
   })
 
 const structureChanged = () =>
-  new DomainError('STRUCTURE_CHANGED', 'The stored table no longer has the registered structure.', {
+  new DomainError('STRUCTURE_CHANGED', 'SQLite cannot use the stored table as it is registered.', {
     hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
   })
 
@@ -93,7 +93,7 @@ const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
     () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
-  [/^no such (table|column)|^foreign key mismatch|has no column named/, structureChanged]
+  [/^no such (table|column|function|collation sequence)|^foreign key mismatch|has no column named/, structureChanged]
 ]
 
 /** The domain error for a failure of SQLite, or the failure itself where it can only be a fault of ours. */

@@ -67,7 +67,11 @@ const roundedKey = () =>
     'Send it as a string.'
   )
 
-const isWalkedByKey = ({ table, order }: Selection) => order.length === 1 && table.structure.isRowidKey
+/** The order of the key itself, which has an index: pages near its start are bounded work. */
+const isKeyOrder = ({ table, order }: Selection) => {
+  if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
+  return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
+}
 
 /** Records of registered tables. Each call names the view that its caller has of the table. Records are JSON text. */
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
@@ -155,8 +159,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   /** The rows of an unfiltered page by the cheapest way that is right. */
   const pageOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
     if (window.offset >= total) return ''
-    if (!isWalkedByKey(selection)) return scanRows(selection, json, window)
+    if (!isKeyOrder(selection)) return scanRows(selection, json, window)
     if (window.offset <= LONGEST_SKIP) return String(await db.readText(pageNearStart(selection, json, window)))
+    if (!selection.table.structure.isRowidKey) return scanRows(selection, json, window)
     const sought = await db.readText(pageBySeeking(selection, json, window, total))
     return sought ?? scanRows(selection, json, window)
   }

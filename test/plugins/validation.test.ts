@@ -90,7 +90,11 @@ t.test('what is no JSON in UTF-8 is refused as such', async (t) => {
   const latin1 = Buffer.from('{"a":"é"}', 'latin1')
   t.match((await send(latin1 as unknown as string)).json(), { error: { code: 'MALFORMED_JSON', message: /UTF-8/ } })
   t.match((await send('a=1', 'application/x-www-form-urlencoded')).statusCode, 415)
-  t.match((await send('{}', 'text/plain')).statusCode, 415)
+  for (const type of ['text/plain', 'nonsense', ';', 'application/jsonp']) {
+    const answer = await send('{"a":1}', type)
+    t.match(answer.json(), { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } }, type)
+    t.equal(answer.statusCode, 415)
+  }
 })
 
 t.test('a route without a body takes none, an empty one of any type, or {}', async (t) => {

@@ -80,6 +80,8 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'duplicate column name: a': 'FIELD_EXISTS',
     'no such table: main.a': 'STRUCTURE_CHANGED',
     'no such column: "a"': 'STRUCTURE_CHANGED',
+    'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
+    'no such function: theirs': 'STRUCTURE_CHANGED',
     'table a has no column named b': 'STRUCTURE_CHANGED',
     'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED'
   }
