@@ -13,3 +13,14 @@ t.test('a proxy is believed only where TRUST_PROXY names it', async (t) => {
   const [plain] = (await wary.inject({ ...logIn, headers: forwarded })).cookies
   t.match(plain, { name: 'rowhouse_session', secure: undefined, httpOnly: true, sameSite: 'Strict', path: '/' })
 })
+
+t.test('what Fastify itself refuses has the one failure shape', async (t) => {
+  const app = await startApp(t)
+  const long = await app.inject(`/data/cats/records/${'x'.repeat(25_000)}`)
+  t.equal(long.statusCode, 414)
+  t.match(long.json(), { success: false, error: { code: 'PATH_TOO_LONG' } })
+
+  const short = await app.inject({ ...logIn, headers: { 'content-type': 'application/json', 'content-length': '999' } })
+  t.equal(short.statusCode, 400)
+  t.match(short.json(), { success: false, error: { code: 'MALFORMED_REQUEST' } })
+})
