@@ -29,8 +29,10 @@ export interface AppOptions {
   readonly onDeath: (cause: Error) => void
 }
 
-/** Percent-encoded, a primary key of 8,192 characters is up to three times (ASCII) as long. */
-const LONGEST_PARAMETER = 3 * 8192
+/** Of a path parameter, decoded: a primary key may have so many characters. */
+const LONGEST_PARAMETER = 8192
+/** Bytes: percent-encoded, each of them may take nine; the rest is for headers. */
+const LARGEST_HEAD = 9 * LONGEST_PARAMETER + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 
 const createServer = ({ config, logger }: AppOptions) =>
@@ -41,7 +43,7 @@ const createServer = ({ config, logger }: AppOptions) =>
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     http: {
-      maxHeaderSize: 64 * 1024,
+      maxHeaderSize: LARGEST_HEAD,
       headersTimeout: REQUEST_TIMEOUT_MS - 1000,
       connectionsCheckingInterval: 5000,
       // Refused by plugins/security.ts, in the shape of every failure.

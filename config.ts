@@ -1,5 +1,6 @@
+import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 
 /** Every setting, each an environment variable of the same name. README.md shows the same table. */
 const ConfigSchema = Type.Object({
@@ -9,7 +10,7 @@ const ConfigSchema = Type.Object({
   DATABASE: Type.Optional(Type.String({ minLength: 1 })),
   ADMIN_NAME: Type.String({ default: 'admin', pattern: '^[\\x20-\\x7e]{1,100}$' }),
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  JWT_SECRET: Type.Optional(Type.String({ minLength: 32 })),
+  JWT_SECRET: Type.Optional(Type.String({ minLength: 1 })),
   SESSION_TTL: Type.Integer({ default: 43_200, minimum: 60, maximum: 31_536_000, description: 'Seconds.' }),
   REQUIRE_PASSWORD_CHANGE: Type.Boolean({ default: false }),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
@@ -27,13 +28,33 @@ const ConfigSchema = Type.Object({
 })
 export type Config = Static<typeof ConfigSchema>
 
+/** An address, or a network in CIDR notation. */
+const isNetwork = (text: string) => {
+  const [address = '', prefix] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return prefix === undefined ? bits > 0 : /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+}
+
+const assertNetworks = (name: string, list: string) => {
+  const wrong = list.split(',').find((entry) => !isNetwork(entry.trim()))
+  if (list === '' || wrong === undefined) return
+  throw new Error(`${name} lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
+}
+
+/** Ajv says that there are allowed values, not which. */
+const says = ({ keyword, message, params }: ErrorObject) =>
+  keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message
+
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, removeAdditional: true })
 const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: false })
 
 /** @throws an Error that names each variable that is wrong, and what it must be. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
-  if (validate(config)) return config
-  const faults = ajv.errorsText(validate.errors, { dataVar: '', separator: '; ' }).replaceAll('/', '')
-  throw new Error(`The configuration is not valid: ${faults}.`)
+  if (validate(config)) {
+    assertNetworks('TRUST_PROXY', config.TRUST_PROXY)
+    return config
+  }
+  const faults = (validate.errors as ErrorObject[]).map((error) => `${error.instancePath.slice(1)} ${says(error)}`)
+  throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)
 }

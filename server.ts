@@ -26,11 +26,15 @@ const introduce = ({ name, generatedPassword, isPasswordShort }: FirstAdmin, { P
   }
 }
 
+/** Requests are logged at `info`; asking for more than that stays asked for. */
+const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Config) =>
+  ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
+
 const start = async () => {
   const config = readConfig(process.env)
   const app = await buildApp({
     config,
-    logger: { level: config.ACCESS_LOG ? 'info' : config.LOG_LEVEL, stream: process.stderr },
+    logger: { level: levelOf(config), stream: process.stderr },
     onDeath: (cause) => {
       app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
       // Requests under way have been answered with 503; their answers leave before the process does.
@@ -38,7 +42,10 @@ const start = async () => {
     }
   })
   if (app.firstAdmin) introduce(app.firstAdmin, config)
-  const address = await app.listen({ host: config.HOST, port: config.PORT })
+  const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
+    await app.close()
+    throw error
+  })
   say(`Rowhouse listens at ${address}   docs: ${address}/docs`)
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {

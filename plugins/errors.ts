@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
 import { DomainError } from '../services/errors.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 export const statusOf: Record<ErrorKind, number> = {
   invalid: 400,
@@ -23,15 +24,19 @@ export const statusOf: Record<ErrorKind, number> = {
   'disk-full': 507
 }
 
-/** Failures that Fastify finds before a handler runs, by its own codes. */
+/** Failures that Fastify and Node find before a handler runs, by their own codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than BODY_LIMIT allows.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
   FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),
+  ECONNRESET: () => new DomainError('MALFORMED_REQUEST', 'The connection ended before the body did.'),
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A part of the path is too long.')
 }
+
+/** Characters of a path that a message repeats. */
+const SHOWN_PATH = 200
 
 const internal = () =>
   new DomainError('INTERNAL_ERROR', 'Something went wrong on our side.', {
@@ -60,19 +65,26 @@ const sendError = (thrown: FastifyError | DomainError, request: FastifyRequest, 
 
 /** For failures before routing, where no hook or error handler runs. A Fastify constructor option. */
 export const onFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-  sendError(error, request, reply)
+  sendError(error, request, reply.headers(SECURITY_HEADERS))
+}
+
+/** What goes out where there is no reply: on a bare response, or on a socket. */
+const bareAnswer = (failure: DomainError) => {
+  const body = JSON.stringify(toBody(failure, 'none'))
+  const headers = {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close'
+  }
+  return { status: statusOf[failure.kind], headers, body }
 }
 
 /** An `Expect` that is not 100-continue; Node's own answer would be bare. */
 const onExpectation = (_request: IncomingMessage, response: ServerResponse) => {
   const failure = new DomainError('MALFORMED_REQUEST', 'The only expectation that can be met is 100-continue.')
-  const body = JSON.stringify(toBody(failure, 'none'))
-  response.writeHead(statusOf[failure.kind], {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close'
-  })
-  response.end(body)
+  const { status, headers, body } = bareAnswer(failure)
+  response.writeHead(status, headers).end(body)
 }
 
 const clientError = (code: string | undefined) => {
@@ -85,16 +97,9 @@ const clientError = (code: string | undefined) => {
 /** For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option. */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  const failure = clientError(error.code)
-  const status = statusOf[failure.kind]
-  const body = JSON.stringify(toBody(failure, 'none'))
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close'
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const { status, headers, body } = bareAnswer(clientError(error.code))
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
 }
 
 export default fp(
@@ -102,7 +107,8 @@ export default fp(
     fastify.server.on('checkExpectation', onExpectation)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
-      throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`, {
+      const [path = ''] = request.url.split('?')
+      throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${path.slice(0, SHOWN_PATH)}.`, {
         hint: 'GET /openapi.json lists every route; /docs shows it.'
       })
     })

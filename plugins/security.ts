@@ -3,6 +3,7 @@ import underPressure from '@fastify/under-pressure'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../services/errors.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,22 +20,8 @@ export interface SecurityOptions {
 const MAX_EVENT_LOOP_DELAY_MS = 1000
 const PREFLIGHT_LIFE_S = 600
 
-/**
- * On every answer. An answer of the API is data: it may load nothing, be framed by nobody, and stay in no cache that
- * serves somebody else. Set by hand, since these never change and @fastify/helmet works them out anew for every
- * request (docs/decisions/0007-security-headers.md). HTTPS, and so HSTS, belong to the proxy in front.
- */
-const HEADERS = {
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'private, no-store',
-  vary: 'Authorization, Cookie'
-}
-
 const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  reply.headers(HEADERS)
+  reply.headers(SECURITY_HEADERS)
   done()
 }
 

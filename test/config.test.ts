@@ -29,6 +29,16 @@ t.test('a bad variable is named, with what it must be', async (t) => {
   t.throws(() => readConfig({ PORT: '70000' }), { message: /PORT must be <= 65535/ })
   t.throws(() => readConfig({ PORT: 'http' }), { message: /PORT must be integer/ })
   t.throws(() => readConfig({ ADMIN_PASSWORD: '' }), { message: /ADMIN_PASSWORD must NOT have fewer than 1/ })
-  t.throws(() => readConfig({ JWT_SECRET: 'short' }), { message: /JWT_SECRET/ })
-  t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), { message: /BODY_LIMIT.*LOG_LEVEL/ })
+  t.throws(() => readConfig({ JWT_SECRET: '' }), { message: /JWT_SECRET/ })
+  t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), {
+    message: /BODY_LIMIT must be >= 1024; LOG_LEVEL must be one of fatal, error/
+  })
+})
+
+t.test('TRUST_PROXY takes addresses and networks', async (t) => {
+  const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8'
+  t.equal(readConfig({ TRUST_PROXY }).TRUST_PROXY, TRUST_PROXY)
+  for (const entry of ['true', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.org', '::1/129', '1/8']) {
+    t.throws(() => readConfig({ TRUST_PROXY: `10.0.0.1,${entry}` }), { message: `'${entry}' is none` })
+  }
 })

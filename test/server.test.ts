@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -109,6 +110,17 @@ t.test('a secret that can be guessed stops the start, before a password is made 
   t.match((await start(t, { DATA_DIR })).output.join('\n'), /password/)
 })
 
+t.test('a port that is taken stops the start, and frees the database', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.teardown(() => taken.close())
+  const DATA_DIR = temporaryDirectory(t)
+  const { code, output } = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: .*EADDRINUSE/)
+  await stop(await start(t, { DATA_DIR }))
+})
+
 t.test('a second process on the same file is refused, and the first goes on', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
   const first = await start(t, { DATA_DIR, ADMIN_PASSWORD: 'correct horse' })
@@ -138,7 +150,12 @@ t.test('an error that nobody catches is logged, and ends the process in order', 
 })
 
 t.test('ACCESS_LOG writes a line per request, without its credentials', async (t) => {
-  const env = { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ACCESS_LOG: 'true' }
+  const env = {
+    DATA_DIR: temporaryDirectory(t),
+    ADMIN_PASSWORD: 'correct horse',
+    ACCESS_LOG: 'true',
+    LOG_LEVEL: 'debug'
+  }
   const server = await start(t, env)
   await fetch(`${server.address}/data/cats`, { headers: { authorization: 'Bearer rh_canary' } })
   t.equal(await stop(server), 0)

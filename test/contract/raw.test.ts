@@ -31,3 +31,8 @@ t.test('every method that HTTP knows is 405 on a known path, and 404 on an unkno
     refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
   }
 })
+
+t.test('the longest key arrives, however it is encoded', async (t) => {
+  const answer = await get(`/data/cats/records/${encodeURIComponent('€'.repeat(8000))}`, 'Host: localhost')
+  refuses(t, answer, 401, 'INVALID_TOKEN')
+})

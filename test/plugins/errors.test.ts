@@ -31,8 +31,9 @@ t.test('bytes that never became a request get the failure envelope too', async (
     onClientError(fault(code), socket)
     const [head = '', body = ''] = (await text(client)).split('\r\n\r\n')
     t.match(head, `HTTP/1.1 ${status}\r\n`)
-    t.match(head, /Connection: close/)
-    t.match(head, `Content-Length: ${Buffer.byteLength(body)}`)
+    t.match(head, /^connection: close$/m)
+    t.match(head, /^cache-control: private, no-store$/m)
+    t.match(head, `content-length: ${Buffer.byteLength(body)}`)
     t.match(JSON.parse(body), { success: false, error: { code: answered, requestId: 'none' } })
   }
 })
