@@ -97,7 +97,7 @@ const updateToken = (id: number, { name, permissions, isActive, expiresAt }: Tok
 /** One statement however many tokens were used, so that the unit stays short. */
 const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET last_used_at = use.value ->> 1
-    FROM json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,
+    FROM temp.json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,
   params: [JSON.stringify(uses)]
 })
 

@@ -12,8 +12,8 @@ const LINES = 'CAST(group_concat(line, char(13, 10)) || char(13, 10) AS BLOB) AS
 
 /** One page. */
 export const exportPage = (selection: Selection, csv: string, { limit, offset }: Window): Statement => {
-  const { table, order, filter } = selection
-  const page = `SELECT ${csv} AS line FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?`
+  const { table, filter } = selection
+  const page = `SELECT ${csv} AS line FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
   return { sql: `SELECT ${LINES} FROM (${page})`, params: [...(filter?.params ?? []), BigInt(limit), BigInt(offset)] }
 }
 
@@ -21,11 +21,12 @@ export const exportPage = (selection: Selection, csv: string, { limit, offset }:
  * The next rows in the order of an integer key, `from` this key on. Gives `last`, the last key as text: it may lie
  * beyond 2^53.
  */
-export const exportByKey = ({ table, order }: Selection, csv: string, from: bigint, limit: number): Statement => {
+export const exportByKey = (selection: Selection, csv: string, from: bigint, limit: number): Statement => {
+  const { table, order } = selection
   const key = identifier(table.structure.key[0] as string)
   const descending = order[0]?.descending === true
   const rows = `SELECT ${csv} AS line, ${key} AS k FROM ${identifier(table.name)}
-    WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(order)} LIMIT ?`
+    WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
   const last = descending ? 'min(k)' : 'max(k)'
   return {
     sql: `SELECT ${LINES}, count(*) AS count, CAST(${last} AS TEXT) AS last FROM (${rows})`,
@@ -40,7 +41,7 @@ const positions = (structure: Structure) => walkingKey(structure).map((_, index)
 
 /** Sorts and filters once. Statements for a held reader, in order; the last gives the `count` of rows. */
 export const collectKeys = (selection: Selection): readonly Statement[] => {
-  const { table, order, filter } = selection
+  const { table, filter } = selection
   const keys = walkingKey(table.structure).map(identifier).join(', ')
   return [
     {
@@ -49,7 +50,7 @@ export const collectKeys = (selection: Selection): readonly Statement[] => {
     },
     {
       sql: `INSERT INTO ${COLLECTED} (${positions(table.structure).join(', ')})
-        SELECT ${keys} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(order)}`,
+        SELECT ${keys} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)}`,
       params: filter?.params ?? []
     },
     { sql: `SELECT count(*) AS count FROM ${COLLECTED}`, params: [] }

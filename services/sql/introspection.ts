@@ -3,10 +3,12 @@ import type { Column, Structure } from '../tables/registered-table.ts'
 import { affinityOf, jsonTypeOf } from './column-kind.ts'
 import { declaresAutoIncrement } from './tokens.ts'
 
+// In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in `main`.
+
 /** What SQLite says of a name: a table, view, virtual or shadow table, and how it was declared. */
 export const describeTable = (name: string): Statement => ({
   sql: `SELECT l.name, l.type, l.wr AS without_rowid, l.strict, s.sql
-    FROM pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+    FROM temp.pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
     WHERE l.schema = 'main' AND l.name = ? COLLATE NOCASE`,
   params: [name]
 })
@@ -14,13 +16,13 @@ export const describeTable = (name: string): Statement => ({
 /** Its columns. table_xinfo, since table_info hides generated columns. */
 export const describeColumns = (name: string): Statement => ({
   sql: `SELECT name, type, "notnull" AS not_null, dflt_value AS default_sql, pk, hidden
-    FROM pragma_table_xinfo(?) ORDER BY cid`,
+    FROM temp.pragma_table_xinfo(?) ORDER BY cid`,
   params: [name]
 })
 
 /** The index that SQLite made for the primary key; a key that is the rowid itself has none. */
 export const describeKeyIndex = (name: string): Statement => ({
-  sql: "SELECT name FROM pragma_index_list(?) WHERE origin = 'pk'",
+  sql: "SELECT name FROM temp.pragma_index_list(?) WHERE origin = 'pk'",
   params: [name]
 })
 
@@ -34,9 +36,10 @@ const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
 const constants: Record<string, unknown> = { NULL: null, TRUE: true, FALSE: false }
 
+/** SQLite takes double quotes for text too where they can be no name, as in a DEFAULT clause. */
 const unquote = (sql: string) => {
-  const text = /^'((?:[^']|'')*)'$/.exec(sql)?.[1]
-  return text?.replaceAll("''", "'")
+  const [, quote, text] = /^(['"])((?:(?!\1).|\1\1)*)\1$/s.exec(sql) ?? []
+  return quote && text?.replaceAll(quote + quote, quote)
 }
 
 const asJson = (text: string, jsonType: string): unknown => {
@@ -61,7 +64,8 @@ export const defaultValueOf = (sql: string | null, jsonType: string): unknown =>
   if (constant !== undefined) return constant
   const text = unquote(sql)
   if (text !== undefined) return asJson(text, jsonType)
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(sql) ? asNumber(sql, jsonType) : sql
+  const number = sql.replace(/^([+-])\s+/, '$1')
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(number) ? asNumber(number, jsonType) : sql
 }
 
 /** The default of a column whose values are booleans or JSON by choice, where its declaration could not tell. */

@@ -1,7 +1,7 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { kindOf } from './column-kind.ts'
-import { identifier } from './identifiers.ts'
+import { foldName, type Identifier, identifier } from './identifiers.ts'
 import { parseInteger } from './keys.ts'
 import { scanGuard } from './scan-guard.ts'
 
@@ -28,8 +28,11 @@ export interface Window {
   readonly offset: number
 }
 
-export const orderBy = (order: readonly OrderItem[]) =>
-  order.map(({ name, descending }) => `${identifier(name)}${descending ? ' DESC' : ''}`).join(', ')
+/** Qualified, since ORDER BY would prefer an alias of ours to a column of that name. */
+export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
+  order
+    .map(({ name, descending }) => `${identifier(table.name)}.${identifier(name)}${descending ? ' DESC' : ''}`)
+    .join(', ')
 
 /** The order, made total: the key is the last tie-breaker, and the rowid behind keys that may be NULL. */
 export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
@@ -60,18 +63,21 @@ const anyOf = (terms: readonly string[]): string => {
   return anyOf(groups)
 }
 
+/** Not LIKE: on a long text of near misses that took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. */
+const contains = (column: Identifier) => `(typeof(${column}) <> 'blob' AND instr(lower(${column}), ?))`
+
 /** `q` as a case-insensitive substring of the text columns, or as the value of the numeric ones when it is a number. */
 export const search = (columns: readonly Column[], q: string): Condition => {
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  const text = foldName(q)
   const textual = columns.filter(isTextual)
   const number = toNumber(q)
   const numeric = number === null ? [] : columns.filter(isNumeric)
   const terms = [
-    ...textual.map(({ name }) => `${identifier(name)} LIKE ? ESCAPE '\\'`),
+    ...textual.map(({ name }) => contains(identifier(name))),
     ...numeric.map(({ name }) => `${identifier(name)} = ?`)
   ]
   if (terms.length === 0) return { sql: '0', params: [] }
-  return { sql: anyOf(terms), params: [...textual.map(() => pattern), ...numeric.map(() => number)] }
+  return { sql: anyOf(terms), params: [...textual.map(() => text), ...numeric.map(() => number)] }
 }
 
 /** Rows as the inside of a JSON array. The subquery's LIMIT keeps its order. */
@@ -80,41 +86,47 @@ const joinedRows = (rows: string) => `SELECT coalesce(group_concat(r, ','), '') 
 const integers = ({ limit, offset }: Window) => [BigInt(limit), BigInt(offset)]
 
 /** A page near the start of an indexed order. */
-export const pageNearStart = ({ table, order }: Selection, json: string, window: Window): Statement => ({
-  sql: joinedRows(`SELECT ${json} AS r FROM ${identifier(table.name)} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?`),
+export const pageNearStart = (selection: Selection, json: string, window: Window): Statement => ({
+  sql: joinedRows(
+    `SELECT ${json} AS r FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
+  ),
   params: integers(window)
 })
+
+/** No table can have this name, so no column hides behind it. */
+const ENDS = '_rowhouse_ends'
 
 /**
  * A page anywhere in an integer key without gaps, sought directly: 4.9 times as fast as an OFFSET in the middle of
  * 100,000 rows. Gives null where `total` is not what the key's ends span.
  */
-export const pageBySeeking = ({ table, order }: Selection, json: string, window: Window, total: number): Statement => {
+export const pageBySeeking = (selection: Selection, json: string, window: Window, total: number): Statement => {
+  const { table, order } = selection
   const name = identifier(table.name)
   const key = identifier(table.structure.key[0] as string)
-  const from = order[0]?.descending ? `${key} <= last - ?` : `${key} >= first + ?`
-  const rows = joinedRows(`SELECT ${json} AS r FROM ${name} WHERE ${from} ORDER BY ${orderBy(order)} LIMIT ?`)
+  const from = order[0]?.descending ? `${key} <= ${ENDS}.last - ?` : `${key} >= ${ENDS}.first + ?`
+  const rows = joinedRows(`SELECT ${json} AS r FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`)
   return {
     sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${rows}) END AS rows
-      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last)`,
+      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${ENDS}`,
     params: [BigInt(total), BigInt(window.offset), BigInt(window.limit)]
   }
 }
 
-/** The rows of a selection, for a reader thread. */
+/** The rows of a selection, for a reader thread. Beside a filter, which may take long over one row, the guard is cheap. */
 export const selectionWhere = ({ table, filter }: Selection) =>
-  `WHERE ${scanGuard(table.structure)}${filter ? ` AND ${filter.sql}` : ''}`
+  filter ? `WHERE alive() AND ${filter.sql}` : `WHERE ${scanGuard(table.structure)}`
 
 /** A page found by walking: keys first, then the rows that they stand for. Runs in a reader thread. */
 export const pageByScanning = (selection: Selection, json: string, window: Window): Statement => {
-  const { table, order, filter } = selection
+  const { table, filter } = selection
   const name = identifier(table.name)
   const { rowid } = table.structure
-  const walk = `${selectionWhere(selection)} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?`
+  const walk = `${selectionWhere(selection)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
   const params = [...(filter?.params ?? []), ...integers(window)]
   if (rowid === null) return { sql: joinedRows(`SELECT ${json} AS r FROM ${name} ${walk}`), params }
   const key = identifier(rowid)
-  const rows = `SELECT ${json} AS r FROM ${name} WHERE ${key} IN (SELECT ${key} FROM ${name} ${walk}) ORDER BY ${orderBy(order)} LIMIT ?`
+  const rows = `SELECT ${json} AS r FROM ${name} WHERE ${key} IN (SELECT ${key} FROM ${name} ${walk}) ORDER BY ${orderBy(selection)} LIMIT ?`
   return { sql: joinedRows(rows), params: [...params, BigInt(window.limit)] }
 }
 

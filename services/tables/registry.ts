@@ -47,7 +47,7 @@ export const toVisibleTable = (table: RegisteredTable) =>
 
 const TRIGGERS = "SELECT tbl_name AS name FROM sqlite_schema WHERE type = 'trigger'"
 
-const CASCADES = `SELECT s.name FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS f
+const CASCADES = `SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND f.on_delete = 'CASCADE'`
 
 const REPLACES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%replace%'"

@@ -27,7 +27,8 @@ export interface TableServiceOptions {
 const isReserved = (name: string) =>
   /^(?:_rowhouse_|sqlite_)/.test(foldName(name)) || ['_schema', '_me'].includes(foldName(name))
 
-const RESERVED_NEW = /^sqlite_/i
+/** SQLite's own; its ALTER TABLE, too, looks for pragma functions by names that a table would hide. */
+const RESERVED_NEW = /^(?:sqlite_|pragma_)/i
 /** Room for what a record's JSON and SQLite itself take (2,000 columns). */
 const MOST_FIELDS = 1000
 const MOST_TRIES = 5
@@ -165,7 +166,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
       throw invalid([
-        { path: '/name', code: 'format', message: `'${name}' begins with sqlite_, which is SQLite's own.` }
+        { path: '/name', code: 'format', message: `'${name}' begins with sqlite_ or pragma_, which are SQLite's own.` }
       ])
     }
     const { structure, defaults } = declareStructure(table)

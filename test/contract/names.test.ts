@@ -1,0 +1,60 @@
+import t from 'tap'
+import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+
+/** Names that our own SQL uses, too. */
+const OURS = ['r', 'line', 'first', 'last', 'k', 'k0', 'position', 'rows', 'total', 'chunk', 'count', 'record', 'unit']
+
+t.test('a field may be named as anything in our own SQL', async (t) => {
+  const file = createDatabase(
+    t,
+    OURS.map(
+      (name) => `CREATE TABLE "as_${name}" ("${name}" INTEGER PRIMARY KEY, ${OURS.filter((other) => other !== name)
+        .map((other) => `"${other}" TEXT`)
+        .join(', ')});
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+      INSERT INTO "as_${name}" SELECT i, ${OURS.slice(1).map(() => 'CAST(1200 - i AS TEXT)')} FROM n;`
+    ).join('\n')
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  for (const name of OURS) {
+    const { id } = await importTable(admin, `as_${name}`)
+    const keys = async (query: string) =>
+      dataOf(await admin.get(`/admin/tables/${id}/data?${query}`)).rows.map((row: Record<string, unknown>) => row[name])
+    t.same(await keys('size=3'), [1, 2, 3], name)
+    t.same(await keys('size=10&page=111'), [1101, 1102, 1103, 1104, 1105, 1106, 1107, 1108, 1109, 1110], name)
+    t.same(await keys(`size=2&page=600&order=-${name}`), [2, 1], name)
+    const other = OURS.find((one) => one !== name) as string
+    t.same(await keys(`size=2&order=${other},-${name}`), [1200, 1199], `${name} by ${other}`)
+    for (const query of ['', `?order=-${name}`, `?order=${other}`, '?q=1']) {
+      const lines = (await admin.get(`/admin/tables/${id}/export${query}`)).body.split('\r\n').slice(1, -1)
+      t.equal(new Set(lines).size, query === '?q=1' ? lines.length : 1200, `${name} exported ${query}`)
+    }
+  }
+})
+
+t.test('a table cannot hide what SQLite itself looks for', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const fields = [{ name: 'x', jsonType: 'string' }]
+  for (const name of ['pragma_foreign_key_list', 'PRAGMA_table_list', 'sqlite_things']) {
+    refuses(t, await admin.post('/admin/tables', { name, label: '', fields }), 400, 'VALIDATION_FAILED', '/name')
+  }
+  await createTable(admin, { name: 'json_each', fields: [{ name: 'x', jsonType: 'string' }] })
+  const token = await asToken(app, admin)
+  dataOf(await token.get('/data/json_each'))
+  await app.tokens.flush()
+})
+
+t.test('nor can a table of an adopted file', async (t) => {
+  const names = ['pragma_table_list', 'pragma_table_xinfo', 'pragma_index_list', 'pragma_foreign_key_list', 'json_each']
+  const file = createDatabase(t, names.map((name) => `CREATE TABLE ${name} (x TEXT);`).join('\n'))
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  for (const name of names) {
+    const { id } = await importTable(admin, name)
+    t.equal(dataOf(await admin.post(`/admin/tables/${id}/refresh`)).name, name)
+    dataOf(await admin.post(`/admin/tables/${id}/data`, { x: 'a' }))
+  }
+  await app.tokens.flush()
+})
