@@ -1,11 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, invalid } from '../services/errors.ts'
+import { DomainError, invalid, pointer } from '../services/errors.ts'
 
 /** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
 const DEEPEST_BODY = 100
-
-/** A key as a part of a JSON Pointer (RFC 6901). */
-export const pointer = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
 

@@ -3,8 +3,8 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
-import { DomainError, invalid } from '../services/errors.ts'
-import { findFault, parseJson, pointer, refuse } from './json-body.ts'
+import { DomainError, invalid, pointer } from '../services/errors.ts'
+import { findFault, parseJson, refuse } from './json-body.ts'
 
 const detailCodes: Record<string, string> = {
   type: 'type',
@@ -112,6 +112,15 @@ const refuseQuery = (query: unknown) => {
   )
 }
 
+/** The router decodes the path; the query parser would leave what it cannot decode as it is. */
+const refuseUndecodable = (url: string) => {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1))
+  } catch {
+    throw new DomainError('MALFORMED_REQUEST', 'The query is not valid percent-encoded UTF-8.')
+  }
+}
+
 export default fp(
   async (fastify) => {
     fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, verbose: true })))
@@ -125,7 +134,8 @@ export default fp(
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.')
     })
 
-    fastify.addHook('preValidation', ({ body, query, routeOptions: { schema } }, _reply, done) => {
+    fastify.addHook('preValidation', ({ url, body, query, routeOptions: { schema } }, _reply, done) => {
+      if (url.includes('%')) refuseUndecodable(url)
       if (schema?.operationId !== undefined) {
         if (schema.body === undefined) refuseBody(body)
         if (schema.querystring === undefined) refuseQuery(query)

@@ -21,17 +21,23 @@ export class DomainError extends Error {
     super(message)
     this.code = code
     this.kind = errorCatalogue[code].kind
-    this.details = details
+    this.details = details && details.length > 0 ? details : undefined
     this.hint = hint
     this.retryAfter = retryAfter
   }
 }
 
-export const invalid = (details: readonly ErrorDetail[], hint?: string) =>
-  new DomainError('VALIDATION_FAILED', details.map((detail) => detail.message).join(' '), {
-    details,
-    ...(hint !== undefined && { hint })
-  })
+/** A name as a part of a JSON Pointer (RFC 6901). */
+export const pointer = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** Faults that one answer tells; whoever sent more of them starts with these. */
+const MOST_DETAILS = 20
+
+export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
+  const details = faults.slice(0, MOST_DETAILS)
+  const message = details.map((detail) => detail.message).join(' ')
+  return new DomainError('VALIDATION_FAILED', message, { details, ...(hint !== undefined && { hint }) })
+}
 
 export const tableNotFound = (ref: string | number) =>
   new DomainError('TABLE_NOT_FOUND', `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${ref}'`}.`)

@@ -5,7 +5,7 @@ import { Piscina } from 'piscina'
 import { DomainError } from '../errors.ts'
 import type { HeldReader, Row, Statement } from './database.ts'
 import type { ReaderOptions, ScanOutcome } from './scan.ts'
-import { engineStopped, toDomainError, toPlainError } from './sqlite-errors.ts'
+import { engineStopped, toPlainError, toReadError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
 const LONGEST_QUEUE = 256
@@ -37,10 +37,10 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
 
   const scanIn = async (pool: Piscina, statement: Statement): Promise<readonly Row[]> => {
     // A pool that is closed would start another thread.
-    if (isStopped()) throw toDomainError(engineStopped)
+    if (isStopped()) throw toReadError(engineStopped)
     if (pool.queueSize >= LONGEST_QUEUE) throw overloaded('More searches are waiting than can be taken. Try again.')
     const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: explain(error) }))
-    if ('error' in outcome) throw toDomainError(outcome.error)
+    if ('error' in outcome) throw toReadError(outcome.error)
     return outcome.rows
   }
 

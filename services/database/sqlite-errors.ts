@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError, pointer } from '../errors.ts'
 import { UnexpectedChanges } from './database.ts'
 
 /** An error as it crosses a thread: classes do not survive the crossing. */
@@ -26,14 +26,12 @@ export const toPlainError = (error: unknown): PlainError => ({
 /** `UNIQUE constraint failed: t.a, t.b` names the columns; an index on expressions names only itself. */
 const columnsOf = (message: string) => {
   const list = /constraint failed: (.*)$/s.exec(message)?.[1] ?? ''
-  return list
-    .split(', ')
-    .filter((item) => item.includes('.'))
-    .map((item) => item.slice(item.indexOf('.') + 1))
+  return list.split(', ').filter((item) => item.includes('.'))
 }
 
+/** The columns as SQLite names them, `table.column`: only who knows the table can tell where its name ends. */
 const details = (message: string, code: string, says: string) =>
-  columnsOf(message).map((column) => ({ path: `/${column}`, code, message: `'${column}' ${says}.` }))
+  columnsOf(message).map((column) => ({ path: pointer(column), code, message: `'${column}' ${says}.` }))
 
 const busy = () => new DomainError('DATABASE_BUSY', 'Another program holds the database. Try again.', { retryAfter: 1 })
 
@@ -45,6 +43,20 @@ const storage = () =>
 const structureChanged = () =>
   new DomainError('STRUCTURE_CHANGED', 'SQLite cannot use the stored table as it is registered.', {
     hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
+  })
+
+const foreignCode = () =>
+  new DomainError(
+    'STRUCTURE_CHANGED',
+    'The stored table needs a function or a collation that only another program has.',
+    {
+      hint: 'Write to it through that program, or change the table so that it does without.'
+    }
+  )
+
+const notWritable = () =>
+  new DomainError('STRUCTURE_CHANGED', 'SQLite cannot write to the stored table as it is registered.', {
+    hint: 'Refresh the table: POST /admin/tables/:id/refresh. Views cannot be written to, nor can generated columns.'
   })
 
 const constraint = (message: string) =>
@@ -93,7 +105,9 @@ const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
     () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
-  [/^no such (table|column|function|collation sequence)|^foreign key mismatch|has no column named/, structureChanged]
+  [/^no such (?:function|collation sequence)|^unsafe use of /, foreignCode],
+  [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
+  [/^no such (?:table|column)|^foreign key mismatch|has no column named/, structureChanged]
 ]
 
 /** The domain error for a failure of SQLite, or the failure itself where it can only be a fault of ours. */
@@ -106,3 +120,11 @@ export const toDomainError = ({ code, message, statement }: PlainError): Error =
   if (spoken) return spoken[1]()
   return Object.assign(new Error(message), { code })
 }
+
+/** The same for reads: what SQLite cannot make at once is a page of large records. */
+export const toReadError = (error: PlainError): Error =>
+  error.code === 'SQLITE_TOOBIG'
+    ? new DomainError('VALIDATION_FAILED', 'The answer would be larger than SQLite makes at once.', {
+        hint: 'Ask for fewer records at a time, with a smaller `size`.'
+      })
+    : toDomainError(error)

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Connection } from './connection.ts'
 import type { Row, SqlValue, Statement } from './database.ts'
-import { engineStopped, toDomainError, toPlainError } from './sqlite-errors.ts'
+import { engineStopped, toPlainError, toReadError } from './sqlite-errors.ts'
 
 const BUSY_RETRY_MS = 20
 const BUSY_LIMIT_MS = 2000
@@ -27,7 +27,7 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean, clock
   const refuse = (job: Job, error: unknown) => {
     const plain = connection.raw.open ? toPlainError(error) : engineStopped
     const isBusy = plain.code.startsWith('SQLITE_BUSY') && clock() - job.since < BUSY_LIMIT_MS
-    if (!isBusy) return job.reject(toDomainError(plain))
+    if (!isBusy) return job.reject(toReadError(plain))
     setTimeout(() => enqueue(job), BUSY_RETRY_MS)
   }
 

@@ -1,15 +1,16 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
-import { DomainError, invalid } from '../errors.ts'
+import type { SqlValue } from '../database/database.ts'
+import { DomainError, invalid, pointer } from '../errors.ts'
+import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
-import { type Checked, checkValue } from './values.ts'
+import { type Checked, checkValue, type Fault } from './values.ts'
 import type { View } from './view.ts'
 
-/** A longer key could not be put into a path. */
-const LONGEST_KEY = 8192
-
 const TIMESTAMPS = ['created_at', 'updated_at']
+const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
+const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
 
 const isTimestamp = ({ structure }: RegisteredTable, { name }: Column) =>
   structure.autoTimestamps && TIMESTAMPS.includes(name)
@@ -24,10 +25,10 @@ const isOptional = (table: RegisteredTable, column: Column) =>
   column.defaultValue !== null ||
   (column.isPrimary ? table.structure.isRowidKey : column.nullable)
 
-const detail = (name: string, code: string, says: string): ErrorDetail => ({
-  path: `/${name}`,
+const detail = (name: string, { code, message, below = '' }: Fault): ErrorDetail => ({
+  path: pointer(name) + below,
   code,
-  message: `'${name}' ${says}.`
+  message: `'${name}${below}' ${message}.`
 })
 
 const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
@@ -50,11 +51,11 @@ const readBody = (view: View, body: RecordBody) => {
     // A key of this name would vanish from every JavaScript object that it is copied to.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
     if (!column) {
-      faults.push(detail(name, 'unknown', 'is no field of this table'))
+      faults.push(detail(name, { code: 'unknown', message: 'is no field of this table' }))
       continue
     }
     const checked = check(view.table, column, value)
-    if ('fault' in checked) faults.push(detail(name, checked.fault.code, checked.fault.message))
+    if ('fault' in checked) faults.push(detail(name, checked.fault))
     else assignments.push([column, checked.value])
   }
   if (faults.length > 0) throw invalid(faults)
@@ -66,7 +67,9 @@ const requireFields = (view: View, assignments: readonly Assignment[]) => {
   const sent = new Set(assignments.map(([column]) => column))
   const missing = table.structure.columns.filter((column) => !isOptional(table, column) && !sent.has(column))
   const visible = missing.filter(({ name }) => view.columns.has(name))
-  if (visible.length > 0) throw invalid(visible.map(({ name }) => detail(name, 'required', 'is required')))
+  if (visible.length > 0) {
+    throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
+  }
   if (missing.length > 0) {
     throw new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that a token cannot see.', {
       hint: 'An administrator can give them a default, show them, or create the record.'
@@ -83,20 +86,40 @@ const timestamps = ({ structure }: RegisteredTable, now: number): Assignment[] =
 export const readNewRecord = (view: View, body: RecordBody, now: number): readonly Assignment[] => {
   const assignments = readBody(view, body)
   const refused = assignments.filter(([column]) => !isWritable(view.table, column))
-  if (refused.length > 0) throw invalid(refused.map(([{ name }]) => detail(name, 'readonly', 'is read-only')))
+  if (refused.length > 0) {
+    throw invalid(refused.map(([{ name }]) => detail(name, READ_ONLY)))
+  }
   requireFields(view, assignments)
   return [...assignments, ...timestamps(view.table, now)]
 }
 
 export interface Changes {
   readonly assignments: readonly Assignment[]
-  /** Read-only fields and key fields that were sent: tolerated where they are what is stored. */
+  /** Fields that cannot change and were sent: tolerated where they are what is stored. */
   readonly unchanged: readonly Assignment[]
 }
 
-/** What an update stores. @throws VALIDATION_FAILED with every fault, or when there is nothing to change */
-export const readChanges = (view: View, body: RecordBody): Changes => {
+const spelling = (value: SqlValue) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : String(value)
+
+/** A key has one spelling, so the parts that were sent are those of the path, or others. */
+const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]) => {
+  const texts = keyTexts(table.structure, pk)
+  const others = sent.filter(([{ name, isPrimary }, value]) => isPrimary && texts.get(name) !== spelling(value))
+  if (others.length === 0) return
+  throw invalid(
+    others.map(([{ name }]) => detail(name, { code: 'readonly', message: 'is the key and cannot change' })),
+    UNCHANGED_HINT
+  )
+}
+
+/**
+ * What an update of the record with this key stores.
+ * @throws VALIDATION_FAILED with every fault, for another key, or when there is nothing to change
+ */
+export const readChanges = (view: View, pk: string, body: RecordBody): Changes => {
   const sent = readBody(view, body)
+  refuseOtherKey(view, pk, sent)
   const changes = (column: Column) => !column.isPrimary && isWritable(view.table, column)
   const assignments = sent.filter(([column]) => changes(column))
   if (assignments.length === 0) {
@@ -105,14 +128,19 @@ export const readChanges = (view: View, body: RecordBody): Changes => {
       'Send the fields to change.'
     )
   }
-  return { assignments, unchanged: sent.filter(([column]) => !changes(column)) }
+  // The other parts of the key are what is stored, or they would have been refused.
+  const unchanged = sent.filter(([column]) => (column.isPrimary ? isUntyped(column) : !isWritable(view.table, column)))
+  return { assignments, unchanged }
 }
 
-/** Why the fields that were to be unchanged are not. */
-export const refuseChanged = (unchanged: readonly Assignment[]) =>
-  invalid(
-    unchanged.map(([{ name, isPrimary }]) =>
-      detail(name, 'readonly', isPrimary ? 'is the key and cannot change' : 'is read-only')
-    ),
-    'Leave these fields out, or send them as they are stored.'
-  )
+/**
+ * Why fields that were to be unchanged are refused: one sentence for all of them, since a write that met no row does
+ * not tell which of them differ from what is stored.
+ */
+export const refuseChanged = (unchanged: readonly Assignment[]) => {
+  const [first, ...others] = unchanged.map(([{ name }]) => name)
+  if (others.length === 0) return invalid([detail(String(first), READ_ONLY)], UNCHANGED_HINT)
+  const names = unchanged.map(([{ name }]) => `'${name}'`).join(', ')
+  const message = `${names} cannot change, and not all of them are as they are stored.`
+  return invalid([{ path: '', code: READ_ONLY.code, message }], UNCHANGED_HINT)
+}

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { type Database, type SqlValue, UnexpectedChanges, type WriteResult } from '../database/database.ts'
 import { DomainError, invalid, recordNotFound } from '../errors.ts'
 import { kindOf } from '../sql/column-kind.ts'
-import { parseKey } from '../sql/keys.ts'
+import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
   pageByScanning,
   pageBySeeking,
@@ -28,6 +28,7 @@ import { parseOrder } from './order.ts'
 import type { Totals } from './totals.ts'
 import { checkCount } from './values.ts'
 import type { View } from './view.ts'
+import { explainViolation } from './violations.ts'
 
 export interface RecordServiceOptions {
   readonly db: Database
@@ -38,7 +39,6 @@ export interface RecordServiceOptions {
 }
 
 const DEFAULT_PAGE_SIZE = 20
-const LONGEST_KEY = 8192
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
 const INCREMENTABLE = ['integer', 'real', 'numeric']
@@ -51,15 +51,18 @@ const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   return key
 }
 
-/** Names only what the caller may see. */
-const withoutHidden = (error: unknown, { columns, hasHiddenColumns }: View) => {
-  if (!hasHiddenColumns || !(error instanceof DomainError) || !error.details) return error
-  return new DomainError(error.code, error.message, {
-    details: error.details.filter(({ path }) => columns.has(path.slice(1)))
-  })
-}
-
 const refusedByTrigger = () => new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
+
+const refusedByConstraint = () =>
+  new DomainError(
+    'CONSTRAINT_VIOLATION',
+    'A constraint of the table ignored the change: it is declared ON CONFLICT IGNORE.'
+  )
+
+const ambiguousKey = (pk: string) =>
+  new DomainError('STRUCTURE_CHANGED', `Two records have keys that are spelled '${pk}', one a number and one a text.`, {
+    hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
+  })
 
 const roundedKey = () =>
   invalid(
@@ -77,8 +80,10 @@ const isKeyOrder = ({ table, order }: Selection) => {
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
   const write = async (view: View, ...statements: Parameters<Database['write']>[0]) =>
     db.write(statements).catch((error) => {
-      throw withoutHidden(error, view)
+      throw explainViolation(error, view)
     })
+
+  const ignored = (table: RegisteredTable) => (hasTriggers(table) ? refusedByTrigger() : refusedByConstraint())
 
   /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
   const writeRow = async (view: View, pk: string, unit: Promise<readonly WriteResult[]>, why: () => Error) => {
@@ -87,6 +92,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
       const found = await db.read(recordExists(view.table, keyOf(view, pk)))
+      if (found.length > 1) throw ambiguousKey(pk)
       throw found.length === 0 ? recordNotFound(pk) : why()
     }
   }
@@ -105,22 +111,22 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       ? insertThenSelect(table, json, assignments)
       : [insertRecord(table, json, assignments)]
     const results = await totals.follow(table, 1, write(view, ...unit)).catch((error) => {
-      throw error instanceof UnexpectedChanges ? refusedByTrigger() : error
+      throw error instanceof UnexpectedChanges ? ignored(table) : error
     })
     return String(results.at(-1)?.rows[0]?.record)
   }
 
   const update = async (view: View, pk: string, body: RecordBody): Promise<void> => {
     const key = keyOf(view, pk)
-    const { assignments, unchanged } = readChanges(view, body)
+    const { assignments, unchanged } = readChanges(view, pk, body)
     const statement = updateRecord(view.table, { key, assignments, unchanged, now: clock() })
-    const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : refusedByTrigger())
+    const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     await writeRow(view, pk, write(view, statement), why)
   }
 
   const remove = async (view: View, pk: string): Promise<void> => {
     const unit = write(view, deleteRecord(view.table, keyOf(view, pk)))
-    await writeRow(view, pk, totals.follow(view.table, -1, unit), refusedByTrigger)
+    await writeRow(view, pk, totals.follow(view.table, -1, unit), () => ignored(view.table))
   }
 
   const incrementable = ({ table, columns }: View, name: string): Column => {

@@ -1,11 +1,15 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { SqlValue } from '../database/database.ts'
+import { pointer } from '../errors.ts'
 import { type ColumnKind, kindOf } from '../sql/column-kind.ts'
 import { parseBase64, parseInteger } from '../sql/keys.ts'
 import type { Column } from '../tables/registered-table.ts'
 
 /** What is wrong with a value, to be completed with the place where it stands. */
-export type Fault = Omit<ErrorDetail, 'path'>
+export interface Fault extends Omit<ErrorDetail, 'path'> {
+  /** The part of the value that is wrong, as a JSON Pointer; absent for the whole of it. */
+  readonly below?: string
+}
 
 /** Either what SQLite stores or what is wrong. `bytes` and text are told apart by type. */
 export type Checked = { readonly value: SqlValue } | { readonly fault: Fault }
@@ -60,9 +64,25 @@ const checks: Record<Exclude<ColumnKind, 'json'>, (value: unknown) => Checked> =
   loose: checkLoose
 }
 
+/** Where a JSON value holds an integer that has been rounded on its way here, or may have been. */
+const findRounded = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? '' : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    const below = findRounded(member)
+    if (below !== undefined) return pointer(key) + below
+  }
+  return undefined
+}
+
+const ROUNDED = 'is beyond the integers that a JSON number holds exactly, ±(2^53−1); send it as a string'
+
 const checkJson = (value: unknown, jsonType: string): Checked => {
   const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
-  return matches ? stored(JSON.stringify(value)) : fault('type', `must be an ${jsonType}`)
+  if (!matches) return fault('type', `must be an ${jsonType}`)
+  const below = findRounded(value)
+  if (below === undefined) return stored(JSON.stringify(value))
+  return { fault: { code: 'range', message: ROUNDED, below } }
 }
 
 /** A JSON value other than null as SQLite stores it in this column, without any coercion. */

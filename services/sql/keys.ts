@@ -3,14 +3,17 @@ import type { Column, Structure } from '../tables/registered-table.ts'
 import { type ColumnKind, kindOf } from './column-kind.ts'
 import { identifier } from './identifiers.ts'
 
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
+/** A longer key could not be put into a path. */
+export const LONGEST_KEY = 8192
+
+/** What SQLite holds as an integer. */
+export const INT64 = { first: -(2n ** 63n), last: 2n ** 63n - 1n }
 
 /** The one spelling of an integer of 64 bits, or undefined: `01`, `+1`, `1.0` and `-0` are none. */
 export const parseInteger = (text: string): bigint | undefined => {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const value = BigInt(text)
-  return value < INT64_MIN || value > INT64_MAX ? undefined : value
+  return value < INT64.first || value > INT64.last ? undefined : value
 }
 
 /** The bytes of canonical base64 (RFC 4648, section 4), or undefined. */
@@ -44,18 +47,18 @@ const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
   blob: parseBase64
 }
 
+/** Without an affinity, the number 5 and the text '5' are different keys with the same spelling. */
+export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
+
 const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
   if (structure.isRowidKey) {
     const integer = parseInteger(text)
     return integer === undefined ? undefined : [integer]
   }
   const value = parsers[kindOf(column)](text)
-  // Without an affinity, the number 5 and the text '5' are different keys with the same spelling.
   if (isUntyped(column)) return [value ?? text, text]
   return value === undefined ? undefined : [value]
 }
-
-const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
 
 const decodePart = (part: string) => {
   try {
@@ -74,6 +77,12 @@ const partsOf = (text: string, count: number) => {
 /** The columns of the key, in its order. */
 export const keyColumns = ({ key, columns }: Structure) =>
   key.map((name) => columns.find((column) => column.name === name) as Column)
+
+/** How the text of a key spells each of its parts, by the column's name. */
+export const keyTexts = ({ key }: Structure, text: string): ReadonlyMap<string, string | undefined> => {
+  const parts = partsOf(text, key.length)
+  return new Map(key.map((name, index) => [name, parts[index]]))
+}
 
 /** The parameters for `keyMatch`, or undefined where the text is no spelling of any key of this table. */
 export const parseKey = (structure: Structure, text: string): readonly SqlValue[] | undefined => {

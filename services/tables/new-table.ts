@@ -74,8 +74,10 @@ const defaultFault = (column: Column, path: string): ErrorDetail[] => {
   if (column.defaultValue === null) return []
   const checked = checkValue(column, column.defaultValue)
   if (!('fault' in checked)) return []
-  const { code, message } = checked.fault
-  return [{ path: `${path}/defaultValue`, code, message: `The default of '${column.name}' ${message}.` }]
+  const { code, message, below = '' } = checked.fault
+  return [
+    { path: `${path}/defaultValue${below}`, code, message: `The default of '${column.name}${below}' ${message}.` }
+  ]
 }
 
 const checkField = (field: NewField, path: string) => {
@@ -91,15 +93,17 @@ const storedDefault = (column: Column): SqlValue => {
   return value
 }
 
-const checkNames = (fields: readonly NewField[]) => {
+/** `added`: fields that the service adds by itself. */
+const checkNames = (fields: readonly NewField[], added: readonly NewField[]) => {
+  const own = new Set(added.map(({ name }) => name))
   const seen = new Set<string>()
   for (const [index, { name }] of fields.entries()) {
-    if (seen.has(foldName(name))) {
-      throw invalid([
-        { path: `/fields/${index}/name`, code: 'unique', message: `The field '${name}' is declared twice.` }
-      ])
+    const folded = foldName(name)
+    if (seen.has(folded) || own.has(folded)) {
+      const says = own.has(folded) ? 'is added by autoTimestamps' : 'is declared twice'
+      throw invalid([{ path: `/fields/${index}/name`, code: 'unique', message: `The field '${name}' ${says}.` }])
     }
-    seen.add(foldName(name))
+    seen.add(folded)
   }
 }
 
@@ -134,9 +138,10 @@ export interface NewStructure {
 
 /** The structure that a declaration asks for. @throws VALIDATION_FAILED */
 export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): NewStructure => {
-  const sent = autoTimestamps ? [...fields, ...TIMESTAMP_FIELDS] : fields
+  const timestamps = autoTimestamps ? TIMESTAMP_FIELDS : []
+  const sent = [...fields, ...timestamps]
   const declared = withKey(sent)
-  checkNames(sent)
+  checkNames(fields, timestamps)
   // A key that was added in front is no field of the request.
   const added = declared.length - sent.length
   for (const [index, field] of declared.entries()) checkField(field, `/fields/${index - added}`)

@@ -166,7 +166,9 @@ t.test('automatic timestamps are two read-only integer fields at the end', async
     autoTimestamps: true,
     fields: [{ name: 'Created_At', jsonType: 'string' }]
   }
-  refuses(t, await admin.post('/admin/tables', taken), 400, 'VALIDATION_FAILED', '/fields/1/name')
+  const refusal = await admin.post('/admin/tables', taken)
+  refuses(t, refusal, 400, 'VALIDATION_FAILED', '/fields/0/name')
+  t.equal(refusal.json().error.message, "The field 'Created_At' is added by autoTimestamps.")
   const without = await createTable(admin, { name: 'untimed', fields, autoTimestamps: false })
   t.strictSame(fieldNames(without), ['id', 'a'])
 })

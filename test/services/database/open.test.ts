@@ -58,7 +58,7 @@ t.test('an engine on the database of another program', async (t) => {
     const settled = await Promise.allSettled(units)
     t.strictSame(settled.map(({ status }) => status === 'fulfilled').indexOf(false), 50)
     t.equal(settled.filter(({ status }) => status === 'rejected').length, 1)
-    t.match(settled[50], { reason: { code: 'UNIQUE_VIOLATION', details: [{ path: '/text' }] } })
+    t.match(settled[50], { reason: { code: 'UNIQUE_VIOLATION', details: [{ path: '/notes.text' }] } })
     t.strictSame(await db.read(sql("SELECT count(*) AS n FROM notes WHERE text LIKE 'together %'")), [{ n: 99 }])
   })
 

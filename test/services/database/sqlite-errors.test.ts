@@ -1,6 +1,6 @@
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/database/database.ts'
-import { toDomainError, toPlainError } from '../../../services/database/sqlite-errors.ts'
+import { toDomainError, toPlainError, toReadError } from '../../../services/database/sqlite-errors.ts'
 import { DomainError } from '../../../services/errors.ts'
 
 const of = (code: string, message = '') => toDomainError({ code, message })
@@ -56,21 +56,22 @@ t.test('each code that callers can do something about has a domain error', async
   }
 })
 
-t.test('a violation names the columns', async (t) => {
+t.test('a violation names the columns with their table', async (t) => {
   t.match(of('SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: cats.name, cats.owner'), {
     details: [
-      { path: '/name', code: 'unique', message: "'name' is taken." },
-      { path: '/owner', code: 'unique', message: "'owner' is taken." }
+      { path: '/cats.name', code: 'unique', message: "'cats.name' is taken." },
+      { path: '/cats.owner', code: 'unique', message: "'cats.owner' is taken." }
     ]
   })
-  t.match(of('SQLITE_CONSTRAINT_NOTNULL', 'NOT NULL constraint failed: cats.name'), {
-    details: [{ path: '/name', code: 'required', message: "'name' must not be null." }]
+  t.match(of('SQLITE_CONSTRAINT_NOTNULL', 'NOT NULL constraint failed: cats.a/b'), {
+    details: [{ path: '/cats.a~1b', code: 'required', message: "'cats.a/b' must not be null." }]
   })
 })
 
 t.test('a violation of an index on expressions names no column', async (t) => {
-  t.strictSame(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', "UNIQUE constraint failed: index 'folded'"), 'details'), [])
-  t.strictSame(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', 'another text'), 'details'), [])
+  for (const text of ["UNIQUE constraint failed: index 'folded'", 'another text']) {
+    t.equal(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', text), 'details'), undefined, text)
+  }
 })
 
 t.test('what has only the plain code is told apart by its text', async (t) => {
@@ -82,10 +83,32 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'no such column: "a"': 'STRUCTURE_CHANGED',
     'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
     'no such function: theirs': 'STRUCTURE_CHANGED',
+    'unsafe use of theirs()': 'STRUCTURE_CHANGED',
+    'cannot modify a because it is a view': 'STRUCTURE_CHANGED',
+    'cannot INSERT into generated column "a"': 'STRUCTURE_CHANGED',
+    'cannot UPDATE generated column "a"': 'STRUCTURE_CHANGED',
     'table a has no column named b': 'STRUCTURE_CHANGED',
     'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED'
   }
   for (const [text, code] of Object.entries(texts)) t.match(of('SQLITE_ERROR', text), { code }, text)
+})
+
+t.test('what another program alone can evaluate is told from what a refresh would mend', async (t) => {
+  for (const text of ['no such function: theirs', 'no such collation sequence: theirs', 'unsafe use of theirs()']) {
+    const error = of('SQLITE_ERROR', text)
+    t.match(error, { message: /function or a collation that only another program has/ }, text)
+    t.notMatch(Reflect.get(error, 'hint'), /refresh/i, text)
+  }
+  for (const text of ['no such column: "a"', 'cannot modify a because it is a view']) {
+    t.match(of('SQLITE_ERROR', text), { hint: /^Refresh the table/ }, text)
+  }
+})
+
+t.test('an answer that is too large asks for less of it, a value that is too large is refused', async (t) => {
+  const plain = { code: 'SQLITE_TOOBIG', message: 'string or blob too big' }
+  t.match(toReadError(plain), { code: 'VALIDATION_FAILED', hint: /smaller `size`/ })
+  t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
+  t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
 })
 
 t.test('a fault of ours stays unknown, with its code for the log', async (t) => {

@@ -21,6 +21,8 @@ const THEIRS = `
   INSERT INTO pairs VALUES ('x,y', 1, 'comma'), ('%2C', 2, 'percent'), ('', 3, 'empty'), ('z', 9007199254740993, 'wide');
   CREATE TABLE untyped (k PRIMARY KEY, v TEXT);
   INSERT INTO untyped VALUES (5, 'number'), ('6', 'text'), ('01', 'zero'), (1.5, 'real');
+  CREATE TABLE twins (k PRIMARY KEY, v TEXT, n INTEGER);
+  INSERT INTO twins VALUES (5, 'number', 0), ('5', 'text', 0), ('6', 'text', 0);
   CREATE TABLE keyless (a TEXT);
   INSERT INTO keyless VALUES ('one'), ('two');
   CREATE TABLE generated (id INTEGER PRIMARY KEY, a INTEGER, twice INTEGER AS (a * 2), stored TEXT AS ('v' || a) STORED);
@@ -190,6 +192,21 @@ t.test('records of tables that somebody else has made', async (t) => {
     t.equal((await read('01')).v, 'zero')
     t.equal((await read('1.5')).v, 'real')
     for (const pk of ['05', '5.0', '06', '1']) t.match(await rejection(read(pk)), { code: 'RECORD_NOT_FOUND' }, pk)
+  })
+
+  t.test('two keys of one spelling are a conflict, until the key is sent along', async (t) => {
+    const { update, remove, increment, list } = await serve('twins')
+    for (const ask of [() => update('5', { v: 'x' }), () => remove('5'), () => increment('5', 'n')]) {
+      t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', message: /Two records have keys .* '5'/ })
+    }
+    await update('5', { k: 5, v: 'a number' })
+    await update('5', { k: '5', v: 'a text' })
+    t.match(await rejection(update('6', { k: 6, v: 'x' })), { details: [{ path: '/k', code: 'readonly' }] })
+    t.match((await list({ order: 'n' })).rows, [
+      { k: 5, v: 'a number' },
+      { k: '5', v: 'a text' },
+      { k: '6', v: 'text' }
+    ])
   })
 
   t.test('a table without a key is served by its rowid', async (t) => {

@@ -159,6 +159,7 @@ t.test('changes of records', async (t) => {
       [true, false, true, false, true]
     )
     t.match(settled[1], { reason: { code: 'UNIQUE_VIOLATION', details: [{ path: '/a' }] } })
+    t.match(settled[3], { reason: { code: 'CONSTRAINT_VIOLATION', message: /ON CONFLICT IGNORE/ } })
     t.equal((await list()).total, 3)
   })
 
@@ -180,6 +181,29 @@ t.test('changes of records', async (t) => {
     for (const ask of [() => read('k'), () => list(), () => create({ k: 'l' })]) {
       t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
     }
+  })
+
+  t.test('what another program alone can evaluate is a conflict, and told as such', async (t) => {
+    foreign.pragma('trusted_schema = ON')
+    foreign.function('theirs', { deterministic: true }, () => 1)
+    foreign.exec('CREATE TABLE bound (id INTEGER PRIMARY KEY, a TEXT CHECK (theirs(a)))')
+    const { create, list } = await serve('bound')
+    t.match(await rejection(create({ a: 'x' })), { code: 'STRUCTURE_CHANGED', message: /only another program has/ })
+    t.equal((await list()).total, 0)
+  })
+
+  t.test('a table that has become a view, and a field that is generated now, are conflicts', async (t) => {
+    foreign.exec('CREATE TABLE turning (id INTEGER PRIMARY KEY, a TEXT)')
+    const { create, update } = await serve('turning')
+    await create({ a: 'x' })
+    foreign.exec("DROP TABLE turning; CREATE TABLE turning (id INTEGER PRIMARY KEY, a TEXT AS ('x'))")
+    foreign.exec('INSERT INTO turning (id) VALUES (1)')
+    for (const ask of [() => create({ a: 'y' }), () => update('1', { a: 'y' })]) {
+      t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
+    }
+    foreign.exec("DROP TABLE turning; CREATE VIEW turning AS SELECT 1 AS id, 'x' AS a")
+    t.match(await rejection(create({ a: 'y' })), { code: 'STRUCTURE_CHANGED', hint: /Views cannot be written to/ })
+    foreign.exec('DROP VIEW turning')
   })
 
   t.test('totals are right when rows come from elsewhere, and triggers appear', async (t) => {

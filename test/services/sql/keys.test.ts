@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { keyMatch, parseBase64, parseInteger, parseKey } from '../../../services/sql/keys.ts'
+import { keyMatch, keyTexts, parseBase64, parseInteger, parseKey } from '../../../services/sql/keys.ts'
 import type { Column, Structure } from '../../../services/tables/registered-table.ts'
 
 type KeyColumn = readonly [name: string, jsonType: JsonType, sqliteType: SqliteType, declaredType?: string]
@@ -118,4 +118,19 @@ t.test('a long run of digits is no burden', async (t) => {
   const began = Date.now()
   parseKey(numeric, `${'1'.repeat(8191)}x`)
   t.ok(Date.now() - began < 200)
+})
+
+t.test('the text of a key spells each of its parts', async (t) => {
+  const pair = structure([
+    ['a', 'string', 'TEXT'],
+    ['b', 'integer', 'INTEGER']
+  ])
+  t.strictSame(
+    [...keyTexts(pair, 'x%2Cy,1')],
+    [
+      ['a', 'x,y'],
+      ['b', '1']
+    ]
+  )
+  t.strictSame([...keyTexts(structure([['a', 'string', 'TEXT']]), 'x%2Cy,1')], [['a', 'x%2Cy,1']])
 })
