@@ -10,9 +10,8 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../schemas/record.ts'
-import { AddFieldSchema, type NewField, NewTableSchema, TableSchema } from '../schemas/table.ts'
+import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../schemas/table.ts'
 import { TokenIdentitySchema } from '../schemas/token.ts'
-import { invalid } from '../services/errors.ts'
 import type { Scope } from '../services/permissions.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
@@ -22,24 +21,9 @@ const tags = ['data']
 
 const viewOf = ({ table }: FastifyRequest) => tokenView(table)
 
-/** What a token may see is not a token's to decide. */
-const refuseFlags = (fields: readonly NewField[], path: (index: number) => string) => {
-  const faults = fields.flatMap((field, index) =>
-    (['isHidden', 'isReadonly'] as const)
-      .filter((flag) => field[flag] !== undefined)
-      .map((flag) => ({
-        path: `${path(index)}/${flag}`,
-        code: 'unknown',
-        message: `'${flag}' is set by administrators only.`
-      }))
-  )
-  if (faults.length > 0) throw invalid(faults)
-}
-
 const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, allow } = fastify
-  const reachable = (scope: Scope) =>
-    tables.all().filter(({ name, isPublished }) => isPublished && scope.includes(name))
+  const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   fastify.addHook('onRequest', fastify.authenticateToken)
 
@@ -64,15 +48,12 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'createTableByToken',
         summary: 'Create a table',
         tags,
-        body: NewTableSchema,
+        body: TokenNewTableSchema,
         response: { 200: Envelope(TableSchema) }
       },
       preHandler: allow('schema')
     },
-    async ({ body }) => {
-      refuseFlags(body.fields, (index) => `/fields/${index}`)
-      return ok(toVisibleTable(await tables.create(body)))
-    }
+    async ({ body }) => ok(toVisibleTable(await tables.create(body)))
   )
 
   fastify.post(
@@ -88,10 +69,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: allow('schema')
     },
-    async (request) => {
-      refuseFlags([request.body.field], () => '/field')
-      return ok(toVisibleTable(await tables.addField(request.table.id, request.body.field)))
-    }
+    async ({ table, body }) => ok(toVisibleTable(await tables.addField(table.id, body.field)))
   )
 
   fastify.get(

@@ -56,6 +56,8 @@ export const TableSchema = Type.Object(
 )
 export type Table = Static<typeof TableSchema>
 
+/** Fields that a table can be made with: a record's JSON takes 500 in one piece. */
+const MOST_DECLARED = 490
 const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 const LabelSchema = Type.String({ maxLength: 200 })
 const NoteSchema = Type.Union([Type.String({ maxLength: 4000 }), Type.Null()])
@@ -77,19 +79,30 @@ export const NewFieldSchema = Type.Object(
 )
 export type NewField = Static<typeof NewFieldSchema>
 
-export const NewTableSchema = Type.Object(
-  {
-    name: Type.String({ pattern: NAME_PATTERN }),
-    label: LabelSchema,
-    fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: 490 }),
-    note: Type.Optional(NoteSchema),
-    autoTimestamps: Type.Optional(
-      Type.Boolean({ description: 'Adds created_at and updated_at, kept by the service (epoch milliseconds).' })
-    )
-  },
-  { $id: 'NewTable', title: 'NewTable', ...strict }
-)
+/** What a token may see of a table is not a token's to decide. */
+export const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
+  $id: 'TokenNewField',
+  title: 'TokenNewField',
+  ...strict
+})
+
+const newTable = {
+  name: Type.String({ pattern: NAME_PATTERN }),
+  label: LabelSchema,
+  fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: MOST_DECLARED }),
+  note: Type.Optional(NoteSchema),
+  autoTimestamps: Type.Optional(
+    Type.Boolean({ description: 'Adds created_at and updated_at, kept by the service (epoch milliseconds).' })
+  )
+}
+
+export const NewTableSchema = Type.Object(newTable, { $id: 'NewTable', title: 'NewTable', ...strict })
 export type NewTable = Static<typeof NewTableSchema>
+
+export const TokenNewTableSchema = Type.Object(
+  { ...newTable, fields: Type.Array(TokenNewFieldSchema, { minItems: 1, maxItems: MOST_DECLARED }) },
+  { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
+)
 
 export const ImportTableSchema = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict)
 
@@ -116,7 +129,7 @@ export const TableChangesSchema = Type.Object(
 )
 export type TableChanges = Static<typeof TableChangesSchema>
 
-export const AddFieldSchema = Type.Object({ field: NewFieldSchema }, strict)
+export const AddFieldSchema = Type.Object({ field: TokenNewFieldSchema }, strict)
 
 export const UnregisterQuerySchema = Type.Object(
   { confirm: Type.Optional(Type.Boolean({ description: 'Must be true. Table and rows stay in the database.' })) },

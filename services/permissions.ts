@@ -14,8 +14,8 @@ const grants: Record<Action, readonly NeededAction[]> = {
 }
 
 export interface Scope {
-  /** Whether the table is in scope, for whatever action. */
-  includes(table: string): boolean
+  /** Whether anything at all may be done with the table. */
+  reaches(table: string): boolean
   allows(action: NeededAction, table: string): boolean
 }
 
@@ -28,5 +28,8 @@ export const createScope = ({ tables, actions }: Permissions): Scope => {
   const names = new Set(tables.map(foldName))
   const isUnbounded = names.has('*')
   const includes = (table: string) => isUnbounded || names.has(table) || names.has(foldName(table))
-  return { includes, allows: (action, table) => granted.has(action) && includes(table) }
+  return {
+    reaches: (table) => granted.size > 0 && includes(table),
+    allows: (action, table) => granted.has(action) && includes(table)
+  }
 }

@@ -493,6 +493,8 @@ t.test('a token asks what it is', async (t) => {
     expires_at: time + 5000,
     tables: ['Cats', 'frozen']
   })
+  const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
+  t.strictSame(dataOf(await powerless.get('/data/_me')).tables, [], 'no action on any table')
   refuses(t, await own.get('/data/_me?x=1'), 400, 'VALIDATION_FAILED', '/x')
   time += 5000
   refuses(t, await own.get('/data/_me'), 401, 'INVALID_TOKEN')

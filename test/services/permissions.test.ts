@@ -32,7 +32,7 @@ t.test('an empty list of actions grants nothing', async (t) => {
 t.test('an empty list of tables grants nothing', async (t) => {
   const scope = createScope({ tables: [], actions: ['read'] })
   t.notOk(scope.allows('read', 'cats'))
-  t.notOk(scope.includes('cats'))
+  t.notOk(scope.reaches('cats'))
 })
 
 t.test('a listed table is in scope and another is not', async (t) => {
@@ -41,10 +41,10 @@ t.test('a listed table is in scope and another is not', async (t) => {
   t.notOk(scope.allows('read', 'birds'))
 })
 
-t.test('being in scope does not depend on the action', async (t) => {
-  const scope = createScope({ tables: ['cats'], actions: [] })
-  t.ok(scope.includes('CATS'))
-  t.notOk(scope.allows('read', 'cats'))
+t.test('a token reaches a table when it may do anything at all with it', async (t) => {
+  t.ok(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('CATS'))
+  t.notOk(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('dogs'))
+  t.notOk(createScope({ tables: ['cats', '*'], actions: [] }).reaches('cats'))
 })
 
 t.test('an asterisk stands for every table', async (t) => {
