@@ -4,10 +4,14 @@ import type { FastifyReply } from 'fastify'
 /** A client that reads nothing for so long loses its export, and with it the reader that a sorted one holds. */
 const STALL_LIMIT_MS = 60_000
 
+/** RFC 8187 escapes some characters that encodeURIComponent leaves. */
+const extendedValue = (text: string) =>
+  encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** RFC 6266: plain ASCII in `filename`, any name in `filename*`. */
 const disposition = (filename: string) => {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%/]/g, '_')
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extendedValue(filename)}`
 }
 
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')

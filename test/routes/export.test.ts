@@ -17,7 +17,7 @@ import {
 
 const theirs = createDatabase(
   t,
-  `CREATE TABLE "odd; name/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
+  `CREATE TABLE "odd*; (name')/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
    CREATE TABLE mixed (k TEXT PRIMARY KEY, n INTEGER, r REAL, b BLOB, f BOOLEAN) WITHOUT ROWID;
    INSERT INTO mixed VALUES ('b', 9223372036854775807, 1e999, x'00ff', 1), ('a', 'text', -0.5, 'text', 7), ('c', NULL, NULL, NULL, 0);
    CREATE TABLE nullable_key (k TEXT PRIMARY KEY, v INTEGER);
@@ -78,8 +78,27 @@ t.test('a record is a line: text quoted, numbers bare, null an empty cell', asyn
 
 t.test('text that a spreadsheet would run is disarmed, numbers never', async (t) => {
   const { id } = await createTable(admin, { name: 'formulas', fields: fields.slice(0, 2) })
-  const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '  =1', '\n=1', '\u00a0=1', ' \u000b@x']
-  const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=']
+  const dangerous = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    '  =1',
+    '\n=1',
+    '\u00a0=1',
+    ' \u000b@x',
+    '\u3000=1',
+    '\u2003+1',
+    '\ufeff-1',
+    '\u2028\u200b@',
+    '＝1',
+    ' ＋1',
+    '－1',
+    '＠a'
+  ]
+  const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=', 'ü=', '。=']
   for (const s of [...dangerous, ...harmless]) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
   const cells = async (query: string) => (await parse((await exported(id, query)).body)).slice(1).map(([, s]) => s)
   t.strictSame(await cells(''), [...dangerous.map((s) => `'${s}`), ...harmless])
@@ -163,13 +182,13 @@ t.test('rows whose declared key is null are exported too', async (t) => {
 })
 
 t.test('odd names of tables and columns leave whole', async (t) => {
-  const { id } = await importTable(admin, 'odd; name/ü')
+  const { id } = await importTable(admin, "odd*; (name')/ü")
   const answer = await exported(id)
   t.equal(answer.body, `"id","'=danger","a,b"\r\n`)
   t.equal((await exported(id, '?escape=false')).body, '"id","=danger","a,b"\r\n')
   t.equal(
     answer.headers['content-disposition'],
-    `attachment; filename="odd; name__-20260301T123456Z.csv"; filename*=UTF-8''odd%3B%20name%2F%C3%BC-20260301T123456Z.csv`
+    `attachment; filename="odd*; (name')__-20260301T123456Z.csv"; filename*=UTF-8''odd%2A%3B%20%28name%27%29%2F%C3%BC-20260301T123456Z.csv`
   )
 })
 
