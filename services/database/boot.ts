@@ -1,11 +1,15 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { textLiteral } from '../sql/identifiers.ts'
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts'
 import { migrate } from './migrations.ts'
 import { toPlainError } from './sqlite-errors.ts'
 
-/** The first release with the fix of the WAL-reset bug: https://sqlite.org/wal.html#walresetbug */
-const OLDEST_SQLITE = [3, 51, 3] as const
+/**
+ * 3.51.3 has the fix of the WAL-reset bug (https://sqlite.org/wal.html#walresetbug); 3.53 is the first whose JSON
+ * shows doubles with all of their bits.
+ */
+const OLDEST_SQLITE = [3, 53, 0] as const
 
 /** Magic numbers of statfs(2) for file systems whose locks and shared memory cannot carry a WAL database. */
 const NETWORK_FILE_SYSTEMS = new Map([
@@ -15,13 +19,13 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0xff534d42, 'CIFS']
 ])
 
-/** @throws below 3.51.3 */
+/** @throws below 3.53 */
 export const assertVersion = (version: string) => {
   const parts = version.split('.').map(Number)
   const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0
   if (difference < 0) {
     throw new Error(
-      `SQLite ${version} may lose committed data when its WAL is reset. Install better-sqlite3 with SQLite 3.51.3 or newer.`
+      `SQLite ${version} rounds numbers in JSON, and before 3.51.3 may lose committed data when its WAL is reset. Install better-sqlite3 with SQLite 3.53 or newer.`
     )
   }
 }
@@ -38,8 +42,35 @@ const damaged = (file: string, verdict: string) =>
     `${file} is damaged, or not a SQLite database (${verdict.replaceAll('\n', ' ')}). Restore it from a backup.`
   )
 
+/** Plain SQLITE_ERROR: the file needs a function, collation or module that only its own application has. */
+const isForeign = (error: unknown) => toPlainError(error).code === 'SQLITE_ERROR'
+
+const checkTable = (connection: Connection, table: string) => {
+  try {
+    return String(connection.value(`PRAGMA quick_check(${textLiteral(table)})`))
+  } catch (error) {
+    if (!isForeign(error)) throw error
+    return 'ok'
+  }
+}
+
+/** What cannot be checked without the application that made it is passed over; everything else still is checked. */
+const checkTables = (connection: Connection) => {
+  const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
+  return tables.map(({ name }) => checkTable(connection, String(name))).find((verdict) => verdict !== 'ok') ?? 'ok'
+}
+
+const check = (connection: Connection) => {
+  try {
+    return String(connection.value('PRAGMA quick_check(1)'))
+  } catch (error) {
+    if (!isForeign(error)) throw error
+    return checkTables(connection)
+  }
+}
+
 const assertIntact = (connection: Connection, file: string) => {
-  const verdict = String(connection.value('PRAGMA quick_check(1)'))
+  const verdict = check(connection)
   if (verdict !== 'ok') throw damaged(file, verdict)
 }
 
