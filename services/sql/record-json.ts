@@ -40,9 +40,12 @@ const jsonValue = (column: Column, isStrict: boolean): string => {
   }
 }
 
-/** Joins objects as text: `{a` and `b}` become `{a,b}`. (`json_patch` would drop nulls.) */
-const joinObjects = (objects: readonly string[]) =>
-  objects.reduce((left, right) => `substr(${left}, 1, length(${left}) - 1) || ',' || substr(${right}, 2)`)
+/** Joins objects as text: `{a}` and `{b}` become `{a,b}`. (`json_patch` would drop nulls.) */
+const joinObjects = (objects: readonly string[]) => {
+  if (objects.length === 1) return String(objects[0])
+  const members = objects.map((object) => `substr(${object}, 2, length(${object}) - 2)`)
+  return `'{' || ${members.join(" || ',' || ")} || '}'`
+}
 
 /** An expression for a record as JSON text, exact for 64-bit integers and doubles (SQLite 3.53 or newer). */
 export const recordJson = (columns: readonly Column[], isStrict: boolean): string => {
