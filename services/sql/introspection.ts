@@ -1,7 +1,7 @@
 import type { Row, Statement } from '../database/database.ts'
 import type { Column, Structure } from '../tables/registered-table.ts'
 import { affinityOf, jsonTypeOf } from './column-kind.ts'
-import { declaresAutoIncrement } from './tokens.ts'
+import { declaresAutoIncrement } from './lexer.ts'
 
 // In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in `main`.
 

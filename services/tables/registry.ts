@@ -2,7 +2,7 @@ import type { Table } from '../../schemas/table.ts'
 import type { Database, Row } from '../database/database.ts'
 import { tableNotFound } from '../errors.ts'
 import { foldName } from '../sql/identifiers.ts'
-import { declaresReplace } from '../sql/tokens.ts'
+import { declaresReplace } from '../sql/lexer.ts'
 import type { Column, RegisteredTable, Structure } from './registered-table.ts'
 
 /** The columns of `_rowhouse_tables` that make a registered table. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { declaresAutoIncrement, declaresReplace } from '../../../services/sql/tokens.ts'
+import { declaresAutoIncrement, declaresReplace } from '../../../services/sql/lexer.ts'
 
 t.test('AUTOINCREMENT is a keyword, not a word in a name, a text or a comment', async (t) => {
   t.ok(declaresAutoIncrement('CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT)'))
