@@ -39,6 +39,10 @@ export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
   return new DomainError('VALIDATION_FAILED', message, { details, ...(hint !== undefined && { hint }) })
 }
 
+/** More work than is taken at once. `retryAfter`: seconds. */
+export const overloaded = (message: string, retryAfter: number) =>
+  new DomainError('OVERLOADED', message, { retryAfter })
+
 export const tableNotFound = (ref: string | number) =>
   new DomainError('TABLE_NOT_FOUND', `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${ref}'`}.`)
 

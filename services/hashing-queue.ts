@@ -1,15 +1,11 @@
-import { DomainError } from './errors.ts'
+import { overloaded } from './errors.ts'
 
 /** With some 20 ms a hash, the last in the queue waits little more than a second. */
 const CAPACITY = 64
 const RETRY_AFTER_SECONDS = 2
+const TOO_MANY = 'More passwords are waiting to be checked than can be taken. Try again.'
 
 type Job = () => Promise<void>
-
-const overloaded = () =>
-  new DomainError('OVERLOADED', 'More passwords are waiting to be checked than can be taken. Try again.', {
-    retryAfter: RETRY_AFTER_SECONDS
-  })
 
 /**
  * Runs one job at a time: hashing shares its threads with every file operation of the process, and a burst of logins
@@ -40,7 +36,7 @@ export const createHashingQueue = ({ capacity = CAPACITY } = {}) => {
   /** @throws OVERLOADED when too many wait already. */
   const run = <T>(address: string, work: () => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
-      if (length >= capacity) return reject(overloaded())
+      if (length >= capacity) return reject(overloaded(TOO_MANY, RETRY_AFTER_SECONDS))
       const job = () => work().then(resolve, reject)
       waiting.set(address, [...(waiting.get(address) ?? []), job])
       length += 1

@@ -2,15 +2,14 @@ import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { DomainError } from '../errors.ts'
+import { overloaded } from '../errors.ts'
 import type { HeldReader, Row, Statement } from './database.ts'
 import type { ReaderOptions, ScanOutcome } from './scan.ts'
 import { engineStopped, toPlainError, toReadError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
 const LONGEST_QUEUE = 256
-
-const overloaded = (message: string) => new DomainError('OVERLOADED', message, { retryAfter: 5 })
+const RETRY_AFTER_SECONDS = 5
 
 const filename = fileURLToPath(new URL(`./reader${extname(import.meta.url)}`, import.meta.url))
 
@@ -38,7 +37,8 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const scanIn = async (pool: Piscina, statement: Statement): Promise<readonly Row[]> => {
     // A pool that is closed would start another thread.
     if (isStopped()) throw toReadError(engineStopped)
-    if (pool.queueSize >= LONGEST_QUEUE) throw overloaded('More searches are waiting than can be taken. Try again.')
+    if (pool.queueSize >= LONGEST_QUEUE)
+      throw overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS)
     const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: explain(error) }))
     if ('error' in outcome) throw toReadError(outcome.error)
     return outcome.rows
@@ -46,7 +46,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
 
   const hold = (): HeldReader => {
     if (held.size >= MOST_HELD)
-      throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.')
+      throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
     const pool = start(1)
     held.add(pool)
     const release = async () => {

@@ -1,4 +1,4 @@
-import { DomainError, pointer } from '../errors.ts'
+import { DomainError, overloaded, pointer } from '../errors.ts'
 import { UnexpectedChanges } from './database.ts'
 
 /** An error as it crosses a thread: classes do not survive the crossing. */
@@ -92,8 +92,8 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storage,
   SQLITE_PROTOCOL: storage,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message, { retryAfter: 30 }),
-  SCAN_STOPPED: (message) => new DomainError('OVERLOADED', message, { retryAfter: 5 }),
-  ENGINE_STOPPED: (message) => new DomainError('OVERLOADED', message, { retryAfter: 5 })
+  SCAN_STOPPED: (message) => overloaded(message, 5),
+  ENGINE_STOPPED: (message) => overloaded(message, 5)
 }
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
@@ -105,7 +105,7 @@ const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
     () => new DomainError('TABLE_EXISTS', 'The name is taken in the database.')
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
-  [/^no such (?:function|collation sequence)|^unsafe use of /, foreignCode],
+  [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, foreignCode],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
   [/^no such (?:table|column)|^foreign key mismatch|has no column named/, structureChanged]
 ]

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { DomainError } from '../errors.ts'
+import { overloaded } from '../errors.ts'
 import type { Outcome, PackedBatch, PackedUnit } from './batch.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement, WriteResult } from './database.ts'
@@ -101,9 +101,7 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (waiting.length >= LONGEST_QUEUE) {
-        return reject(
-          new DomainError('OVERLOADED', 'More writes are waiting than can be taken. Try again.', { retryAfter: 1 })
-        )
+        return reject(overloaded('More writes are waiting than can be taken. Try again.', 1))
       }
       if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(post)
     })

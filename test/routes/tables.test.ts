@@ -285,6 +285,11 @@ t.test('a declaration is refused where', async (t) => {
       'a default is no integer',
       { fields: [{ name: 'n', jsonType: 'integer', defaultValue: 1.5 }] },
       '/fields/0/defaultValue'
+    ],
+    [
+      'a default holds an integer that a JSON number would round',
+      { fields: [{ name: 'o', jsonType: 'object', defaultValue: { a: [2 ** 53] } }] },
+      '/fields/0/defaultValue/a/0'
     ]
   ]
   for (const [says, change, path] of cases) {

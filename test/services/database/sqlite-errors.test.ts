@@ -83,6 +83,7 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'no such column: "a"': 'STRUCTURE_CHANGED',
     'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
     'no such function: theirs': 'STRUCTURE_CHANGED',
+    'unknown function: theirs()': 'STRUCTURE_CHANGED',
     'unsafe use of theirs()': 'STRUCTURE_CHANGED',
     'cannot modify a because it is a view': 'STRUCTURE_CHANGED',
     'cannot INSERT into generated column "a"': 'STRUCTURE_CHANGED',
@@ -94,7 +95,12 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
 })
 
 t.test('what another program alone can evaluate is told from what a refresh would mend', async (t) => {
-  for (const text of ['no such function: theirs', 'no such collation sequence: theirs', 'unsafe use of theirs()']) {
+  for (const text of [
+    'no such function: theirs',
+    'unknown function: theirs()',
+    'no such collation sequence: theirs',
+    'unsafe use of theirs()'
+  ]) {
     const error = of('SQLITE_ERROR', text)
     t.match(error, { message: /function or a collation that only another program has/ }, text)
     t.notMatch(Reflect.get(error, 'hint'), /refresh/i, text)

@@ -185,7 +185,7 @@ t.test('changes of records', async (t) => {
 
   t.test('what another program alone can evaluate is a conflict, and told as such', async (t) => {
     foreign.pragma('trusted_schema = ON')
-    foreign.function('theirs', { deterministic: true }, () => 1)
+    foreign.function('theirs', { deterministic: true }, (_value) => 1)
     foreign.exec('CREATE TABLE bound (id INTEGER PRIMARY KEY, a TEXT CHECK (theirs(a)))')
     const { create, list } = await serve('bound')
     t.match(await rejection(create({ a: 'x' })), { code: 'STRUCTURE_CHANGED', message: /only another program has/ })
