@@ -1,7 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { TimestampSchema } from './envelope.ts'
-
-const strict = { additionalProperties: false }
+import { strict, TimestampSchema } from './envelope.ts'
 
 /** The longest password that is ever set; longer ones may be tried at login, and fail like any other wrong one. */
 const LONGEST_PASSWORD = 256

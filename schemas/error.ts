@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { strict } from './envelope.ts'
 
 /** Why a call failed, in the domain's terms. `plugins/errors.ts` gives each kind its HTTP status. */
 export type ErrorKind =
@@ -91,7 +92,7 @@ export const ErrorDetailSchema = Type.Object(
     code: Type.String({ description: 'What is wrong there: type, required, unknown, format, range, readonly, …' }),
     message: Type.String()
   },
-  { additionalProperties: false }
+  strict
 )
 export type ErrorDetail = Static<typeof ErrorDetailSchema>
 
@@ -110,9 +111,9 @@ export const ErrorSchema = Type.Object(
         hint: Type.Optional(Type.String()),
         requestId: Type.String()
       },
-      { additionalProperties: false }
+      strict
     )
   },
-  { $id: 'Error', title: 'Error', additionalProperties: false, description: 'The one shape of every failure.' }
+  { $id: 'Error', title: 'Error', ...strict, description: 'The one shape of every failure.' }
 )
 export type ErrorBody = Static<typeof ErrorSchema>

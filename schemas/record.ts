@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-
-const strict = { additionalProperties: false }
+import { strict } from './envelope.ts'
 
 /** A record has the fields of its table: no narrower schema is possible before a table is known. */
 export const RecordSchema = Type.Record(Type.String(), Type.Unknown(), {

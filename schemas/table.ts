@@ -1,7 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { TimestampSchema } from './envelope.ts'
-
-const strict = { additionalProperties: false }
+import { strict, TimestampSchema } from './envelope.ts'
 
 export const JsonTypeSchema = Type.Union(
   [

@@ -1,7 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { TimestampSchema } from './envelope.ts'
-
-const strict = { additionalProperties: false }
+import { strict, TimestampSchema } from './envelope.ts'
 
 const MOST_ENTRIES = 1000
 
@@ -103,5 +101,5 @@ export const TokenIdentitySchema = Type.Object(
     expires_at: Type.Union([TimestampSchema, Type.Null()]),
     tables: Type.Array(Type.String(), { description: 'The published tables in its scope.' })
   },
-  { $id: 'TokenIdentity', title: 'TokenIdentity', additionalProperties: false }
+  { $id: 'TokenIdentity', title: 'TokenIdentity', ...strict }
 )

@@ -3,7 +3,7 @@ import { createHashingQueue } from './hashing-queue.ts'
 import { type Attempt, createLoginThrottle } from './login-throttle.ts'
 import type { Passwords } from './passwords.ts'
 
-interface Credentials {
+export interface Credentials {
   /** @throws OVERLOADED when too many passwords wait. */
   hash(password: string, address: string): Promise<string>
   /**
@@ -13,8 +13,6 @@ interface Credentials {
    */
   verify(attempt: Attempt, password: string, stored: string | undefined): Promise<string | null>
 }
-
-export type { Credentials }
 
 /** The only way from a request to argon2: throttled, one at a time, in turn by address. */
 export const createCredentials = (passwords: Passwords): Credentials => {

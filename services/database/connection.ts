@@ -36,6 +36,19 @@ const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.function('base64', { deterministic: true, directOnly: true }, toBase64)
 }
 
+type Prepare = (sql: string) => BetterSqlite3.Statement<unknown[]>
+
+const remembered = (prepare: Prepare): Prepare => {
+  const statements = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
+  return (sql) => {
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+}
+
 export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: ConnectionOptions): Connection => {
   const raw = new BetterSqlite3(file, { readonly, timeout: busyTimeout })
   try {
@@ -45,24 +58,8 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
     throw error
   }
 
-  const prepared = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
-  const plucked = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
-
-  const prepare = (sql: string) => {
-    const known = prepared.get(sql)
-    if (known) return known
-    const statement = raw.prepare<unknown[]>(sql)
-    prepared.set(sql, statement)
-    return statement
-  }
-
-  const preparePlucked = (sql: string) => {
-    const known = plucked.get(sql)
-    if (known) return known
-    const statement = raw.prepare<unknown[]>(sql).pluck()
-    plucked.set(sql, statement)
-    return statement
-  }
+  const prepare = remembered((sql) => raw.prepare<unknown[]>(sql))
+  const preparePlucked = remembered((sql) => raw.prepare<unknown[]>(sql).pluck())
 
   // better-sqlite3 types rows as unknown; what SQLite returns is exactly a record of SqlValue.
   const rows = (sql: string, params: readonly SqlValue[]) => prepare(sql).all(...params) as Row[]

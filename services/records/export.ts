@@ -1,9 +1,10 @@
 import type { ExportQuery } from '../../schemas/record.ts'
 import type { Database, HeldReader, Row } from '../database/database.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
-import { type Selection, search, totalOrder } from '../sql/lists.ts'
+import { INT64 } from '../sql/keys.ts'
+import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
-import { parseOrder } from './order.ts'
+import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
 export interface ExportServiceOptions {
@@ -13,13 +14,11 @@ export interface ExportServiceOptions {
 
 const BYTE_ORDER_MARK = '\ufeff'
 const LINE_END = '\r\n'
-const DEFAULT_PAGE_SIZE = 20
 
 /** Bytes that one step should give: large enough to be fast, small enough to keep memory flat. */
 const TARGET_CHUNK = 256 * 1024
 const FIRST_ROWS = 100
 const MOST_ROWS = 2000
-const INT64 = { first: -(2n ** 63n), last: 2n ** 63n - 1n }
 
 type Chunk = Uint8Array | string
 
@@ -72,9 +71,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(selection: Selection, csv: string, { page = 1, size = DEFAULT_PAGE_SIZE }: ExportQuery) {
-    const limit = Math.min(size, maxPageSize)
-    const [row] = await db.scan(exportPage(selection, csv, { limit, offset: (page - 1) * limit }))
+  async function* onePage(selection: Selection, csv: string, query: ExportQuery) {
+    const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)))
     const bytes = bytesOf(row)
     if (bytes) yield bytes
   }
@@ -106,11 +104,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
    * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
    */
   const exportCsv = async (view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
-    const { order, q = '' } = query
-    const columns = [...view.columns.values()]
-    const filter = q === '' ? null : search(columns, q)
-    const selection = { table: view.table, order: totalOrder(view.table, parseOrder(view, order)), filter }
-    const header = csvHeader(columns, query.escape !== false) + LINE_END
+    const selection = selectionOf(view, query)
+    const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
     const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query))
     // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
     await chunks.next()

@@ -10,7 +10,6 @@ import {
   pageNearStart,
   pageWithTotal,
   type Selection,
-  search,
   totalOrder,
   type Window
 } from '../sql/lists.ts'
@@ -24,7 +23,7 @@ import {
 } from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
-import { parseOrder } from './order.ts'
+import { selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import { checkCount } from './values.ts'
 import type { View } from './view.ts'
@@ -38,7 +37,6 @@ export interface RecordServiceOptions {
   readonly maxPageSize: number
 }
 
-const DEFAULT_PAGE_SIZE = 20
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
 const INCREMENTABLE = ['integer', 'real', 'numeric']
@@ -163,7 +161,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   }
 
   /** The rows of an unfiltered page by the cheapest way that is right. */
-  const pageOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
+  const rowsOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
     if (window.offset >= total) return ''
     if (!isKeyOrder(selection)) return scanRows(selection, json, window)
     if (window.offset <= LONGEST_SKIP) return String(await db.readText(pageNearStart(selection, json, window)))
@@ -172,27 +170,24 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return sought ?? scanRows(selection, json, window)
   }
 
+  const pageOfAll = async (selection: Selection, json: string, window: Window) => {
+    const total = await totals.get(selection.table)
+    return { rows: await rowsOfAll(selection, json, window, total), total }
+  }
+
   const pageOfMatches = async (selection: Selection, json: string, window: Window) => {
     const [row] = await db.scan(pageWithTotal(selection, json, window))
     return { rows: String(row?.rows), total: Number(row?.total) }
   }
 
   /** A page as JSON text: `{ rows, total, page, size }`. */
-  const list = async (
-    view: View,
-    { page = 1, size = DEFAULT_PAGE_SIZE, order, q = '' }: ListQuery
-  ): Promise<string> => {
-    const limit = Math.min(size, maxPageSize)
-    const window = { limit, offset: (page - 1) * limit }
-    const filter = q === '' ? null : search([...view.columns.values()], q)
-    const selection = { table: view.table, order: totalOrder(view.table, parseOrder(view, order)), filter }
-    if (filter) {
-      const { rows, total } = await pageOfMatches(selection, view.json, window)
-      return `{"rows":[${rows}],"total":${total},"page":${page},"size":${limit}}`
-    }
-    const total = await totals.get(view.table)
-    const rows = await pageOfAll(selection, view.json, window, total)
-    return `{"rows":[${rows}],"total":${total},"page":${page},"size":${limit}}`
+  const list = async (view: View, query: ListQuery): Promise<string> => {
+    const selection = selectionOf(view, query)
+    const window = windowOf(query, maxPageSize)
+    const { rows, total } = await (selection.filter
+      ? pageOfMatches(selection, view.json, window)
+      : pageOfAll(selection, view.json, window))
+    return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
   }
 
   return { read, create, update, remove, increment, list }
