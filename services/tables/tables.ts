@@ -1,21 +1,17 @@
-import type { FieldChanges, NewField, NewTable, TableChanges } from '../../schemas/table.ts'
+import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, type Row, type SqlValue, type Statement, UnexpectedChanges } from '../database/database.ts'
+import { type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
+import { RESERVED_PREFIX } from '../database/migrations.ts'
 import { DomainError, invalid, tableNotFound } from '../errors.ts'
-import { fits } from '../sql/column-kind.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
-import { foldName, identifier } from '../sql/identifiers.ts'
-import {
-  defaultAs,
-  describeColumns,
-  describeKeyIndex,
-  describeTable,
-  reachableRowid,
-  toStructure
-} from '../sql/introspection.ts'
+import { foldName } from '../sql/identifiers.ts'
+import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
+import { countRows } from '../sql/lists.ts'
 import { declareField, declareStructure } from './new-table.ts'
-import type { Column, RegisteredTable, Structure } from './registered-table.ts'
-import { REGISTRY_COLUMNS, type TableRegistry, toRegisteredTable } from './registry.ts'
+import type { RegisteredTable } from './registered-table.ts'
+import { type TableRegistry, toRegisteredTable } from './registry.ts'
+import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
+import { deleteTable, insertTable, selectNamed, updateMetadata, updateStructure } from './table-statements.ts'
 
 export interface TableServiceOptions {
   readonly db: Database
@@ -24,8 +20,10 @@ export interface TableServiceOptions {
 }
 
 /** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
-const isReserved = (name: string) =>
-  /^(?:_rowhouse_|sqlite_)/.test(foldName(name)) || ['_schema', '_me'].includes(foldName(name))
+const isReserved = (name: string) => {
+  const folded = foldName(name)
+  return [RESERVED_PREFIX, 'sqlite_'].some((prefix) => folded.startsWith(prefix)) || ['_schema', '_me'].includes(folded)
+}
 
 /** SQLite's own; its ALTER TABLE, too, looks for pragma functions by names that a table would hide. */
 const RESERVED_NEW = /^(?:sqlite_|pragma_)/i
@@ -58,56 +56,6 @@ const taken = (name: string, type: string) =>
     hint: TAKEN_HINT[type] ?? 'Choose another name.'
   })
 
-/** The flags and labels of a table, and of its fields, survive a fresh look at what is stored. */
-const keepChoices = (fresh: Structure, before: Structure): Structure => {
-  const known = new Map(before.columns.map((column) => [column.name, column]))
-  const columns = fresh.columns.map((column): Column => {
-    const old = known.get(column.name)
-    if (!old) return column
-    const jsonType = fits(old.jsonType, column.sqliteType) ? old.jsonType : column.jsonType
-    return {
-      ...column,
-      label: old.label,
-      isHidden: old.isHidden && !column.isPrimary,
-      isReadonly: old.isReadonly || column.isGenerated,
-      jsonType,
-      defaultValue: defaultAs(column.defaultValue, jsonType),
-      nullable: column.isPrimary ? old.nullable : column.nullable
-    }
-  })
-  const has = (name: string) => columns.some((column) => column.name === name)
-  return { ...fresh, columns, autoTimestamps: before.autoTimestamps && has('created_at') && has('updated_at') }
-}
-
-/** A column named `rowid` hides the rowid that went by this name before. */
-const withColumn = (structure: Structure, column: Column): Structure => {
-  const columns = [...structure.columns, column]
-  const keepsRowid = structure.isRowidKey || structure.rowid === null
-  return { ...structure, columns, rowid: keepsRowid ? structure.rowid : reachableRowid(columns) }
-}
-
-const changeColumns = (columns: readonly Column[], changes: readonly FieldChanges[]): readonly Column[] => {
-  const byName = new Map(columns.map((column) => [column.name, column]))
-  for (const [index, { name, ...change }] of changes.entries()) {
-    const column = byName.get(name)
-    if (!column)
-      throw invalid([
-        { path: `/fields/${index}/name`, code: 'unknown', message: `'${name}' is no field of this table.` }
-      ])
-    if (column.isPrimary && change.isHidden) {
-      throw invalid([
-        { path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }
-      ])
-    }
-    byName.set(name, {
-      ...column,
-      ...change,
-      isReadonly: column.isGenerated || (change.isReadonly ?? column.isReadonly)
-    })
-  }
-  return [...byName.values()]
-}
-
 /** Registration, metadata and structure of tables. Their records are the record service's. */
 export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
   const apply = (row: Row | undefined) => registry.apply(toRegisteredTable(row as Row))
@@ -120,23 +68,6 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     ])
     return table && { table, columns, keyIndex }
   }
-
-  const insertTable = (name: string, label: string, note: string | null, structure: Structure): Statement => {
-    const now = BigInt(clock())
-    return {
-      sql: `INSERT INTO _rowhouse_tables (name, label, note, structure, is_published, is_editable, created_at, updated_at)
-        VALUES (?, ?, ?, ?, 1, 1, ?, ?) RETURNING ${REGISTRY_COLUMNS}`,
-      params: [name, label, note, JSON.stringify(structure), now, now]
-    }
-  }
-
-  /** A change of one row of the registry, refused where the row is not as it was seen. */
-  const updateTable = (seen: RegisteredTable, set: string, params: readonly SqlValue[]): Statement => ({
-    sql: `UPDATE _rowhouse_tables SET ${set}, updated_at = max(?, updated_at + 1)
-      WHERE id = ? AND updated_at = ? RETURNING ${REGISTRY_COLUMNS}`,
-    params: [...params, BigInt(clock()), BigInt(seen.id), BigInt(seen.updatedAt)],
-    expect: 1
-  })
 
   /** Runs a change against the table as it is now, and again when somebody else's change came in between. */
   const change = async (id: number, unit: (table: RegisteredTable) => Promise<readonly Statement[]>) => {
@@ -170,15 +101,12 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       ])
     }
     const { structure, defaults } = declareStructure(table)
-    const [existing] = await db.read({
-      sql: 'SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE',
-      params: [name]
-    })
+    const [existing] = await db.read(selectNamed(name))
     if (registry.find(name)) throw registered(name)
     if (existing) throw taken(String(existing.name), String(existing.type))
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
-      insertTable(name, label, note, structure)
+      insertTable({ name, label, note, structure }, clock())
     ])
   }
 
@@ -199,29 +127,16 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     if (registry.find(name)) throw registered(name)
     const found = await readStructure(name)
     if (!found) throw tableNotFound(name)
-    return register(found.name, [insertTable(found.name, '', null, found.structure)])
+    return register(found.name, [insertTable({ ...found, label: '', note: null }, clock())])
   }
 
   /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
   const update = (id: number, changes: TableChanges): Promise<RegisteredTable> =>
     change(id, async (table) => {
-      const {
-        label = table.label,
-        note = table.note,
-        isPublished = table.isPublished,
-        isEditable = table.isEditable
-      } = changes
-      const columns = changeColumns(table.structure.columns, changes.fields ?? [])
-      const structure = JSON.stringify({ ...table.structure, columns })
-      const flags = [isPublished, isEditable].map((flag) => (flag ? 1n : 0n))
-      return [
-        updateTable(table, 'label = ?, note = ?, structure = ?, is_published = ?, is_editable = ?', [
-          label,
-          note,
-          structure,
-          ...flags
-        ])
-      ]
+      const { fields = [], ...metadata } = changes
+      const columns = changeColumns(table.structure.columns, fields)
+      const changed = { ...table, ...metadata, structure: { ...table.structure, columns } }
+      return [updateMetadata(table, changed, clock())]
     })
 
   /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
@@ -233,7 +148,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
           hint: 'Unregister it: DELETE /admin/tables/:id?confirm=true.'
         })
       }
-      return [updateTable(table, 'structure = ?', [JSON.stringify(keepChoices(found.structure, table.structure))])]
+      return [updateStructure(table, keepChoices(found.structure, table.structure), clock())]
     })
 
   /** @throws TABLE_NOT_FOUND, FIELD_EXISTS, VALIDATION_FAILED */
@@ -247,32 +162,26 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       if (columns.length >= MOST_FIELDS) {
         throw invalid([{ path: '/field', code: 'range', message: `A table takes ${MOST_FIELDS} fields at most.` }])
       }
-      const structure = JSON.stringify(withColumn(table.structure, column))
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
-        updateTable(table, 'structure = ?', [structure])
+        updateStructure(table, withColumn(table.structure, column), clock())
       ]
     })
-
-  const countRows = async (name: string) => {
-    const [row] = await db.scan({ sql: `SELECT count(*) AS count FROM ${identifier(name)}`, params: [] })
-    return Number(row?.count)
-  }
 
   /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
   const unregister = async (id: number, confirm: boolean): Promise<void> => {
     const table = registry.get(id)
     if (!confirm) {
-      const count = await countRows(table.name)
+      const [row] = await db.scan(countRows({ table, order: [], filter: null }))
       throw new DomainError(
         'CONFIRMATION_REQUIRED',
-        `'${table.name}' has ${count} rows. They stay in the database, but can no longer be reached.`,
+        `'${table.name}' has ${row?.total} rows. They stay in the database, but can no longer be reached.`,
         {
           hint: 'To unregister the table, repeat the call with ?confirm=true. It can be imported again.'
         }
       )
     }
-    await db.write([{ sql: 'DELETE FROM _rowhouse_tables WHERE id = ?', params: [BigInt(id)] }])
+    await db.write([deleteTable(id)])
     registry.forget(table)
   }
 
