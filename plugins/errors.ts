@@ -43,9 +43,15 @@ const internal = () =>
     hint: 'The log of the service has the cause under this requestId.'
   })
 
+/** Fastify has more codes than are listed above, and new versions bring others. */
+const isCallersFault = ({ code, statusCode = 500 }: FastifyError) =>
+  String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
+
 const toDomainError = (error: FastifyError | DomainError): DomainError => {
   if (error instanceof DomainError) return error
-  return frameworkErrors[error.code]?.() ?? internal()
+  const known = frameworkErrors[error.code]
+  if (known) return known()
+  return isCallersFault(error) ? new DomainError('MALFORMED_REQUEST', 'The request cannot be read.') : internal()
 }
 
 const toBody = ({ code, message, details, hint }: DomainError, requestId: string): ErrorBody => ({

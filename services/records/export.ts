@@ -17,8 +17,10 @@ const LINE_END = '\r\n'
 
 /** Bytes that one step should give: large enough to be fast, small enough to keep memory flat. */
 const TARGET_CHUNK = 256 * 1024
-const FIRST_ROWS = 100
+const FIRST_ROWS = 1
 const MOST_ROWS = 2000
+/** How much larger than the last a step may be: rows may grow wider on the way. */
+const GROWTH = 8
 
 type Chunk = Uint8Array | string
 
@@ -26,7 +28,7 @@ const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanc
 
 /** Rows for the next step, from how wide the last ones were. */
 const nextStep = (rows: number, bytes: number) =>
-  Math.max(1, Math.min(MOST_ROWS, Math.floor((rows * TARGET_CHUNK) / bytes)))
+  Math.max(1, Math.min(MOST_ROWS, GROWTH * rows, Math.floor((rows * TARGET_CHUNK) / bytes)))
 
 /** CSV of whole tables: bounded memory, reader threads, and nothing held while the client does not read. */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {

@@ -1,6 +1,12 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, type SqlValue, UnexpectedChanges, type WriteResult } from '../database/database.ts'
+import {
+  type Database,
+  type SqlValue,
+  type Statement,
+  UnexpectedChanges,
+  type WriteResult
+} from '../database/database.ts'
 import { DomainError, invalid, recordNotFound } from '../errors.ts'
 import { kindOf } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
@@ -39,6 +45,8 @@ export interface RecordServiceOptions {
 
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
+/** Characters beyond which a page is made in a reader thread: the event loop would stand still meanwhile. */
+const WIDE_PAGE = 1024 * 1024
 const INCREMENTABLE = ['integer', 'real', 'numeric']
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
@@ -82,6 +90,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     })
 
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? refusedByTrigger() : refusedByConstraint())
+
+  /** Characters of a row, where pages have been found to be wide. */
+  const widths = new WeakMap<RegisteredTable, number>()
 
   /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
   const writeRow = async (view: View, pk: string, unit: Promise<readonly WriteResult[]>, why: () => Error) => {
@@ -160,13 +171,26 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return String(row?.rows)
   }
 
+  /** A page on the event loop, which tells how wide the rows of the table are; null where it cannot be sought. */
+  const readRows = async ({ table }: Selection, statement: Statement, { limit }: Window) => {
+    const rows = await db.readText(statement).catch((error) => {
+      widths.set(table, Number.POSITIVE_INFINITY)
+      throw error
+    })
+    if (rows !== null && rows.length > WIDE_PAGE) widths.set(table, rows.length / limit)
+    return rows
+  }
+
   /** The rows of an unfiltered page by the cheapest way that is right. */
   const rowsOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
+    const { table } = selection
     if (window.offset >= total) return ''
-    if (!isKeyOrder(selection)) return scanRows(selection, json, window)
-    if (window.offset <= LONGEST_SKIP) return String(await db.readText(pageNearStart(selection, json, window)))
-    if (!selection.table.structure.isRowidKey) return scanRows(selection, json, window)
-    const sought = await db.readText(pageBySeeking(selection, json, window, total))
+    const isWide = (widths.get(table) ?? 0) * window.limit > WIDE_PAGE
+    if (isWide || !isKeyOrder(selection)) return scanRows(selection, json, window)
+    if (window.offset <= LONGEST_SKIP)
+      return String(await readRows(selection, pageNearStart(selection, json, window), window))
+    if (!table.structure.isRowidKey) return scanRows(selection, json, window)
+    const sought = await readRows(selection, pageBySeeking(selection, json, window, total), window)
     return sought ?? scanRows(selection, json, window)
   }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { foldName } from '../sql/identifiers.ts'
-import { countRows } from '../sql/lists.ts'
+import { countRows, countUpTo } from '../sql/lists.ts'
 import type { RegisteredTable } from '../tables/registered-table.ts'
 
 interface Entry {
@@ -10,6 +10,9 @@ interface Entry {
   /** Moves with everything that may change the number of rows. */
   version: number
 }
+
+/** Rows that may be counted on the event loop. */
+const SMALL_TABLE = 1000
 
 export interface TotalsOptions {
   readonly db: Database
@@ -33,11 +36,18 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     return entry
   }
 
+  /** Small tables are counted on the event loop: their lists wait for no search of a large one. */
+  const countNow = async (table: RegisteredTable) => {
+    const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
+    if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
+    const [row] = await db.scan(countRows({ table, order: [], filter: null }))
+    return Number(row?.total)
+  }
+
   const count = async (table: RegisteredTable, entry: Entry) => {
     const { version } = entry
     const wasQuiet = entry.writesUnderWay === 0
-    const [row] = await db.scan(countRows({ table, order: [], filter: null }))
-    const total = Number(row?.total)
+    const total = await countNow(table)
     if (wasQuiet && entry.writesUnderWay === 0 && entry.version === version && isCountable(table)) entry.total = total
     return total
   }

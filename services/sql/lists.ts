@@ -137,6 +137,12 @@ export const countRows = (selection: Selection): Statement => {
   return { sql: `SELECT count(*) AS total FROM ${identifier(table.name)}${where}`, params: filter?.params ?? [] }
 }
 
+/** How many rows there are, but no more than so many: bounded work, whatever the table. */
+export const countUpTo = ({ name }: RegisteredTable, most: number): Statement => ({
+  sql: `SELECT count(*) AS total FROM (SELECT 1 FROM ${identifier(name)} LIMIT ?)`,
+  params: [BigInt(most)]
+})
+
 /** A filtered page and its total, of one snapshot. */
 export const pageWithTotal = (selection: Selection, json: string, window: Window): Statement => {
   const page = pageByScanning(selection, json, window)

@@ -5,17 +5,28 @@ import { finiteReal } from './record-json.ts'
 
 const CELLS_PER_CALL = 500
 
-/** What a spreadsheet may take for a formula, behind white space too: = + - @ TAB CR (OWASP, CSV injection). */
-const FORMULA_START = /^[ \n\v\f\u00a0]*[=+\-@\t\r]/
-const WHITE_SPACE = 'char(32, 10, 11, 12, 160)'
-const FORMULA_GLOB = "'[=+@' || char(9, 13) || '-]*'"
+/** Code points that show as nothing and that a spreadsheet may skip. TAB and CR are no part: they begin formulas. */
+const BLANK = [
+  10, 11, 12, 28, 29, 30, 31, 32, 133, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201, 8202,
+  8203, 8232, 8233, 8239, 8287, 8288, 12288, 65279
+]
+
+/** What a spreadsheet may take for a formula: = + - @ TAB CR (OWASP, CSV injection), and the full-width forms. */
+const FORMULA = ['=', '+', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff20', '\uff0d', '-'].join('')
+
+const FORMULA_START = new RegExp(`^[${String.fromCodePoint(...BLANK)}]*[${FORMULA}]`, 'u')
+const WHITE_SPACE = `char(${BLANK.join(', ')})`
+const FORMULA_GLOB = `'[' || char(${[...FORMULA].map((character) => character.codePointAt(0)).join(', ')}) || ']*'`
 
 const quoted = (text: string) => `'"' || replace(${text}, '"', '""') || '"'`
 
-/** Text is always quoted, so that '' differs from NULL, and numbers never are. NULL stays NULL. */
+/**
+ * Text is always quoted, so that '' differs from NULL, and numbers never are. NULL stays NULL. Most texts begin with a
+ * letter or digit, which is quicker to see than that they do not begin with a formula.
+ */
 const textCell = (text: string, guard: boolean) =>
   guard
-    ? `CASE WHEN ltrim(${text}, ${WHITE_SPACE}) GLOB ${FORMULA_GLOB} THEN ${quoted(`'''' || ${text}`)} ELSE ${quoted(text)} END`
+    ? `CASE WHEN ${text} GLOB '[A-Za-z0-9]*' THEN ${quoted(text)} WHEN ltrim(${text}, ${WHITE_SPACE}) GLOB ${FORMULA_GLOB} THEN ${quoted(`'''' || ${text}`)} ELSE ${quoted(text)} END`
     : quoted(text)
 
 const anyCell = (value: string, guard: boolean) =>

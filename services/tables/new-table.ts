@@ -70,10 +70,19 @@ const ruleFaults = (field: NewField, path: string): ErrorDetail[] =>
     .filter(([broken]) => broken)
     .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
 
+/** Every row that leaves out the field shows its default, so a long one would make long answers of short requests. */
+const LONGEST_DEFAULT = 4000
+
+const longDefaultFault = ({ name, defaultValue }: Column, path: string): ErrorDetail[] => {
+  if (JSON.stringify(defaultValue).length <= LONGEST_DEFAULT) return []
+  const message = `The default of '${name}' must have ${LONGEST_DEFAULT} characters at most, as JSON.`
+  return [{ path: `${path}/defaultValue`, code: 'length', message }]
+}
+
 const defaultFault = (column: Column, path: string): ErrorDetail[] => {
   if (column.defaultValue === null) return []
   const checked = checkValue(column, column.defaultValue)
-  if (!('fault' in checked)) return []
+  if (!('fault' in checked)) return longDefaultFault(column, path)
   const { code, message, below = '' } = checked.fault
   return [
     { path: `${path}/defaultValue${below}`, code, message: `The default of '${column.name}${below}' ${message}.` }

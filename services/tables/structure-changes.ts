@@ -1,14 +1,15 @@
 import type { FieldChanges } from '../../schemas/table.ts'
 import { invalid } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
+import { foldName } from '../sql/identifiers.ts'
 import { defaultAs, reachableRowid } from '../sql/introspection.ts'
 import type { Column, Structure } from './registered-table.ts'
 
-/** The flags and labels of a table, and of its fields, survive a fresh look at what is stored. */
+/** Flags and labels survive a fresh look at what is stored; a name that changed its case only is the same to SQLite. */
 export const keepChoices = (fresh: Structure, before: Structure): Structure => {
-  const known = new Map(before.columns.map((column) => [column.name, column]))
+  const known = new Map(before.columns.map((column) => [foldName(column.name), column]))
   const columns = fresh.columns.map((column): Column => {
-    const old = known.get(column.name)
+    const old = known.get(foldName(column.name))
     if (!old) return column
     const jsonType = fits(old.jsonType, column.sqliteType) ? old.jsonType : column.jsonType
     return {

@@ -41,7 +41,7 @@ const OTHER_KINDS: Record<string, string> = {
 }
 
 const TAKEN_HINT: Record<string, string> = {
-  table: 'To serve the table that is there, import it: POST /admin/tables/import.'
+  table: 'To serve a table that is there and not yet registered, import it: POST /admin/tables/import.'
 }
 
 const isUniqueViolation = (error: unknown) => error instanceof DomainError && error.code === 'UNIQUE_VIOLATION'
@@ -102,8 +102,8 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     }
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
-    if (registry.find(name)) throw registered(name)
     if (existing) throw taken(String(existing.name), String(existing.type))
+    if (registry.find(name)) throw registered(name)
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
       insertTable({ name, label, note, structure }, clock())
@@ -181,8 +181,9 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
         }
       )
     }
-    await db.write([deleteTable(id)])
+    const [deleted] = await db.write([deleteTable(id)])
     registry.forget(table)
+    if (deleted?.changes === 0) throw tableNotFound(id)
   }
 
   return {

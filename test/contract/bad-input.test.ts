@@ -244,7 +244,7 @@ check('names', [
   ['that are numbers', () => declare(5), 400, 'VALIDATION_FAILED'],
   ['of ours', () => declare('_rowhouse_tables'), 400, 'VALIDATION_FAILED'],
   ['of SQLite', () => declare('sqlite_stat1'), 400, 'VALIDATION_FAILED'],
-  ['that are taken', () => declare('OWNERS'), 409, 'TABLE_REGISTERED'],
+  ['that are taken', () => declare('OWNERS'), 409, 'TABLE_EXISTS'],
   ['of a view', () => declare('everybody'), 409, 'TABLE_EXISTS'],
   [
     'of our tables to import',

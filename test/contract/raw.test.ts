@@ -23,12 +23,13 @@ t.test('an expectation that cannot be met is refused in the envelope', async (t)
 })
 
 t.test('every method that HTTP knows is 405 on a known path, and 404 on an unknown one', async (t) => {
-  for (const method of ['PROPFIND', 'MKCOL', 'TRACE', 'PURGE']) {
+  for (const method of ['PROPFIND', 'MKCOL', 'TRACE', 'PURGE', 'QUERY']) {
     const call = (path: string) => send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
     const answer = await call('/health')
     refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
     t.match(answer.head, /^allow: GET, HEAD$/im)
-    refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
+    if (method !== 'QUERY') refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
+    else refuses(t, await call('/nowhere'), 400, 'MALFORMED_REQUEST')
   }
 })
 

@@ -123,6 +123,16 @@ t.test('query text is converted strictly, and unknown or repeated keys are refus
   t.match(firstDetail(await query('q=a%00b')), { path: '/q', code: 'format', message: /NUL/ })
 })
 
+t.test('a query that cannot be decoded is refused', async (t) => {
+  const { query } = await startEcho(t, { querystring: Type.Object({ q: Type.String() }, strict) })
+  t.same((await query('q=%e2%82%ac%25')).json().query, { q: '€%' })
+  for (const text of ['q=%zz', 'q=%e2%82', 'q=%', '%ff=1']) {
+    const answer = await query(text)
+    t.equal(answer.statusCode, 400, text)
+    t.match(answer.json(), { error: { code: 'MALFORMED_REQUEST' } })
+  }
+})
+
 t.test('a route without query parameters takes none', async (t) => {
   const { query } = await startEcho(t, {})
   t.equal((await query('')).statusCode, 200)

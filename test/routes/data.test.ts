@@ -388,7 +388,7 @@ t.test('a token creates a table as an administrator does', async (t) => {
   answers(t, await token.post('/data/by_token/records', { a: 'x' }), { id: 1, a: 'x', ...stamps() })
 
   t.test('and is refused', async (t) => {
-    refuses(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_REGISTERED')
+    refuses(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_EXISTS')
     refuses(t, await token.post('/data/_schema/tables', { ...body, name: '_me' }), 400, 'VALIDATION_FAILED', '/name')
     refuses(t, await token.post('/data/_schema/tables', { ...body, fields: [] }), 400, 'VALIDATION_FAILED', '/fields')
     refuses(t, await token.post('/data/_schema/tables', {}), 400, 'VALIDATION_FAILED', '/name')

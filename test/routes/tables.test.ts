@@ -225,7 +225,7 @@ t.test('a table name is unique, ignoring case, among all that the database has',
   await createTable(admin, { name: 'Unique_Name', fields: [{ name: 'a', jsonType: 'string' }] })
   for (const name of ['Unique_Name', 'unique_name']) {
     const answer = await declare(name, field)
-    refuses(t, answer, 409, 'TABLE_REGISTERED')
+    refuses(t, answer, 409, 'TABLE_EXISTS')
   }
   const stored = await declare('PEOPLE', field)
   refuses(t, stored, 409, 'TABLE_EXISTS')

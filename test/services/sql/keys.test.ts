@@ -20,9 +20,9 @@ const column = ([name, jsonType, sqliteType, declaredType = sqliteType]: KeyColu
   isGenerated: false
 })
 
-const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure => ({
+const structure = (columns: readonly KeyColumn[], isRowidKey = false, isStrict = false): Structure => ({
   columns: columns.map(column),
-  isStrict: false,
+  isStrict,
   key: columns.map(([name]) => name),
   isRowidKey,
   rowid: null,
@@ -30,14 +30,19 @@ const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure
 })
 
 const rowid = structure([['id', 'integer', 'INTEGER']], true)
-const text = structure([['code', 'string', 'TEXT']])
+const loose = structure([['code', 'string', 'TEXT']])
+const text = structure([['code', 'string', 'TEXT']], false, true)
 const numeric = structure([['n', 'number', 'NUMERIC', 'DECIMAL(10,2)']])
 const untyped = structure([['k', 'string', 'BLOB', '']])
 const blob = structure([['k', 'string', 'BLOB', 'BLOB']])
-const composite = structure([
-  ['a', 'string', 'TEXT'],
-  ['b', 'integer', 'INTEGER']
-])
+const composite = structure(
+  [
+    ['a', 'string', 'TEXT'],
+    ['b', 'integer', 'INTEGER']
+  ],
+  false,
+  true
+)
 
 t.test('integers of 64 bits have one spelling', async (t) => {
   for (const spelling of ['0', '7', '-7', '9223372036854775807', '-9223372036854775808']) {
@@ -76,6 +81,12 @@ t.test('a rowid is an integer, whatever its column declares', async (t) => {
 t.test('text keys are taken as they are', async (t) => {
   for (const spelling of ['7', '7.0', '', 'a,b', '%2C', 'a%b'])
     t.strictSame(parseKey(text, spelling), [spelling], spelling)
+})
+
+t.test('text keys that somebody else declared are compared exactly, too', async (t) => {
+  t.strictSame(parseKey(loose, 'Tom'), ['Tom', 'Tom'])
+  t.equal(keyMatch(loose), '"code" = ? AND "code" = ? COLLATE BINARY')
+  t.equal(keyMatch(text), '"code" = ?')
 })
 
 t.test('keys of numeric affinity have the spelling that JSON shows', async (t) => {

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { answers, asAdmin, confirms, createDatabase, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+
+const DATABASE = createDatabase(
+  t,
+  `CREATE TABLE folded (k TEXT PRIMARY KEY COLLATE NOCASE, n INTEGER);
+   INSERT INTO folded VALUES ('Tom', 1);
+   CREATE TABLE split (k TEXT COLLATE NOCASE, n INTEGER, PRIMARY KEY (k COLLATE BINARY));
+   INSERT INTO split VALUES ('abc', 1), ('ABC', 2);
+   CREATE TABLE secrets (id INTEGER PRIMARY KEY, Secret TEXT);
+   INSERT INTO secrets VALUES (1, 's');
+   CREATE TABLE _odd (a);`
+)
+const app = await startApp(t, { env: { DATABASE } })
+const admin = await asAdmin(app)
+
+t.test('a key has one spelling, whatever its collation', async (t) => {
+  const folded = await importTable(admin, 'folded')
+  answers(t, await admin.get(`/admin/tables/${folded.id}/data/Tom`), { k: 'Tom', n: 1 })
+  refuses(t, await admin.get(`/admin/tables/${folded.id}/data/TOM`), 404, 'RECORD_NOT_FOUND')
+
+  const split = await importTable(admin, 'split')
+  answers(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), { k: 'ABC', n: 2 })
+  confirms(t, await admin.put(`/admin/tables/${split.id}/data/ABC`, { n: 3 }))
+  answers(t, await admin.get(`/admin/tables/${split.id}/data/abc`), { k: 'abc', n: 1 })
+  confirms(t, await admin.delete(`/admin/tables/${split.id}/data/ABC`))
+  refuses(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('what is hidden stays hidden when its name changes its case', async (t) => {
+  const { id } = await importTable(admin, 'secrets')
+  dataOf(await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'Secret', isHidden: true }] }))
+  await app.database.write([{ sql: 'ALTER TABLE secrets RENAME Secret TO secret', params: [] }])
+  const { fields } = dataOf(await admin.post(`/admin/tables/${id}/refresh`))
+  t.match(fields[1], { name: 'secret', isHidden: true })
+})
+
+t.test('of two who unregister a table at once, one is told that it is gone', async (t) => {
+  const { id } = await importTable(admin, '_odd')
+  const deleted = await Promise.all([1, 2].map(() => admin.delete(`/admin/tables/${id}?confirm=true`)))
+  t.same(deleted.map(({ statusCode }) => statusCode).sort(), [200, 404])
+})

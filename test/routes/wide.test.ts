@@ -1,0 +1,37 @@
+import t from 'tap'
+import { asAdmin, createTable, dataOf, refuses, startApp } from '../helpers.ts'
+
+const app = await startApp(t, { env: { BODY_LIMIT: '3000000' } })
+const admin = await asAdmin(app)
+
+t.test('pages of wide rows leave the event loop, and stay the same', async (t) => {
+  const { id } = await createTable(admin, { name: 'wide', fields: [{ name: 'text', jsonType: 'string' }] })
+  for (const letter of 'abc') await admin.post(`/admin/tables/${id}/data`, { text: letter.repeat(700_000) })
+  const page = async () => dataOf(await admin.get(`/admin/tables/${id}/data?size=3`))
+  const first = await page()
+  t.same(
+    first.rows.map(({ text }: { text: string }) => text[0]),
+    ['a', 'b', 'c']
+  )
+  t.same(await page(), first)
+  t.equal(
+    (await admin.get(`/admin/tables/${id}/export`)).body.length,
+    2_100_000 + '"id","text"\r\n'.length + 3 * '1,""\r\n'.length
+  )
+})
+
+t.test('a default may be long, but not so long that a row without a value is', async (t) => {
+  const withDefault = (defaultValue: unknown, jsonType: 'string' | 'array') =>
+    admin.post('/admin/tables', { name: `t_${jsonType}`, label: '', fields: [{ name: 'f', jsonType, defaultValue }] })
+  refuses(t, await withDefault('x'.repeat(3999), 'string'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
+  refuses(t, await withDefault(['x'.repeat(4000)], 'array'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
+  dataOf(await withDefault('x'.repeat(3998), 'string'))
+})
+
+t.test('faults of a body are told, but not all of a great many', async (t) => {
+  const { id } = await createTable(admin, { name: 'many', fields: [{ name: 'text', jsonType: 'string' }] })
+  const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`unknown_${index}`, 1]))
+  const answer = await admin.post(`/admin/tables/${id}/data`, body)
+  refuses(t, answer, 400, 'VALIDATION_FAILED', '/unknown_0')
+  t.equal(answer.json().error.details.length, 20)
+})

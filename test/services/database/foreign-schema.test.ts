@@ -1,0 +1,35 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { databaseFile, rejection, sql, startEngine } from './engine.ts'
+
+/** A file whose schema needs a function that only its own application has, with the traces of an unclean end. */
+const abandoned = (t: Test) => {
+  const file = databaseFile(t)
+  const theirs = new BetterSqlite3(file)
+  theirs.function('theirs', { deterministic: true }, (value) => value)
+  theirs.exec(`CREATE TABLE plain (id INTEGER PRIMARY KEY, name TEXT);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+    INSERT INTO plain (name) SELECT 'row ' || i FROM n;
+    CREATE TABLE special (a TEXT CHECK (theirs(a) <> ''));
+    INSERT INTO special VALUES ('x');`)
+  const leaf = theirs.prepare("SELECT max(pageno) FROM dbstat WHERE name = 'plain' AND pagetype = 'leaf'").pluck().get()
+  theirs.close()
+  writeFileSync(`${file}-wal`, '')
+  return { file, leaf: Number(leaf) }
+}
+
+const PAGE = 4096
+
+t.test('after an unclean end a schema that only its application understands is no damage', async (t) => {
+  const db = await startEngine(t, abandoned(t).file)
+  t.same(await db.read(sql('SELECT count(*) AS n FROM plain')), [{ n: 2000 }])
+})
+
+t.test('while damage in the other tables still is', async (t) => {
+  const { file, leaf } = abandoned(t)
+  const bytes = readFileSync(file)
+  bytes.fill(0xff, (leaf - 1) * PAGE, leaf * PAGE)
+  writeFileSync(file, bytes)
+  t.match(await rejection(startEngine(t, file)), { message: /is damaged/ })
+})
