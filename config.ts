@@ -30,9 +30,9 @@ export type Config = Static<typeof ConfigSchema>
 
 /** An address, or a network in CIDR notation. */
 const isNetwork = (text: string) => {
-  const [address = '', prefix] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return prefix === undefined ? bits > 0 : /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const family = isIP(address)
+  return family !== 0 && Number(prefix ?? 0) <= (family === 4 ? 32 : 128)
 }
 
 const assertNetworks = (name: string, list: string) => {

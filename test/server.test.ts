@@ -164,6 +164,13 @@ t.test('ACCESS_LOG writes a line per request, without its credentials', async (t
   t.notMatch(log, /canary/)
 })
 
+t.test('ACCESS_LOG does not lower a level that says more', async (t) => {
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ACCESS_LOG: 'true', LOG_LEVEL: 'trace' })
+  await fetch(`${server.address}/health`)
+  t.equal(await stop(server), 0)
+  t.match(server.output.join('\n'), /"url":"\/health"/)
+})
+
 t.test('a request in flight finishes when the service is told to stop', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' })
   const body = JSON.stringify({ name: 'admin', password: 'correct horse' })

@@ -42,31 +42,23 @@ const damaged = (file: string, verdict: string) =>
     `${file} is damaged, or not a SQLite database (${verdict.replaceAll('\n', ' ')}). Restore it from a backup.`
   )
 
-/** Plain SQLITE_ERROR: the file needs a function, collation or module that only its own application has. */
-const isForeign = (error: unknown) => toPlainError(error).code === 'SQLITE_ERROR'
-
-const checkTable = (connection: Connection, table: string) => {
+/** null where SQLite cannot tell: the schema needs a function, collation or module that only its application has. */
+const quickCheck = (connection: Connection, argument: string) => {
   try {
-    return String(connection.value(`PRAGMA quick_check(${textLiteral(table)})`))
+    return String(connection.value(`PRAGMA quick_check(${argument})`))
   } catch (error) {
-    if (!isForeign(error)) throw error
-    return 'ok'
+    if (toPlainError(error).code === 'SQLITE_ERROR') return null
+    throw error
   }
 }
 
-/** What cannot be checked without the application that made it is passed over; everything else still is checked. */
-const checkTables = (connection: Connection) => {
-  const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
-  return tables.map(({ name }) => checkTable(connection, String(name))).find((verdict) => verdict !== 'ok') ?? 'ok'
-}
-
+/** The whole file; where that cannot be checked at once, each of its tables that can. */
 const check = (connection: Connection) => {
-  try {
-    return String(connection.value('PRAGMA quick_check(1)'))
-  } catch (error) {
-    if (!isForeign(error)) throw error
-    return checkTables(connection)
-  }
+  const whole = quickCheck(connection, '1')
+  if (whole !== null) return whole
+  const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
+  const verdicts = tables.map(({ name }) => quickCheck(connection, textLiteral(String(name))) ?? 'ok')
+  return verdicts.find((verdict) => verdict !== 'ok') ?? 'ok'
 }
 
 const assertIntact = (connection: Connection, file: string) => {

@@ -103,7 +103,6 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw taken(String(existing.name), String(existing.type))
-    if (registry.find(name)) throw registered(name)
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
       insertTable({ name, label, note, structure }, clock())

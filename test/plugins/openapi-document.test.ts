@@ -37,7 +37,10 @@ t.test('an operation has the failures that follow from its form', async (t) => {
 })
 
 t.test('an operation has the failures that follow from what it does', async (t) => {
-  t.same(statusesOf('/auth/login', 'post', { operationId: 'logIn' }), [200, 400, 401, 403, 429, 500, 503, 507])
+  t.same(
+    statusesOf('/auth/login', 'post', { operationId: 'logIn' }),
+    [200, 400, 401, 403, 408, 413, 415, 429, 500, 503, 507]
+  )
   t.ok(statusesOf('/admin/tables/import', 'post', { operationId: 'importTable' }).includes(404))
 })
 

@@ -26,6 +26,12 @@ t.test('after an unclean end a schema that only its application understands is n
   t.same(await db.read(sql('SELECT count(*) AS n FROM plain')), [{ n: 2000 }])
 })
 
+t.test('what is no database at all is refused as such', async (t) => {
+  const { file } = abandoned(t)
+  writeFileSync(file, 'this is no database'.repeat(1000))
+  t.match(await rejection(startEngine(t, file)), { message: /is damaged, or not a SQLite database/ })
+})
+
 t.test('while damage in the other tables still is', async (t) => {
   const { file, leaf } = abandoned(t)
   const bytes = readFileSync(file)
