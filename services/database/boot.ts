@@ -61,7 +61,8 @@ const check = (connection: Connection) => {
   return verdicts.find((verdict) => verdict !== 'ok') ?? 'ok'
 }
 
-const assertIntact = (connection: Connection, file: string) => {
+/** @throws when the file is damaged, or the disk does not let it be read */
+export const assertIntact = (connection: Connection, file: string) => {
   const verdict = check(connection)
   if (verdict !== 'ok') throw damaged(file, verdict)
 }

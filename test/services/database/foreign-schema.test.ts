@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { assertIntact } from '../../../services/database/boot.ts'
+import { openConnection } from '../../../services/database/connection.ts'
 import { databaseFile, rejection, sql, startEngine } from './engine.ts'
 
 /** A file whose schema needs a function that only its own application has, with the traces of an unclean end. */
@@ -20,6 +22,7 @@ const abandoned = (t: Test) => {
 }
 
 const PAGE = 4096
+const HEADER = 100
 
 t.test('after an unclean end a schema that only its application understands is no damage', async (t) => {
   const db = await startEngine(t, abandoned(t).file)
@@ -30,6 +33,25 @@ t.test('what is no database at all is refused as such', async (t) => {
   const { file } = abandoned(t)
   writeFileSync(file, 'this is no database'.repeat(1000))
   t.match(await rejection(startEngine(t, file)), { message: /is damaged, or not a SQLite database/ })
+})
+
+t.test('a schema that cannot be read at all is damage', async (t) => {
+  const { file } = abandoned(t)
+  const bytes = readFileSync(file)
+  bytes.fill(0xff, HEADER, PAGE)
+  writeFileSync(file, bytes)
+  t.match(await rejection(startEngine(t, file)), { message: /is damaged/ })
+})
+
+t.test('a disk that fails during the check is no verdict', async (t) => {
+  const { file } = abandoned(t)
+  const connection = openConnection({ file, readonly: true, busyTimeout: 0, cacheSize: 1 })
+  t.teardown(() => connection.close())
+  const value = () => {
+    throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' })
+  }
+  t.throws(() => assertIntact({ ...connection, value }, file), { code: 'SQLITE_IOERR_READ' })
+  assertIntact(connection, file)
 })
 
 t.test('while damage in the other tables still is', async (t) => {
