@@ -2,10 +2,11 @@ import type { Connection } from './connection.ts'
 import { type SqlValue, UnexpectedChanges, type WriteResult } from './database.ts'
 import { type PlainError, toPlainError } from './sqlite-errors.ts'
 
-/** A unit as it crosses to the writer thread: each SQL text travels once a batch, statements point to it. */
+/** A unit as it crosses to the writer thread: each SQL text travels once a parcel, statements point to it. */
 export type PackedUnit = readonly (readonly [sql: number, params: readonly SqlValue[], expect: number | undefined])[]
 
-export interface PackedBatch {
+/** The units of one turn of the event loop. */
+export interface Parcel {
   readonly texts: readonly string[]
   readonly units: readonly PackedUnit[]
 }
@@ -13,20 +14,24 @@ export interface PackedBatch {
 export type Outcome = { readonly results: readonly WriteResult[] } | { readonly error: PlainError }
 
 export interface BatchResult {
+  /** One for each unit, in the order of parcels and units. */
   readonly outcomes: readonly Outcome[]
   /** Another program has committed since this connection last looked. */
   readonly foreign: boolean
 }
 
 /**
- * Commits a batch of independent units with one fsync. Each unit has its own savepoint, so that one that fails leaves
+ * Commits a batch of parcels, all of whose units are independent, with one fsync. Each unit has its own savepoint, so that one that fails leaves
  * its neighbours alone. What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a
  * deferred foreign key at COMMIT) sends every unit through a transaction of its own.
  */
+type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome | null
+
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
   const dataVersion = () => connection.value('PRAGMA data_version')
   let version = dataVersion()
+  let isForeign = false
 
   /** A failure to look says nothing: the version stays, and the next look finds what there was. */
   const sawForeignCommit = () => {
@@ -77,15 +82,35 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  /** The outcomes, or null when the transaction ended before its COMMIT and nothing of it remains. */
-  const together = ({ texts, units }: PackedBatch): readonly Outcome[] | null => {
-    const outcomes: Outcome[] = []
-    for (const unit of units) {
-      outcomes.push(inSavepoint(texts, unit))
-      if (!raw.inTransaction) return null
-    }
+  const unguarded = (texts: readonly string[], unit: PackedUnit): Outcome | null => {
     try {
-      run('COMMIT', [])
+      return { results: execute(texts, unit) }
+    } catch {
+      return null
+    }
+  }
+
+  /** The outcomes within the open transaction, or null as soon as a unit has none or has ended it. */
+  const inTurn = (batch: readonly Parcel[], outcomeOf: OutcomeOf) => {
+    const outcomes: Outcome[] = []
+    for (const { texts, units } of batch) {
+      for (const unit of units) {
+        const outcome = outcomeOf(texts, unit)
+        if (outcome === null || !raw.inTransaction) return null
+        outcomes.push(outcome)
+      }
+    }
+    return outcomes
+  }
+
+  /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
+  const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
+    run('BEGIN IMMEDIATE', [])
+    isForeign = sawForeignCommit() || isForeign
+    try {
+      const outcomes = inTurn(batch, outcomeOf)
+      if (outcomes) run('COMMIT', [])
+      else rollBack()
       return outcomes
     } catch {
       rollBack()
@@ -93,15 +118,20 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  const runBatch = (batch: PackedBatch): BatchResult => {
+  const eachUnit = <T>(batch: readonly Parcel[], use: (texts: readonly string[], unit: PackedUnit) => T) =>
+    batch.flatMap(({ texts, units }) => units.map((unit) => use(texts, unit)))
+
+  const commit = (batch: readonly Parcel[]) => {
     try {
-      run('BEGIN IMMEDIATE', [])
+      return together(batch, unguarded) ?? together(batch, inSavepoint) ?? eachUnit(batch, alone)
     } catch (error) {
-      return { outcomes: batch.units.map(() => ({ error: toPlainError(error) })), foreign: false }
+      return eachUnit(batch, () => ({ error: toPlainError(error) }))
     }
-    const foreign = sawForeignCommit()
-    const outcomes = together(batch) ?? batch.units.map((unit) => alone(batch.texts, unit))
-    return { outcomes, foreign }
+  }
+
+  const runBatch = (batch: readonly Parcel[]): BatchResult => {
+    isForeign = false
+    return { outcomes: commit(batch), foreign: isForeign }
   }
 
   return { runBatch, sawForeignCommit }

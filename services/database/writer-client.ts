@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { overloaded } from '../errors.ts'
-import type { Outcome, PackedBatch, PackedUnit } from './batch.ts'
+import type { Outcome, PackedUnit, Parcel } from './batch.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement, WriteResult } from './database.ts'
 import { engineStopped, toDomainError } from './sqlite-errors.ts'
@@ -23,7 +23,7 @@ interface WriterEvents {
   readonly onDeath: (cause: Error) => void
 }
 
-const pack = (pending: readonly Pending[]): PackedBatch => {
+const pack = (pending: readonly Pending[]): Parcel => {
   const texts: string[] = []
   const positions = new Map<string, number>()
   const positionOf = (sql: string) => {
@@ -47,30 +47,30 @@ const stopped = () => toDomainError(engineStopped)
 export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
   const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
   const tell = (request: WriterRequest) => worker.postMessage(request)
-  let waiting: Pending[] = []
-  let committing: Pending[] = []
+  /** Units of this turn of the event loop. */
+  let gathering: Pending[] = []
+  /** Units that the thread has, in the order in which it answers. */
+  let told: Pending[] = []
   let isClosed = false
   let fault: unknown
 
-  /** One batch is under way at a time; the next gathers while this one is in fsync. */
   const post = () => {
-    if (committing.length > 0 || waiting.length === 0) return
-    committing = waiting
-    waiting = []
-    tell(pack(committing))
+    if (gathering.length === 0) return
+    tell(pack(gathering))
+    told = told.concat(gathering)
+    gathering = []
   }
 
   const receive = (outcomes: readonly Outcome[]) => {
-    const answered = committing
-    committing = []
-    post()
-    for (const [index, pending] of answered.entries()) settle(pending, outcomes[index] as Outcome)
+    const answered = told
+    told = answered.slice(outcomes.length)
+    for (const [index, outcome] of outcomes.entries()) settle(answered[index] as Pending, outcome)
   }
 
   const failAll = (error: Error) => {
-    for (const { reject } of [...committing, ...waiting]) reject(error)
-    committing = []
-    waiting = []
+    for (const { reject } of [...told, ...gathering]) reject(error)
+    told = []
+    gathering = []
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -100,16 +100,16 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
   const write = (unit: readonly Statement[]) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
-      if (waiting.length >= LONGEST_QUEUE) {
+      if (told.length + gathering.length >= LONGEST_QUEUE) {
         return reject(overloaded('More writes are waiting than can be taken. Try again.', 1))
       }
-      if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(post)
+      if (gathering.push({ unit, resolve, reject }) === 1) setImmediate(post)
     })
 
   /** Settles with the last unit that was taken; there may be more of them than the queue takes. */
   const drained = () =>
     new Promise<void>((resolve) => {
-      waiting.push({ unit: [], resolve: () => resolve(), reject: () => resolve() })
+      gathering.push({ unit: [], resolve: () => resolve(), reject: () => resolve() })
       setImmediate(post)
     })
 

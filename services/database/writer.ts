@@ -1,5 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { type BatchResult, createBatchRunner, type PackedBatch } from './batch.ts'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type BatchResult, createBatchRunner, type Parcel } from './batch.ts'
 import { openWriter } from './boot.ts'
 import type { ConnectionOptions } from './connection.ts'
 import { type PlainError, toPlainError } from './sqlite-errors.ts'
@@ -11,13 +11,20 @@ export type WriterMessage =
   | { readonly batch: BatchResult }
   | { readonly foreign: true }
 
-/** What it is told: a batch, or to close. */
-export type WriterRequest = PackedBatch | 'close'
+/** What it is told: units to write, or to close. */
+export type WriterRequest = Parcel | 'close'
 
 const IDLE_CHECK_MS = 1000
 
 const port = parentPort as NonNullable<typeof parentPort>
 const say = (message: WriterMessage) => port.postMessage(message)
+
+/** What has been told since, without another turn of this thread's event loop. */
+const waitingRequests = () => {
+  const requests: WriterRequest[] = []
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) requests.push(next.message)
+  return requests
+}
 
 const serve = () => {
   const connection = openWriter(workerData as ConnectionOptions)
@@ -28,11 +35,18 @@ const serve = () => {
     if (sawForeignCommit()) say({ foreign: true })
   }, IDLE_CHECK_MS)
 
-  port.on('message', (request: WriterRequest) => {
-    if (request !== 'close') return say({ batch: runBatch(request) })
+  const close = () => {
     clearInterval(idleCheck)
     connection.close()
     port.close()
+  }
+
+  // Whatever arrived during the last commit is the next batch.
+  port.on('message', (first: WriterRequest) => {
+    const requests = [first, ...waitingRequests()]
+    const batch = requests.filter((request) => request !== 'close')
+    if (batch.length > 0) say({ batch: runBatch(batch) })
+    if (batch.length < requests.length) close()
   })
   say({ ready: true })
 }

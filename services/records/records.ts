@@ -19,14 +19,6 @@ import {
   totalOrder,
   type Window
 } from '../sql/lists.ts'
-import {
-  deleteRecord,
-  incrementRecord,
-  insertRecord,
-  insertThenSelect,
-  recordExists,
-  updateRecord
-} from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { selectionOf, windowOf } from './selection.ts'
@@ -100,7 +92,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       await unit
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
-      const found = await db.read(recordExists(view.table, keyOf(view, pk)))
+      const found = await db.read(view.statements.exists(keyOf(view, pk)))
       if (found.length > 1) throw ambiguousKey(pk)
       throw found.length === 0 ? recordNotFound(pk) : why()
     }
@@ -108,17 +100,15 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   /** @throws RECORD_NOT_FOUND */
   const read = async (view: View, pk: string): Promise<string> => {
-    const record = await db.readText({ sql: view.selectRecord, params: keyOf(view, pk) })
+    const record = await db.readText(view.statements.read(keyOf(view, pk)))
     if (record === null) throw recordNotFound(pk)
     return record
   }
 
   const create = async (view: View, body: RecordBody): Promise<string> => {
-    const { table, json } = view
+    const { table, statements } = view
     const assignments = readNewRecord(view, body, clock())
-    const unit = hasTriggers(table)
-      ? insertThenSelect(table, json, assignments)
-      : [insertRecord(table, json, assignments)]
+    const unit = hasTriggers(table) ? statements.insertThenRead(assignments) : [statements.insert(assignments)]
     const results = await totals.follow(table, 1, write(view, ...unit)).catch((error) => {
       throw error instanceof UnexpectedChanges ? ignored(table) : error
     })
@@ -128,13 +118,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const update = async (view: View, pk: string, body: RecordBody): Promise<void> => {
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
-    const statement = updateRecord(view.table, { key, assignments, unchanged, now: clock() })
+    const statement = view.statements.update({ key, assignments, unchanged, now: clock() })
     const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     await writeRow(view, pk, write(view, statement), why)
   }
 
   const remove = async (view: View, pk: string): Promise<void> => {
-    const unit = write(view, deleteRecord(view.table, keyOf(view, pk)))
+    const unit = write(view, view.statements.remove(keyOf(view, pk)))
     await writeRow(view, pk, totals.follow(view.table, -1, unit), () => ignored(view.table))
   }
 
@@ -158,11 +148,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       throw invalid([{ path: '/count', code: checked.fault.code, message: `'count' ${checked.fault.message}.` }])
     }
     const text = String(pk)
-    const statement = incrementRecord(view.table, column, {
-      key: keyOf(view, text),
-      count: checked.value,
-      now: clock()
-    })
+    const key = keyOf(view, text)
+    const statement = view.statements.increment({ key, column, count: checked.value, now: clock() })
     await writeRow(view, text, write(view, statement), overflow(field))
   }
 

@@ -1,6 +1,6 @@
 import { recordCsv } from '../sql/record-csv.ts'
 import { recordJson } from '../sql/record-json.ts'
-import { selectRecordSql } from '../sql/records.ts'
+import { type RecordStatements, recordStatements } from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 
 /** A table as one audience sees it, with the SQL that follows from that and no request changes. */
@@ -11,7 +11,7 @@ export interface View {
   readonly hasHiddenColumns: boolean
   /** An expression for a record as JSON text. */
   readonly json: string
-  readonly selectRecord: string
+  readonly statements: RecordStatements
   /** An expression for a record as a line of CSV. */
   csv(guard: boolean): string
 }
@@ -24,7 +24,7 @@ const createView = (table: RegisteredTable, visible: readonly Column[]): View =>
     columns: new Map(visible.map((column) => [column.name, column])),
     hasHiddenColumns: visible.length < columns.length,
     json,
-    selectRecord: selectRecordSql(table, json),
+    statements: recordStatements(table, json),
     csv: (guard) => recordCsv(visible, isStrict, guard)
   }
 }

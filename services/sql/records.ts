@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
@@ -5,54 +6,6 @@ import { keyMatch } from './keys.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
-
-export const selectRecordSql = ({ name, structure }: RegisteredTable, json: string) =>
-  `SELECT ${json} AS record FROM ${identifier(name)} WHERE ${keyMatch(structure)}`
-
-export const recordExists = ({ name, structure }: RegisteredTable, key: readonly SqlValue[]): Statement => ({
-  sql: `SELECT 1 FROM ${identifier(name)} WHERE ${keyMatch(structure)}`,
-  params: key
-})
-
-const insertSql = ({ name }: RegisteredTable, assignments: readonly Assignment[]) => {
-  if (assignments.length === 0) return `INSERT INTO ${identifier(name)} DEFAULT VALUES`
-  const columns = assignments.map(([column]) => identifier(column.name)).join(', ')
-  return `INSERT INTO ${identifier(name)} (${columns}) VALUES (${assignments.map(() => '?').join(', ')})`
-}
-
-const valuesOf = (assignments: readonly Assignment[]) => assignments.map(([, value]) => value)
-
-/** Inserts a record and returns it as JSON text. RETURNING shows the row as it was before AFTER triggers. */
-export const insertRecord = (table: RegisteredTable, json: string, assignments: readonly Assignment[]): Statement => ({
-  sql: `${insertSql(table, assignments)} RETURNING ${json} AS record`,
-  params: valuesOf(assignments),
-  expect: 1
-})
-
-const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assignment[]) => {
-  if (structure.rowid !== null) return { where: `${identifier(structure.rowid)} = last_insert_rowid()`, params: [] }
-  const key = assignments.filter(([{ isPrimary }]) => isPrimary)
-  if (key.length < structure.key.length) return null
-  return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
-}
-
-/**
- * The same for tables with triggers: the record is read after they have run, in the same unit. Only a key that is a
- * default of the table, and no rowid, cannot be known beforehand: such a record is given as it was before them.
- */
-export const insertThenSelect = (
-  table: RegisteredTable,
-  json: string,
-  assignments: readonly Assignment[]
-): readonly Statement[] => {
-  const inserted = insertedRow(table, assignments)
-  if (!inserted) return [insertRecord(table, json, assignments)]
-  const { where, params } = inserted
-  return [
-    { sql: insertSql(table, assignments), params: valuesOf(assignments), expect: 1 },
-    { sql: `SELECT ${json} AS record FROM ${identifier(table.name)} WHERE ${where}`, params, expect: 1 }
-  ]
-}
 
 export interface RecordUpdate {
   readonly key: readonly SqlValue[]
@@ -63,51 +16,124 @@ export interface RecordUpdate {
   readonly now: number
 }
 
-/** A clock may stand still or go back; `updated_at` always moves. */
-const touch = ({ structure }: RegisteredTable, now: number) =>
-  structure.autoTimestamps
-    ? { sql: ', "updated_at" = max(?, coalesce("updated_at", 0) + 1)', params: [BigInt(now)] }
-    : { sql: '', params: [] }
-
-export const updateRecord = (table: RegisteredTable, update: RecordUpdate): Statement => {
-  const { key, assignments, unchanged, now } = update
-  const touched = touch(table, now)
-  const set = assignments.map(([column]) => `${identifier(column.name)} = ?`).join(', ')
-  const same = unchanged.map(([column]) => ` AND ${identifier(column.name)} IS ?`).join('')
-  return {
-    sql: `UPDATE ${identifier(table.name)} SET ${set}${touched.sql} WHERE ${keyMatch(table.structure)}${same}`,
-    params: [...valuesOf(assignments), ...touched.params, ...key, ...valuesOf(unchanged)],
-    expect: 1
-  }
+export interface RecordIncrement {
+  readonly key: readonly SqlValue[]
+  readonly column: Column
+  readonly count: SqlValue
+  /** Epoch milliseconds. */
+  readonly now: number
 }
 
-export const deleteRecord = ({ name, structure }: RegisteredTable, key: readonly SqlValue[]): Statement => ({
-  sql: `DELETE FROM ${identifier(name)} WHERE ${keyMatch(structure)}`,
-  params: key,
-  expect: 1
-})
+/** Callers choose which fields they send, and in which order: each choice is another text. */
+const REMEMBERED_TEXTS = 100
+
+const namesOf = (assignments: readonly Assignment[]) => assignments.map(([{ name }]) => name)
+const valuesOf = (assignments: readonly Assignment[]) => assignments.map(([, value]) => value)
+
+const composeInsert = (table: string, names: readonly string[]) => {
+  if (names.length === 0) return `INSERT INTO ${table} DEFAULT VALUES`
+  return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+}
+
+const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assignment[]) => {
+  if (structure.rowid !== null) return { where: `${identifier(structure.rowid)} = last_insert_rowid()`, params: [] }
+  const key = assignments.filter(([{ isPrimary }]) => isPrimary)
+  if (key.length < structure.key.length) return null
+  return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
+}
+
+/** A clock may stand still or go back; `updated_at` always moves. */
+const touch = ({ structure }: RegisteredTable) =>
+  structure.autoTimestamps
+    ? { sql: ', "updated_at" = max(?, coalesce("updated_at", 0) + 1)', params: (now: number) => [BigInt(now)] }
+    : { sql: '', params: () => [] }
 
 /**
- * Adds to a number in one statement; NULL counts as 0. The row stays as it is, and the statement misses its
- * expectation, where the field holds no number or the sum would not fit: outside STRICT tables SQLite would silently
- * turn an integer that overflows into a REAL, and text into a number.
+ * Adds to a number in one statement; NULL counts as 0. The row stays as it is where the field holds no number or the
+ * sum would not fit: outside STRICT tables SQLite would silently turn an integer that overflows into a REAL, and text
+ * into a number.
  */
-export const incrementRecord = (
-  table: RegisteredTable,
-  column: Column,
-  { key, count, now }: { key: readonly SqlValue[]; count: SqlValue; now: number }
-): Statement => {
-  const before = `coalesce(${identifier(column.name)}, 0)`
-  const touched = touch(table, now)
-  const fits = [
-    `typeof(${before}) IN ('integer', 'real')`,
-    `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308`,
-    `(typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
-  ]
-  return {
-    sql: `UPDATE ${identifier(table.name)} SET ${identifier(column.name)} = ${before} + ?${touched.sql}
-      WHERE ${keyMatch(table.structure)} AND ${fits.join(' AND ')}`,
-    params: [count, ...touched.params, ...key, count, count, count],
+const composeIncrement = (table: string, { name }: Column, touched: string, match: string) => {
+  const before = `coalesce(${identifier(name)}, 0)`
+  return `UPDATE ${table} SET ${identifier(name)} = ${before} + ?${touched}
+    WHERE ${match} AND typeof(${before}) IN ('integer', 'real')
+      AND ${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+      AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
+}
+
+/**
+ * The statements for records of a table. `json`: the expression that shows a record as JSON text.
+ * Texts are composed once: besides the work, every cache that they go to recognises the same string faster.
+ */
+export const recordStatements = (table: RegisteredTable, json: string) => {
+  const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
+  const remembered = (kind: string, names: readonly string[], compose: () => string) => {
+    const shape = `${kind}\0${names.join('\0')}`
+    const known = texts.get(shape)
+    if (known !== undefined) return known
+    const text = compose()
+    texts.set(shape, text)
+    return text
+  }
+
+  const name = identifier(table.name)
+  const match = keyMatch(table.structure)
+  const touched = touch(table)
+  const readSql = `SELECT ${json} AS record FROM ${name} WHERE ${match}`
+  const existsSql = `SELECT 1 FROM ${name} WHERE ${match}`
+  const removeSql = `DELETE FROM ${name} WHERE ${match}`
+
+  /** Inserts a record and returns it as JSON text, as it was before AFTER triggers. */
+  const insert = (assignments: readonly Assignment[]): Statement => {
+    const names = namesOf(assignments)
+    const sql = remembered('insert', names, () => `${composeInsert(name, names)} RETURNING ${json} AS record`)
+    return { sql, params: valuesOf(assignments), expect: 1 }
+  }
+
+  /**
+   * The same for tables with triggers: the record is read after they have run, in the same unit. Only a key that is a
+   * default of the table, and no rowid, cannot be known beforehand: such a record is given as it was before them.
+   */
+  const insertThenRead = (assignments: readonly Assignment[]): readonly Statement[] => {
+    const inserted = insertedRow(table, assignments)
+    if (!inserted) return [insert(assignments)]
+    const { where, params } = inserted
+    return [
+      { sql: composeInsert(name, namesOf(assignments)), params: valuesOf(assignments), expect: 1 },
+      { sql: `SELECT ${json} AS record FROM ${name} WHERE ${where}`, params, expect: 1 }
+    ]
+  }
+
+  const update = ({ key, assignments, unchanged, now }: RecordUpdate): Statement => {
+    const [set, same] = [namesOf(assignments), namesOf(unchanged)]
+    const compose = () => {
+      const sets = set.map((column) => `${identifier(column)} = ?`).join(', ')
+      const sames = same.map((column) => ` AND ${identifier(column)} IS ?`).join('')
+      return `UPDATE ${name} SET ${sets}${touched.sql} WHERE ${match}${sames}`
+    }
+    return {
+      sql: remembered(`update ${set.length}`, [...set, ...same], compose),
+      params: [...valuesOf(assignments), ...touched.params(now), ...key, ...valuesOf(unchanged)],
+      expect: 1
+    }
+  }
+
+  /** Misses its expectation where the field holds no number or the sum would not fit. */
+  const increment = ({ key, column, count, now }: RecordIncrement): Statement => ({
+    sql: remembered('increment', [column.name], () => composeIncrement(name, column, touched.sql, match)),
+    params: [count, ...touched.params(now), ...key, count, count, count],
     expect: 1
+  })
+
+  return {
+    read: (key: readonly SqlValue[]): Statement => ({ sql: readSql, params: key }),
+    exists: (key: readonly SqlValue[]): Statement => ({ sql: existsSql, params: key }),
+    remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
+    insert,
+    insertThenRead,
+    update,
+    increment
   }
 }
+
+export type RecordStatements = ReturnType<typeof recordStatements>

@@ -25,7 +25,7 @@ const start = (t: Test) => {
   const run = (...units: readonly (readonly Statement[])[]) => {
     const texts = [...new Set(units.flat().map((statement) => statement.sql))]
     const packed = units.map((unit): PackedUnit => unit.map((s) => [texts.indexOf(s.sql), s.params, s.expect]))
-    return runner.runBatch({ texts, units: packed })
+    return runner.runBatch([{ texts, units: packed }])
   }
   const texts = (table: string) => connection.rows(`SELECT text FROM ${table} ORDER BY id`, []).map(({ text }) => text)
   return { file, connection, runner, run, texts }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/database/database.ts'
 import { openDatabase } from '../../../services/database/open.ts'
@@ -194,25 +195,33 @@ t.test('closing stops what scans, and refuses what is asked afterwards', async (
 t.test('the writer thread', async (t) => {
   const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1 })
 
+  /** The thread of a writer that starts now, to be told what no writer is told. */
+  const nextThread = () => new Promise<Worker>((resolve) => process.once('worker', resolve))
+
   t.test('a thread that ends unasked fails what waits and reports its death', async (t) => {
     const file = databaseFile(t)
     const deaths: Error[] = []
+    const thread = nextThread()
     const writer = await startWriter(options(file), {
       onForeignCommit: () => {},
       onDeath: (cause) => deaths.push(cause)
     })
-    // No unit of ours does so: it takes away the savepoint that the writer made for it.
-    const [lost, waiting] = [rejection(writer.write([sql('RELEASE unit')])), rejection(writer.write([]))]
-    for (const refusal of [await lost, await waiting]) t.match(refusal, { code: 'OVERLOADED' })
-    t.match(deaths, [{ cause: { code: 'SQLITE_ERROR' } }])
+    const ending = await thread
+    ending.postMessage('no parcel')
+    const lost = [rejection(writer.write([])), rejection(writer.write([]))]
+    for (const refusal of await Promise.all(lost)) t.match(refusal, { code: 'OVERLOADED' })
+    t.match(deaths, [{ cause: { name: 'TypeError' } }])
     t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
     await writer.close()
     t.equal(deaths.length, 1, 'closing what is dead ends at once')
   })
 
   t.test('a thread that ends while it closes is closed', async (t) => {
+    const thread = nextThread()
     const writer = await startWriter(options(databaseFile(t)), { onForeignCommit: () => {}, onDeath: () => t.fail() })
-    const lost = rejection(writer.write([sql('RELEASE unit')]))
+    const ending = await thread
+    ending.postMessage('no parcel')
+    const lost = rejection(writer.write([]))
     await writer.close()
     t.match(await lost, { code: 'OVERLOADED' })
   })
