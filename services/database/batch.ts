@@ -20,13 +20,14 @@ export interface BatchResult {
   readonly foreign: boolean
 }
 
-/**
- * Commits a batch of parcels, all of whose units are independent, with one fsync. Each unit has its own savepoint, so that one that fails leaves
- * its neighbours alone. What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a
- * deferred foreign key at COMMIT) sends every unit through a transaction of its own.
- */
 type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome | null
 
+/**
+ * Commits a batch of parcels, all of whose units are independent, with one fsync. It is run without guards first;
+ * where a unit fails, again with a savepoint for each, so that one that fails leaves its neighbours alone. What ends
+ * the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a deferred foreign key at COMMIT) sends
+ * every unit through a transaction of its own.
+ */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
   const dataVersion = () => connection.value('PRAGMA data_version')
