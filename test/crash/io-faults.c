@@ -1,0 +1,63 @@
+/*
+ * A disk that fails: while the file FAULTS_WHILE is there, so many per cent of the writes to files in DATA_DIR fail with
+ * ENOSPC (FAULT_ENOSPC) and EIO (FAULT_EIO, which fails fsync as well), or write only a part (FAULT_SHORT). Each fault
+ * leaves its letter in the file FAULT_LOG.
+ */
+#include "data-dir.h"
+
+static int fault_log = -1;
+static __thread unsigned seed;
+
+__attribute__((constructor)) static void start(void) {
+  fault_log = open(getenv("FAULT_LOG"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static int is_hit(const char *rate, const char *letter) {
+  const char *percent = getenv(rate);
+  if (seed == 0) seed = (unsigned)(size_t)&seed ^ (unsigned)getpid();
+  if (!percent || rand_r(&seed) % 100 >= atoi(percent)) return 0;
+  NEXT(ssize_t, "write", int, const void *, size_t);
+  if (next(fault_log, letter, 1) != 1) abort();
+  return 1;
+}
+
+static int fails_now(int fd) {
+  char path[PATH_MAX];
+  return name_of(fd, path) && access(getenv("FAULTS_WHILE"), F_OK) == 0;
+}
+
+static int fail(int code) {
+  errno = code;
+  return -1;
+}
+
+#define WRITE_AT(function)                                                                     \
+  ssize_t function(int fd, const void *data, size_t length, off_t position) {                  \
+    NEXT(ssize_t, #function, int, const void *, size_t, off_t);                                \
+    if (!fails_now(fd)) return next(fd, data, length, position);                               \
+    if (is_hit("FAULT_ENOSPC", "N")) return fail(ENOSPC);                                      \
+    if (is_hit("FAULT_EIO", "E")) return fail(EIO);                                            \
+    if (length > 1 && is_hit("FAULT_SHORT", "S")) length = 1 + rand_r(&seed) % (length - 1);   \
+    return next(fd, data, length, position);                                                   \
+  }
+WRITE_AT(pwrite)
+WRITE_AT(pwrite64)
+
+#define TRUNCATE(function)                                                \
+  int function(int fd, off_t size) {                                      \
+    NEXT(int, #function, int, off_t);                                     \
+    if (!fails_now(fd)) return next(fd, size);                            \
+    if (is_hit("FAULT_ENOSPC", "N")) return fail(ENOSPC);                 \
+    return is_hit("FAULT_EIO", "E") ? fail(EIO) : next(fd, size);         \
+  }
+TRUNCATE(ftruncate)
+TRUNCATE(ftruncate64)
+
+#define SYNC(function)                                                    \
+  int function(int fd) {                                                  \
+    NEXT(int, #function, int);                                            \
+    if (!fails_now(fd)) return next(fd);                                  \
+    return is_hit("FAULT_EIO", "E") ? fail(EIO) : next(fd);               \
+  }
+SYNC(fsync)
+SYNC(fdatasync)

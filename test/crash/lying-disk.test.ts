@@ -1,0 +1,24 @@
+import t from 'tap'
+import { scaled } from '../scale.ts'
+import { noInterposer } from './interposer.ts'
+import { createForgetfulDisk, createWorld, cutOnce } from './power-cut.ts'
+
+const CYCLES = scaled(60)
+/** Enough that the clients have acknowledgements in every cycle. */
+const CHANGES = 1000
+
+t.test(
+  'a disk that acknowledges fsync without doing it loses: the test would see it',
+  { skip: noInterposer },
+  async (t) => {
+    const disk = createForgetfulDisk(t)
+    let losses = 0
+    const world = await createWorld(t, disk)
+    for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+      const { faults } = await cutOnce(disk, { ...world, ledger: world.ledger.copy() }, CHANGES, true)
+      if (faults.length > 0) losses += 1
+      t.comment(`cycle ${cycle}: ${faults.length} faults, such as: ${faults[0]}`)
+    }
+    t.equal(losses, CYCLES)
+  }
+)
