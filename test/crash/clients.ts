@@ -44,13 +44,8 @@ const createTable = (name: string): Write => {
 
 const addField = (table: string, name: string): Write => {
   const path = `/data/_schema/tables/${table}/fields`
-  return {
-    method: 'POST',
-    path,
-    body: { field: { name, jsonType: 'string' } },
-    key: `${table}.${name}`,
-    change: { value: 1 }
-  }
+  const body = { field: { name, jsonType: 'string' } }
+  return { method: 'POST', path, body, key: `${table}.${name}`, change: { value: 1 } }
 }
 
 const below = (limit: number) => Math.floor(Math.random() * limit)
@@ -142,22 +137,29 @@ const step = async (call: Call, ledger: Ledger, writer: Writer, answers: Answers
   return answer.status !== 0
 }
 
+/** What is waited for, looked at after every call. */
+const createConditions = () => {
+  const waiting: { readonly isMet: () => boolean; readonly resolve: () => void }[] = []
+  return {
+    wait: (isMet: () => boolean) => new Promise<void>((resolve) => waiting.push({ isMet, resolve })),
+    announce: () => {
+      for (const { isMet, resolve } of waiting) if (isMet()) resolve()
+    }
+  }
+}
+
 /** Clients that write, one call at a time each, until they are told to stop or the service is gone. */
 export const startClients = (address: string, access: Access, ledger: Ledger) => {
   const answers: Answers = { writes: new Map(), reads: new Map() }
   const call = callAs(address, access)
-  const waiting = new Map<() => boolean, () => void>()
+  const conditions = createConditions()
   let isStopped = false
-
-  const announce = () => {
-    for (const [condition, resolve] of waiting) if (condition()) resolve()
-  }
 
   const work = async (writer: Writer) => {
     let isThere = true
     while (isThere && !isStopped) {
       isThere = await step(call, ledger, writer, answers)
-      announce()
+      conditions.announce()
     }
   }
 
@@ -165,13 +167,12 @@ export const startClients = (address: string, access: Access, ledger: Ledger) =>
   const finished = Promise.all([...writers, schemaWriter(ledger)].map(work)).finally(() => {
     isStopped = true
   })
-  const condition = (isMet: () => boolean) => new Promise<void>((resolve) => waiting.set(isMet, resolve))
 
   return {
     answers,
     finished,
     /** Resolves when it is so after a call, or no client is left. @throws what a client found wrong */
-    until: (isMet: () => boolean) => Promise.race([condition(isMet), finished]),
+    until: (isMet: () => boolean) => Promise.race([conditions.wait(isMet), finished]),
     stop: () => {
       isStopped = true
       return finished

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
@@ -15,16 +15,16 @@ export const createForgetfulDisk = (t: Test) => {
   const interposer = compileInterposer(t, 'power-cut.c')
   const root = realpathSync(temporaryDirectory(t))
   const directory = join(root, 'data')
-  let journals = 0
+  const journal = join(root, 'journal')
 
-  /** Starts the service on these files, to be cut off at a change of them; 0 is never. */
+  /** Starts the service on these files, to be cut off at so many changes of them; 0 is never. */
   const start = async (files: Files, after: number, lies = false) => {
     writeFiles(directory, files)
-    journals += 1
-    const journal = join(root, `journal${journals}`)
+    rmSync(journal, { force: true })
     const env = { ...interposer, CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(lies && { CUT_LIES: '1' }) }
     const service = await startService(t, directory, env)
-    const changes = () => [...readJournal(existsSync(journal) ? readFileSync(journal) : Buffer.alloc(0))]
+    /** For as long as nothing else is started here. */
+    const changes = () => [...readJournal(readFileSync(journal))]
     return { ...service, changes, survivors: () => survivors(files, changes()) }
   }
   return { directory, start }
