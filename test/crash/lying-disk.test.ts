@@ -3,7 +3,7 @@ import { scaled } from '../scale.ts'
 import { noInterposer } from './interposer.ts'
 import { createForgetfulDisk, createWorld, cutOnce } from './power-cut.ts'
 
-const CYCLES = scaled(60)
+const CYCLES = scaled(50)
 /** Enough that the clients have acknowledgements in every cycle. */
 const CHANGES = 1000
 
