@@ -41,6 +41,12 @@ const assertNetworks = (name: string, list: string) => {
   throw new Error(`${name} lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
 }
 
+/** Ajv takes text such as 1e400 for an infinity, and lets that pass every minimum and maximum. */
+const assertFinite = (config: Config) => {
+  const infinite = Object.entries(config).find(([, value]) => typeof value === 'number' && !Number.isFinite(value))
+  if (infinite) throw new Error(`The configuration is not valid: ${infinite[0]} must be a finite number.`)
+}
+
 /** Ajv says that there are allowed values, not which. */
 const says = ({ keyword, message, params }: ErrorObject) =>
   keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message
@@ -52,6 +58,7 @@ const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: fa
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
+    assertFinite(config)
     assertNetworks('TRUST_PROXY', config.TRUST_PROXY)
     return config
   }

@@ -35,6 +35,12 @@ t.test('a bad variable is named, with what it must be', async (t) => {
   })
 })
 
+t.test('no text is taken for an infinity, which would pass every limit', async (t) => {
+  for (const text of ['1e400', '-1e400', 'Infinity'])
+    t.throws(() => readConfig({ SESSION_TTL: text }), { message: /SESSION_TTL must be a finite number/ }, text)
+  t.equal(readConfig({ SESSION_TTL: '3600' }).SESSION_TTL, 3600)
+})
+
 t.test('TRUST_PROXY takes addresses and networks', async (t) => {
   const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8'
   t.equal(readConfig({ TRUST_PROXY }).TRUST_PROXY, TRUST_PROXY)
