@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { bearer } from '../helpers.ts'
+import { startProcess } from '../service-process.ts'
+
+// Directus CVE-2023-28443, CVE-2026-39943: secrets in logs, in what is stored, and in answers.
+
+const FIRST_PASSWORD = 'canary-of-the-first-password'
+const WRONG_PASSWORD = 'canary-of-a-wrong-password'
+const NEW_PASSWORD = 'canary-of-a-new-password'
+const JWT_SECRET = 'canary-3f1c9a7be52d4860a1b7c3d95e8f2046'
+
+const service = await startProcess(t, {
+  ADMIN_PASSWORD: FIRST_PASSWORD,
+  JWT_SECRET,
+  LOG_LEVEL: 'trace',
+  ACCESS_LOG: 'true'
+})
+
+/** The text of every answer but those that are meant to show a secret. */
+const answers: string[] = []
+
+const call = async (method: string, path: string, headers: object, body?: object | string) => {
+  const answer = await fetch(`http://${service.host}:${service.port}${path}`, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
+  })
+  return { status: answer.status, cookies: answer.headers.getSetCookie(), text: await answer.text() }
+}
+
+const keep = async (...request: Parameters<typeof call>) => {
+  const { status, text } = await call(...request)
+  answers.push(text)
+  return status
+}
+
+const logIn = async (password: string) => {
+  const { cookies, text } = await call('POST', '/auth/login', {}, { name: 'admin', password })
+  answers.push(text)
+  return { cookie: String(cookies[0]).split(';')[0] as string }
+}
+
+/** What programs do with secrets, well and badly. */
+const useSecrets = async () => {
+  const session = await logIn(FIRST_PASSWORD)
+  const fields = [{ name: 'a', jsonType: 'string' }]
+  await keep('POST', '/admin/tables', session, { name: 'cats', label: '', fields })
+  const permissions = { tables: ['*'], actions: ['read', 'write'] }
+  const issued = await call('POST', '/admin/tokens', session, { name: 'a', permissions })
+  const { token } = JSON.parse(issued.text).data as { token: string }
+  await keep('POST', '/auth/login', {}, { name: 'admin', password: WRONG_PASSWORD })
+  await keep('POST', '/auth/login', {}, { name: 'admin', pass: WRONG_PASSWORD })
+  await keep('POST', '/auth/login', {}, `{"name":"admin","password":"${WRONG_PASSWORD}"`)
+  await keep('POST', '/auth/login', {}, [WRONG_PASSWORD])
+  await keep('PUT', '/auth/password', session, { oldPassword: WRONG_PASSWORD, newPassword: NEW_PASSWORD })
+  await keep('PUT', '/auth/password', session, { oldPassword: FIRST_PASSWORD, newPassword: NEW_PASSWORD })
+  await keep('POST', '/admin/admins', session, { name: 'admin', nickname: '', password: NEW_PASSWORD })
+  await keep('GET', '/data/cats', bearer(token))
+  await keep('GET', '/data/nothing', bearer(token))
+  await keep('GET', '/data/cats', { ...bearer(`${token}x`), cookie: `rowhouse_session=${token}` })
+  await keep('POST', '/data/cats/records', bearer(token), { b: 'x' })
+  for (const path of ['/admin/tokens', '/admin/admins', '/auth/me']) await keep('GET', path, session)
+  await logIn(NEW_PASSWORD)
+  return { token, jwt: session.cookie.slice(session.cookie.indexOf('=') + 1) }
+}
+
+const { token, jwt } = await useSecrets()
+
+const secrets = Object.entries({ FIRST_PASSWORD, WRONG_PASSWORD, NEW_PASSWORD, JWT_SECRET, token, jwt })
+
+const foundIn = (text: string) => secrets.flatMap(([name, secret]) => (text.includes(secret) ? [name] : []))
+
+t.test('a secret is found where there is one', async (t) => {
+  t.strictSame(
+    secrets.flatMap(([, secret]) => foundIn(`x${secret}y`)),
+    secrets.map(([name]) => name)
+  )
+  t.match(token, /^rh_/)
+  t.match(jwt, /^ey.*\..*\./)
+})
+
+t.test('no secret is in the log, whatever its level', async (t) => {
+  const log = service.lines.join('\n')
+  t.match(log, /"url":"\/auth\/password"/, 'the requests are')
+  t.strictSame(foundIn(log), [])
+})
+
+t.test('no secret is in the database, nor in its write-ahead log', async (t) => {
+  const files = readdirSync(service.dataDir)
+  t.ok(files.includes('rowhouse.db-wal'))
+  for (const file of files) t.strictSame(foundIn(readFileSync(join(service.dataDir, file), 'latin1')), [], file)
+})
+
+t.test('no secret is in an answer, but for the one that issues it', async (t) => {
+  t.ok(answers.length > 15)
+  t.strictSame(foundIn(answers.join('\n')), [])
+  t.notMatch(answers.join('\n'), /\$argon2|digest|password_hash/)
+})

@@ -1,0 +1,115 @@
+import t from 'tap'
+import {
+  asAdmin,
+  asToken,
+  client,
+  createTable,
+  dataOf,
+  logIn,
+  plainField,
+  refuses,
+  routesOf,
+  startApp
+} from '../helpers.ts'
+import { listenRaw } from '../raw-http.ts'
+
+// Requests that are made to find a weak spot, and what holds for every answer.
+
+const PROTOTYPE_NAMES = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', 'isPrototypeOf']
+
+t.test('tables and fields may be named as what every object has', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const token = await asToken(app, admin)
+  for (const name of PROTOTYPE_NAMES) {
+    const fields = PROTOTYPE_NAMES.map((field) => ({ name: field, jsonType: 'string' as const }))
+    await createTable(admin, { name, fields })
+    t.match(dataOf(await token.get(`/data/${name}/schema`)).fields[1], plainField('constructor', 'string', 'TEXT'))
+    const record = Object.fromEntries(PROTOTYPE_NAMES.map((field) => [field, `${field}!`]))
+    t.strictSame(dataOf(await token.post(`/data/${name}/records`, record)), { id: 1, ...record })
+    dataOf(await token.put(`/data/${name}/records/1`, { constructor: 'changed' }))
+    t.equal(dataOf(await token.get(`/data/${name}?order=-${name}&q=changed`)).rows[0].constructor, 'changed')
+  }
+})
+
+t.test('where there are no such tables and fields, no object lends its own', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const token = await asToken(app, admin)
+  const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom' }))
+  for (const name of [...PROTOTYPE_NAMES, '__proto__']) {
+    refuses(t, await token.get(`/data/${name}`), 404, 'TABLE_NOT_FOUND')
+    refuses(t, await token.get(`/data/cats?order=${name}`), 400, 'VALIDATION_FAILED')
+    refuses(t, await token.get(`/data/cats?${name}=1`), 400, 'VALIDATION_FAILED')
+    refuses(t, await token.get(`/data/cats/records/${name}`), 404, 'RECORD_NOT_FOUND')
+    refuses(t, await token.post('/data/cats/records', `{"${name}":"x"}`), 415, 'UNSUPPORTED_MEDIA_TYPE')
+    for (const [url, body] of [
+      ['/data/cats/records', `{"${name}":"x"}`],
+      ['/data/cats/incr', `{"pk":"1","field":"${name}"}`]
+    ] as const) {
+      const headers = { ...token.headers, 'content-type': 'application/json' }
+      refuses(t, await client(app, headers).post(url, body), 400, 'VALIDATION_FAILED')
+    }
+  }
+  t.equal(Reflect.get({}, 'name'), undefined)
+})
+
+t.test('a target in absolute form, and an encoded one, lead to the same guard as any', async (t) => {
+  const app = await startApp(t)
+  const { cookie } = await logIn(app)
+  const send = await listenRaw(t, app)
+  const get = (target: string, ...headers: string[]) =>
+    send([`GET ${target} HTTP/1.1`, 'Host: localhost', ...headers, 'Connection: close', '', ''].join('\r\n'))
+  for (const target of ['/%61dmin/tables', '/admin/%74ables', '/%61%64%6d%69%6e/tables']) {
+    t.match(JSON.parse((await get(target)).body), { error: { code: 'AUTHENTICATION_REQUIRED' } }, target)
+    t.equal((await get(target, `Cookie: ${cookie}`)).statusCode, 200, target)
+  }
+  for (const target of ['http://localhost/admin/tables', 'http://elsewhere/admin/tables', '//localhost/admin/tables'])
+    t.notMatch((await get(target)).body, /"success":true/, target)
+  t.match((await get('/admin/tables#/health')).statusCode, /40[014]/)
+})
+
+const guessFrom = (app: Awaited<ReturnType<typeof startApp>>) => (address: string) =>
+  client(app, { 'x-forwarded-for': address }).post('/auth/login', { name: 'admin', password: 'wrong' })
+
+t.test('without TRUST_PROXY, no X-Forwarded-For buys another guess', async (t) => {
+  const guess = guessFrom(await startApp(t))
+  for (let host = 1; host <= 10; host += 1) refuses(t, await guess(`192.0.2.${host}`), 401, 'INVALID_CREDENTIALS')
+  refuses(t, await guess('192.0.2.11'), 429, 'TOO_MANY_ATTEMPTS')
+})
+
+t.test('with TRUST_PROXY, what the client wrote in front of its address buys none either', async (t) => {
+  const guess = guessFrom(await startApp(t, { env: { TRUST_PROXY: '127.0.0.1' } }))
+  const attacker = '198.51.100.7'
+  for (let host = 1; host <= 10; host += 1)
+    refuses(t, await guess(`192.0.2.${host}, ${attacker}`), 401, 'INVALID_CREDENTIALS')
+  refuses(t, await guess(`192.0.2.11, ${attacker}`), 429, 'TOO_MANY_ATTEMPTS')
+  refuses(t, await guess('198.51.100.8'), 401, 'INVALID_CREDENTIALS')
+})
+
+t.test('every answer, of whatever route and status, says that nobody may keep, frame or sniff it', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const token = await asToken(app, admin)
+  const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  const statuses = new Set<number>()
+  for (const { url, method } of routesOf(app)) {
+    for (const headers of [{}, { ...admin.headers, ...token.headers }]) {
+      const target = url.replace(':id', String(id)).replace(':table', 'cats').replace(':pk', '1')
+      const answer = await app.inject({ method: [method].flat()[0] as 'GET', url: target, headers })
+      statuses.add(answer.statusCode)
+      t.match(
+        answer.headers,
+        {
+          'cache-control': 'private, no-store',
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+          'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/
+        },
+        `${answer.statusCode} ${target}`
+      )
+    }
+  }
+  for (const status of [200, 400, 401, 405]) t.ok(statuses.has(status), `${status} was among them`)
+})
