@@ -61,6 +61,20 @@ t.test('64 wait; a further one is refused, and one is taken again when there is 
   t.equal(await run('z', async () => 'taken'), 'taken')
 })
 
+t.test('where there is no more room, an address with many waiting gives way to one with fewer', async (t) => {
+  const { run } = createHashingQueue({ capacity: 4 })
+  const { finish, work } = createWork()
+  const running = run('z', work('running'))
+  const done = async () => 'done'
+  const few = run('few', done)
+  const many = [run('many', done), run('many', done), run('many', done)]
+  const newcomer = run('new', done)
+  await t.rejects(many[2] as Promise<string>, { code: 'OVERLOADED' }, 'the last one gives way')
+  await t.rejects(run('new', done), { code: 'OVERLOADED' }, 'nobody gives way to one who has as many')
+  finish[0]?.()
+  t.same(await Promise.all([running, few, many[0], many[1], newcomer]), ['running', 'done', 'done', 'done', 'done'])
+})
+
 t.test('a job that fails leaves the next alone', async (t) => {
   const { run } = createHashingQueue()
   const failing = run('a', async () => {
