@@ -16,7 +16,7 @@ import type { Permissions } from '../schemas/token.ts'
 export const PASSWORD = 'correct horse'
 
 /** As little work as argon2 accepts. */
-const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 export const temporaryDirectory = (t: Test) => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-test-'))
@@ -55,8 +55,8 @@ const routes = new WeakMap<object, readonly RouteOptions[]>()
 /** The routes of an app that `startApp` has started, in the order of their registration. */
 export const routesOf = (app: object) => routes.get(app) ?? []
 
-/** Builds the app, and sees each route as it is registered. */
-const buildObserved = async (t: Test, options: AppOptions) => {
+/** Builds the app, and sees each route as it is registered. `fail` hears of answers that differ from their documented form. */
+export const buildObserved = async (options: AppOptions, fail: (says: string, extra: object) => void) => {
   const seen: RouteOptions[] = []
   const observe = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
@@ -65,7 +65,7 @@ const buildObserved = async (t: Test, options: AppOptions) => {
       route.config = { ...route.config, evenUnderPressure: true }
       seen.push(route)
     })
-    checkAnswers(fastify, t.fail)
+    checkAnswers(fastify, fail)
   }
   subscribe('fastify.initialization', observe)
   const building = buildApp(options)
@@ -86,7 +86,7 @@ interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
 export const startApp = async (t: Test, { env = {}, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
   const config = readConfig({ DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env })
-  const app = await buildObserved(t, { config, hashingCost: CHEAP, onDeath: t.threw, ...options })
+  const app = await buildObserved({ config, hashingCost: CHEAP, onDeath: t.threw, ...options }, t.fail)
   t.teardown(() => app.close())
   return app
 }

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { scaled } from '../../scale.ts'
+
+/**
+ * A process of its own: tap loads itself into every thread, and each sequence starts several. `SEED=… REPLAY=…`, as a
+ * failure prints them, repeat it at once.
+ */
+const MAIN = new URL('./main.js', import.meta.url).pathname
+
+t.test('whatever is asked in whatever order, the service answers as the model does', async (t) => {
+  const env = { ...process.env, SEQUENCES: String(scaled(500)) }
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  createInterface(child.stdout).on('line', (line) => t.comment(line))
+  const [code] = await once(child, 'close')
+  t.equal(code, 0, 'no divergence')
+})

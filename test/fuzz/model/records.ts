@@ -1,0 +1,217 @@
+import type { Field } from '../../../schemas/table.ts'
+import {
+  CONFIRMED,
+  findStored,
+  invalid,
+  type Model,
+  type Registered,
+  refuse,
+  type Viewer,
+  visibleFields
+} from './model.ts'
+import { insert, type Row, type StoredTable } from './stored-tables.ts'
+import { compare, isFound, isInt64, isNumeric, normalCell, type Stored, toCell, toSpoken, toStored } from './values.ts'
+
+export type Body = Record<string, unknown>
+
+const TIMESTAMPS = ['created_at', 'updated_at']
+
+const storedOf = (model: Model, { name }: Registered): StoredTable =>
+  findStored(model, name) ?? refuse(409, 'STRUCTURE_CHANGED')
+
+const isWritable = ({ hasTimestamps }: Registered, { name, isReadonly }: Field) =>
+  !isReadonly && !(hasTimestamps && TIMESTAMPS.includes(name))
+
+export const mayBeNull = ({ isRowidKey }: Registered, { isPrimary, nullable }: Field) =>
+  isPrimary ? isRowidKey : nullable
+
+export const isRequired = (table: Registered, field: Field) => !mayBeNull(table, field) && field.defaultValue === null
+
+export const toRecord = (table: Registered, viewer: Viewer, row: Row) =>
+  Object.fromEntries(
+    visibleFields(table, viewer).map(({ name, jsonType }) => [name, toSpoken(jsonType, row.get(name) ?? null)])
+  )
+
+/** Every key of a body is a visible field and every value fits it, or all of it is refused. */
+const readBody = (table: Registered, viewer: Viewer, body: Body) => {
+  const fields = visibleFields(table, viewer)
+  return Object.entries(body).map(([name, value]): readonly [Field, Stored] => {
+    const field = fields.find((known) => known.name === name) ?? invalid()
+    if (value === null) return mayBeNull(table, field) ? [field, null] : invalid()
+    return [field, toStored(field.jsonType, value) ?? invalid()]
+  })
+}
+
+const checkRequired = (table: Registered, viewer: Viewer, sent: readonly Field[]) => {
+  const missing = table.fields.filter((field) => isRequired(table, field) && !sent.includes(field))
+  if (missing.some((field) => visibleFields(table, viewer).includes(field))) invalid()
+  if (missing.length > 0) refuse(400, 'CONSTRAINT_VIOLATION')
+}
+
+export const createRecord = (model: Model, table: Registered, viewer: Viewer, body: Body) => {
+  const sent = readBody(table, viewer, body)
+  if (sent.some(([field]) => !isWritable(table, field))) invalid()
+  const fields = sent.map(([field]) => field)
+  checkRequired(table, viewer, fields)
+  const stored = storedOf(model, table)
+  const values = new Map(sent.map(([{ name }, value]) => [name, value]))
+  if (table.hasTimestamps) for (const name of TIMESTAMPS) values.set(name, BigInt(model.now))
+  const row = insert(stored, values) ?? refuse(409, 'UNIQUE_VIOLATION')
+  return toRecord(table, viewer, row)
+}
+
+/** The one spelling of a part of a key. */
+const spell = (value: Stored) => String(value)
+
+const encodePart = (value: Stored) => encodeURIComponent(spell(value))
+
+export const spellKey = (key: readonly Stored[]) =>
+  key.length === 1 ? spell(key[0] ?? null) : key.map(encodePart).join(',')
+
+const find = (stored: StoredTable, pk: string): Row =>
+  stored.rows.find((row) => spellKey(stored.key.map((name) => row.get(name) ?? null)) === pk) ??
+  refuse(404, 'RECORD_NOT_FOUND')
+
+const decode = (part: string) => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+const partsOf = ({ key }: Registered, pk: string) => (key.length === 1 ? [pk] : pk.split(',').map(decode))
+
+const looksNumeric = (part: string) => /^[+-]?\d/.test(part) && Number.isFinite(Number(part))
+
+const isSpelling = ({ isRowidKey }: Registered, { jsonType }: Field, part: string | undefined) => {
+  if (part === undefined) return false
+  if (isRowidKey) return /^(?:0|-?[1-9]\d*)$/.test(part) && isInt64(BigInt(part))
+  return jsonType === 'string' || !looksNumeric(part) || String(Number(part)) === part
+}
+
+/** A text that spells no key of the table is refused before anything else is looked at. */
+const checkSpelling = (table: Registered, pk: string) => {
+  const parts = partsOf(table, pk)
+  const keys = table.key.map((name) => table.fields.find((field) => field.name === name) as Field)
+  const isKey = parts.length === keys.length && keys.every((field, index) => isSpelling(table, field, parts[index]))
+  if (!isKey) refuse(404, 'RECORD_NOT_FOUND')
+}
+
+const refuseOtherKey = (table: Registered, pk: string, sent: readonly (readonly [Field, Stored])[]) => {
+  const parts = partsOf(table, pk)
+  const isOther = ([{ name, isPrimary }, value]: readonly [Field, Stored]) =>
+    isPrimary && parts[table.key.indexOf(name)] !== spell(value)
+  if (sent.some(isOther)) invalid()
+}
+
+const touch = (model: Model, table: Registered, row: Row) => {
+  if (!table.hasTimestamps) return
+  const previous = row.get('updated_at') as bigint | null
+  row.set('updated_at', BigInt(Math.max(model.now, previous === null ? 0 : Number(previous) + 1)))
+}
+
+export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
+  checkSpelling(table, pk)
+  return toRecord(table, viewer, find(storedOf(model, table), pk))
+}
+
+export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [pk, body]: [string, Body]) => {
+  checkSpelling(table, pk)
+  const sent = readBody(table, viewer, body)
+  refuseOtherKey(table, pk, sent)
+  const changes = sent.filter(([field]) => !field.isPrimary && isWritable(table, field))
+  if (changes.length === 0) invalid()
+  const row = find(storedOf(model, table), pk)
+  const fixed = sent.filter(([field]) => !isWritable(table, field))
+  if (fixed.some(([{ name }, value]) => compare(row.get(name) ?? null, value) !== 0)) invalid()
+  for (const [{ name }, value] of changes) row.set(name, value)
+  touch(model, table, row)
+  return CONFIRMED
+}
+
+export const deleteRecord = (model: Model, table: Registered, pk: string) => {
+  checkSpelling(table, pk)
+  const stored = storedOf(model, table)
+  const row = find(stored, pk)
+  stored.rows = stored.rows.filter((other) => other !== row)
+  return CONFIRMED
+}
+
+/** The sum, or undefined where it does not fit. NULL counts as 0. */
+const add = (value: Stored, count: Stored): Stored | undefined => {
+  if (typeof count === 'bigint') {
+    const sum = BigInt(value ?? 0) + count
+    return isInt64(sum) ? sum : undefined
+  }
+  const sum = Number(value ?? 0) + Number(count)
+  return Number.isFinite(sum) ? sum : undefined
+}
+
+export interface Increment {
+  readonly pk: string | number
+  readonly field: string
+  readonly count?: number | string
+}
+
+export const increment = (model: Model, table: Registered, { pk, field: name, count = 1 }: Increment) => {
+  const field = visibleFields(table, 'token').find((known) => known.name === name) ?? invalid()
+  if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
+  const checked = toStored(field.jsonType, count) ?? invalid()
+  checkSpelling(table, String(pk))
+  const row = find(storedOf(model, table), String(pk))
+  const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
+  row.set(name, sum)
+  touch(model, table, row)
+  return CONFIRMED
+}
+
+export interface OrderItem {
+  readonly name: string
+  readonly isDescending: boolean
+}
+
+export interface Query {
+  readonly page?: number
+  readonly size?: number
+  readonly order: readonly OrderItem[]
+  readonly q?: string
+}
+
+const comparison = (table: Registered, order: readonly OrderItem[]) => {
+  const items = [...order, ...table.key.map((name) => ({ name, isDescending: false }))]
+  return (a: Row, b: Row) => {
+    for (const { name, isDescending } of items) {
+      const difference = compare(a.get(name) ?? null, b.get(name) ?? null)
+      if (difference !== 0) return isDescending ? -difference : difference
+    }
+    return 0
+  }
+}
+
+const select = (model: Model, table: Registered, viewer: Viewer, { order, q = '' }: Query): readonly Row[] => {
+  const fields = visibleFields(table, viewer)
+  if (order.some(({ name }) => fields.every((field) => field.name !== name))) invalid()
+  const isMatch = (row: Row) => q === '' || fields.some((field) => isFound(q, field, row.get(field.name) ?? null))
+  return storedOf(model, table).rows.filter(isMatch).toSorted(comparison(table, order))
+}
+
+const cut = <T>(model: Model, rows: readonly T[], { page = 1, size = 20 }: Query) => {
+  const limit = Math.min(size, model.maxPageSize)
+  return { rows: rows.slice((page - 1) * limit, page * limit), page, size: limit }
+}
+
+export const listRecords = (model: Model, table: Registered, viewer: Viewer, query: Query) => {
+  const rows = select(model, table, viewer, query)
+  const page = cut(model, rows, query)
+  return { ...page, rows: page.rows.map((row) => toRecord(table, viewer, row)), total: rows.length }
+}
+
+/** The lines of an export as a parser of CSV reads them. */
+export const exportRecords = (model: Model, table: Registered, query: Query, guard: boolean) => {
+  const all = select(model, table, 'administrator', query)
+  const rows = query.page === undefined && query.size === undefined ? all : cut(model, all, query).rows
+  const line = (row: Row) =>
+    table.fields.map((field) => normalCell(field, toCell(field, row.get(field.name) ?? null, guard)))
+  return [table.fields.map(({ name }) => name), ...rows.map(line)]
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { readConfig } from '../../../config.ts'
+import { buildObserved, CHEAP, PASSWORD } from '../../helpers.ts'
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly headers?: Record<string, string>
+  readonly payload?: object
+}
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly cookie: string
+}
+
+export interface ServiceOptions {
+  readonly clock: () => number
+  readonly maxPageSize: number
+  readonly requirePasswordChange: boolean
+}
+
+/** A service on a SQLite file of its own, which can be started again, and which another program can write to. */
+export const startService = async ({ clock, maxPageSize, requirePasswordChange }: ServiceOptions) => {
+  const directory = mkdtempSync(join(tmpdir(), 'rowhouse-model-'))
+  const config = readConfig({
+    DATA_DIR: directory,
+    ADMIN_PASSWORD: PASSWORD,
+    MAX_PAGE_SIZE: String(maxPageSize),
+    REQUIRE_PASSWORD_CHANGE: String(requirePasswordChange)
+  })
+  const faults: string[] = []
+  const fault = (says: string, extra: object = {}) => faults.push(`${says} ${JSON.stringify(extra)}`)
+  const options = { config, clock, hashingCost: CHEAP, onDeath: (cause: Error) => fault(cause.message) }
+  let app = await buildObserved(options, fault)
+  let calls = 0
+
+  /** Each call comes from an address of its own: failed logins are counted by address, on a clock that is not ours. */
+  const send = async (call: Call): Promise<Answer> => {
+    calls++
+    const remoteAddress = `10.${calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
+    const { statusCode, body, cookies } = await app.inject({ ...call, remoteAddress })
+    const [cookie] = cookies
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+    return { status: statusCode, text: body, cookie: cookie ? `${cookie.name}=${cookie.value}` : '' }
+  }
+
+  const restart = async () => {
+    await app.close()
+    app = await buildObserved(options, fault)
+  }
+
+  /** What another program does to the file. */
+  const foreign = (sql: string, params: readonly unknown[] = []) => {
+    const db = new BetterSqlite3(join(directory, 'rowhouse.db'))
+    try {
+      db.prepare(sql).run(...params)
+    } finally {
+      db.close()
+    }
+  }
+
+  const stop = async () => {
+    await app.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+
+  return { send, restart, foreign, stop }
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>

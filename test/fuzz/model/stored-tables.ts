@@ -1,0 +1,125 @@
+import type { Field, JsonType, SqliteType } from '../../../schemas/table.ts'
+import { compare, fold, type Stored, toSpoken } from './values.ts'
+
+export interface Column {
+  readonly name: string
+  readonly sqliteType: SqliteType
+  readonly notNull: boolean
+  readonly defaultValue: Stored
+}
+
+export type Row = Map<string, Stored>
+
+/** A table as SQLite holds it, whether or not it is registered. */
+export interface StoredTable {
+  readonly name: string
+  readonly columns: Column[]
+  readonly key: readonly string[]
+  /** An integer key that SQLite generates. */
+  readonly isRowidKey: boolean
+  readonly isAutoIncrement: boolean
+  rows: Row[]
+  /** The largest key that an auto-increment table ever had. */
+  sequence: bigint
+}
+
+const SPOKEN: Partial<Record<SqliteType, JsonType>> = { INTEGER: 'integer', REAL: 'number', TEXT: 'string' }
+
+/** A column as an import describes it. */
+export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column): Field => {
+  const jsonType = SPOKEN[column.sqliteType] as JsonType
+  const isPrimary = key.includes(column.name)
+  return {
+    name: column.name,
+    label: column.name,
+    sqliteType: column.sqliteType,
+    jsonType,
+    nullable: !column.notNull,
+    defaultValue: toSpoken(jsonType, column.defaultValue),
+    isPrimary,
+    isAutoIncrement: isPrimary && isAutoIncrement,
+    isHidden: false,
+    isReadonly: false
+  }
+}
+
+export const keyOf = ({ key }: StoredTable, row: Row) => key.map((name) => row.get(name) ?? null)
+
+const isSame = (a: readonly Stored[], b: readonly Stored[]) =>
+  a.every((part, index) => compare(part, b[index] ?? null) === 0)
+
+export const findRow = (table: StoredTable, key: readonly Stored[]) =>
+  table.rows.find((row) => isSame(keyOf(table, row), key))
+
+const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable) => {
+  const keys = rows.map((row) => row.get(name) as bigint)
+  if (isAutoIncrement) keys.push(sequence)
+  return keys.length === 0 ? 1n : keys.reduce((most, key) => (key > most ? key : most)) + 1n
+}
+
+/** What an INSERT of these values stores; undefined where the key is taken. */
+export const insert = (table: StoredTable, values: ReadonlyMap<string, Stored>): Row | undefined => {
+  const row: Row = new Map(table.columns.map(({ name, defaultValue }) => [name, values.get(name) ?? defaultValue]))
+  for (const [name, value] of values) if (value === null) row.set(name, null)
+  const [key = ''] = table.key
+  if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table))
+  if (findRow(table, keyOf(table, row))) return undefined
+  table.rows.push(row)
+  if (table.isRowidKey && (row.get(key) as bigint) > table.sequence) table.sequence = row.get(key) as bigint
+  return row
+}
+
+export const addColumn = (table: StoredTable, column: Column) => {
+  table.columns.push(column)
+  for (const row of table.rows) row.set(column.name, column.defaultValue)
+}
+
+export const findColumn = ({ columns }: StoredTable, name: string) =>
+  columns.find((column) => fold(column.name) === fold(name))
+
+const column = (name: string, sqliteType: SqliteType, rules: Partial<Column> = {}): Column => ({
+  name,
+  sqliteType,
+  notNull: false,
+  defaultValue: null,
+  ...rules
+})
+
+/** Tables that another program makes: the SQL, and what it means. */
+const templates = [
+  {
+    sql: "(id INTEGER PRIMARY KEY, t TEXT DEFAULT 'it''s', i INTEGER DEFAULT 7, r REAL NOT NULL DEFAULT 0.5)",
+    key: ['id'],
+    isRowidKey: true,
+    columns: [
+      column('id', 'INTEGER'),
+      column('t', 'TEXT', { defaultValue: "it's" }),
+      column('i', 'INTEGER', { defaultValue: 7n }),
+      column('r', 'REAL', { defaultValue: 0.5, notNull: true })
+    ]
+  },
+  {
+    sql: '(v INTEGER, code TEXT PRIMARY KEY NOT NULL)',
+    key: ['code'],
+    isRowidKey: false,
+    columns: [column('v', 'INTEGER'), column('code', 'TEXT', { notNull: true })]
+  },
+  {
+    sql: '(a TEXT NOT NULL, b INTEGER NOT NULL, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID',
+    key: ['b', 'a'],
+    isRowidKey: false,
+    columns: [column('a', 'TEXT', { notNull: true }), column('b', 'INTEGER', { notNull: true }), column('v', 'TEXT')]
+  },
+  {
+    sql: '(line TEXT, "select" REAL)',
+    key: ['rowid'],
+    isRowidKey: true,
+    columns: [column('rowid', 'INTEGER'), column('line', 'TEXT'), column('select', 'REAL')]
+  }
+]
+
+export const foreignTable = (name: string, which: number): { sql: string; table: StoredTable } => {
+  const { sql, columns, ...rest } = templates[which % templates.length] as (typeof templates)[number]
+  const table = { name, ...rest, columns: [...columns], isAutoIncrement: false, rows: [], sequence: 0n }
+  return { sql: `CREATE TABLE "${name}" ${sql}`, table }
+}

@@ -1,0 +1,220 @@
+import type {
+  Field,
+  FieldChanges,
+  NewField,
+  NewTable,
+  SqliteType,
+  Table,
+  TableChanges
+} from '../../../schemas/table.ts'
+import {
+  CONFIRMED,
+  findRegistered,
+  findStored,
+  invalid,
+  type Model,
+  moved,
+  type Registered,
+  refuse,
+  remove,
+  tableOf,
+  type Viewer,
+  visibleFields
+} from './model.ts'
+import { addColumn, type Column, describe, findColumn, type StoredTable } from './stored-tables.ts'
+import { fold, type Stored, toSpoken, toStored } from './values.ts'
+
+const SQLITE_TYPE: Record<Field['jsonType'], SqliteType> = {
+  integer: 'INTEGER',
+  number: 'REAL',
+  string: 'TEXT',
+  boolean: 'INTEGER',
+  object: 'TEXT',
+  array: 'TEXT'
+}
+
+export const toTable = (table: Registered, viewer: Viewer): Table => ({
+  id: table.id,
+  name: table.name,
+  label: table.label,
+  primaryKey: table.key.join(','),
+  fields: [...visibleFields(table, viewer)],
+  isPublished: table.isPublished,
+  isEditable: table.isEditable,
+  note: table.note,
+  createdAt: table.createdAt,
+  updatedAt: table.updatedAt
+})
+
+const toField = (sent: NewField): Field => ({
+  name: sent.name,
+  label: sent.label ?? sent.name,
+  sqliteType: SQLITE_TYPE[sent.jsonType],
+  jsonType: sent.jsonType,
+  nullable: sent.nullable ?? true,
+  defaultValue: sent.defaultValue ?? null,
+  isPrimary: sent.isPrimary ?? false,
+  isAutoIncrement: sent.isAutoIncrement ?? false,
+  isHidden: sent.isHidden ?? false,
+  isReadonly: sent.isReadonly ?? false
+})
+
+const checkField = ({ jsonType, defaultValue, isPrimary, isAutoIncrement, isHidden }: Field) => {
+  if (isPrimary && (isHidden || !['integer', 'number', 'string'].includes(jsonType))) invalid()
+  if (isAutoIncrement && !(isPrimary && jsonType === 'integer')) invalid()
+  if (defaultValue !== null && toStored(jsonType, defaultValue) === undefined) invalid()
+}
+
+const checkNames = (names: readonly string[]) => {
+  if (names.some((name) => /^_|^sqlite_/i.test(name))) invalid()
+  if (new Set(names.map(fold)).size < names.length) invalid()
+}
+
+const AUTOMATIC = { isPrimary: true, isAutoIncrement: true }
+
+/** Without a declared key an integer `id` becomes it, and there is one in front where none is declared. */
+const withKey = (fields: readonly Field[]): readonly Field[] => {
+  const keys = fields.filter(({ isPrimary }) => isPrimary)
+  if (keys.length > 1) invalid()
+  if (keys.length === 1) return fields
+  const id = fields.find(({ name }) => fold(name) === 'id')
+  if (!id) return [{ ...toField({ name: 'id', jsonType: 'integer' }), ...AUTOMATIC }, ...fields]
+  if (id.jsonType !== 'integer') invalid()
+  return fields.map((field) => (field === id ? { ...id, ...AUTOMATIC } : field))
+}
+
+const TIMESTAMPS = ['created_at', 'updated_at'].map(
+  (name): Field => ({ ...toField({ name, jsonType: 'integer' }), isReadonly: true })
+)
+
+/** A key that SQLite does not generate is never NULL, whatever was declared. */
+const toColumn = ({ name, sqliteType, jsonType, nullable, defaultValue, isPrimary }: Field): Column => ({
+  name,
+  sqliteType,
+  notNull: !nullable || (isPrimary && jsonType !== 'integer'),
+  defaultValue: defaultValue === null ? null : (toStored(jsonType, defaultValue) as Stored)
+})
+
+const hasVisibilityFlags = (fields: readonly NewField[]) =>
+  fields.some(({ isHidden, isReadonly }) => isHidden !== undefined || isReadonly !== undefined)
+
+/** Tokens do not decide what tokens see. */
+export const checkTokensFields = (fields: readonly NewField[]) => {
+  if (hasVisibilityFlags(fields)) invalid()
+}
+
+/** Rules that hold before anything is looked up. */
+export const checkTableName = (name: string) => {
+  if (!/^[A-Za-z]/.test(name)) invalid()
+}
+
+const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey'>) => {
+  const times = { createdAt: model.now, updatedAt: model.now }
+  const registered = { label: '', note: null, isPublished: true, isEditable: true, hasTimestamps: false, ...times }
+  model.registered.push({ ...registered, ...table })
+  return model.registered.at(-1) as Registered
+}
+
+const makeStored = (name: string, fields: readonly Field[]): StoredTable => {
+  const key = fields.find(({ isPrimary }) => isPrimary) as Field
+  return {
+    name,
+    columns: fields.map(toColumn),
+    key: [key.name],
+    isRowidKey: key.jsonType === 'integer',
+    isAutoIncrement: key.isAutoIncrement,
+    rows: [],
+    sequence: 0n
+  }
+}
+
+export const createTable = (model: Model, sent: NewTable, id: number, viewer: Viewer): Table => {
+  const { name, label, note = null, autoTimestamps = false } = sent
+  if (/^sqlite_/i.test(name)) invalid()
+  const all = [...sent.fields.map(toField), ...(autoTimestamps ? TIMESTAMPS : [])]
+  const fields = withKey(all)
+  checkNames(all.map((field) => field.name))
+  fields.forEach(checkField)
+  if (findStored(model, name)) refuse(409, 'TABLE_EXISTS')
+  if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
+  const stored = makeStored(name, fields)
+  model.stored.push(stored)
+  const table = register(model, { id, name, fields: [...fields], key: stored.key, isRowidKey: stored.isRowidKey })
+  return toTable(Object.assign(table, { label, note, hasTimestamps: autoTimestamps }), viewer)
+}
+
+export const importTable = (model: Model, name: string, id: number): Table => {
+  if (/^(?:_rowhouse_|sqlite_)/i.test(name)) refuse(400, 'TABLE_NOT_IMPORTABLE')
+  if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
+  const stored = findStored(model, name) ?? refuse(404, 'TABLE_NOT_FOUND')
+  const fields = stored.columns.map((column) => describe(stored, column))
+  return toTable(
+    register(model, { id, name: stored.name, fields, key: stored.key, isRowidKey: stored.isRowidKey }),
+    'administrator'
+  )
+}
+
+const changeField = (fields: Field[], { name, ...change }: FieldChanges) => {
+  const index = fields.findIndex((field) => field.name === name)
+  const field = fields[index] ?? invalid()
+  if (field.isPrimary && change.isHidden) invalid()
+  fields[index] = { ...field, ...change }
+}
+
+export const updateTable = (model: Model, id: number, { fields: changes = [], ...metadata }: TableChanges): Table => {
+  if (changes.length === 0 && Object.keys(metadata).length === 0) invalid()
+  const table = tableOf(model, id)
+  const fields = [...table.fields]
+  for (const change of changes) changeField(fields, change)
+  Object.assign(table, metadata, { fields, updatedAt: moved(model, table.updatedAt) })
+  return toTable(table, 'administrator')
+}
+
+/** What is stored, with the labels, flags and types that were chosen before. */
+const reread =
+  (stored: StoredTable, before: readonly Field[]) =>
+  (column: Column): Field => {
+    const fresh = describe(stored, column)
+    const old = before.find(({ name }) => name === column.name)
+    if (!old) return fresh
+    const { label, isHidden, isReadonly, jsonType } = old
+    const nullable = old.isPrimary ? old.nullable : fresh.nullable
+    return {
+      ...fresh,
+      label,
+      isHidden,
+      isReadonly,
+      jsonType,
+      nullable,
+      defaultValue: toSpoken(jsonType, column.defaultValue)
+    }
+  }
+
+export const refreshTable = (model: Model, id: number): Table => {
+  const table = tableOf(model, id)
+  const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
+  table.fields = stored.columns.map(reread(stored, table.fields))
+  table.updatedAt = moved(model, table.updatedAt)
+  return toTable(table, 'administrator')
+}
+
+export const unregisterTable = (model: Model, id: number, confirm: boolean) => {
+  const table = tableOf(model, id)
+  if (!confirm) refuse(400, 'CONFIRMATION_REQUIRED')
+  remove(model.registered, table)
+  return CONFIRMED
+}
+
+export const addField = (model: Model, table: Registered, sent: NewField): Table => {
+  const field = toField(sent)
+  if (field.isPrimary || field.isAutoIncrement) invalid()
+  checkField(field)
+  if (!field.nullable && field.defaultValue === null) invalid()
+  if (table.fields.some(({ name }) => fold(name) === fold(sent.name))) refuse(409, 'FIELD_EXISTS')
+  const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
+  if (findColumn(stored, sent.name)) refuse(409, 'FIELD_EXISTS')
+  addColumn(stored, toColumn(field))
+  table.fields = [...table.fields, field]
+  table.updatedAt = moved(model, table.updatedAt)
+  return toTable(table, 'token')
+}
