@@ -239,7 +239,7 @@ const query = fc.record({
   size: fc.option(fc.integer({ min: 1, max: 9 }), { freq: 2, nil: undefined }),
   order: fc.array(orderItem, { maxLength: 3 }),
   q: fc.option(fc.oneof(text, fc.constantFrom('1', '-3', '0.5', '7.0', '9007199254740993', 'A', 'b')), {
-    freq: 1,
+    freq: 2,
     nil: undefined
   }),
   oddity: seldom(fc.constantFrom('page=0', 'size=01', 'colour=red', 'order=&order=', 'page=1.0'), 20)

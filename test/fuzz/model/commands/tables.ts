@@ -17,7 +17,7 @@ import { fieldName, jsonTypes, rarely, respell, tableName, text, value, which } 
 
 const MISSING = 999_999
 
-const flag = fc.option(fc.boolean(), { freq: 1, nil: undefined })
+const flag = fc.option(fc.boolean(), { freq: 2, nil: undefined })
 
 interface DrawnField {
   readonly name: string
@@ -122,10 +122,10 @@ const update = command(
     by: which,
     at: which,
     metadata: fc.record({
-      label: fc.option(text, { freq: 1, nil: undefined }),
-      note: fc.option(fc.option(text), { freq: 1, nil: undefined }),
-      isPublished: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 1, nil: undefined }),
-      isEditable: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 1, nil: undefined })
+      label: fc.option(text, { freq: 2, nil: undefined }),
+      note: fc.option(fc.option(text), { freq: 2, nil: undefined }),
+      isPublished: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined }),
+      isEditable: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined })
     }),
     fields: fc.array(
       fc.record({ at: which, isHidden: flag, isReadonly: flag, label: fc.option(text, { nil: undefined }) }),
