@@ -148,7 +148,7 @@ const create = command(
 
 /** Many records at once: there are pages only where there are rows. */
 const fill = command(
-  2,
+  5,
   fc.record({ ...target, seeds: fc.array(which, { minLength: 3, maxLength: 9 }) }),
   async (world, { seeds, ...target }) => {
     for (const seed of seeds) {
@@ -205,7 +205,7 @@ const update = command(
   }
 )
 
-const remove = command(5, fc.record({ ...target, row: which }), (world, { row, ...target }) => {
+const remove = command(9, fc.record({ ...target, row: which }), (world, { row, ...target }) => {
   const pk = keyAt(foresee(world.model, target), row)
   return ask(world, target, { need: 'delete', method: 'DELETE', pk }, (table) => deleteRecord(world.model, table, pk))
 })

@@ -26,7 +26,7 @@ const restart = command(1, fc.constant(null), ({ service }) => service.restart()
 /** What another program has committed holds for us from our next write on. */
 const afterForeignCommit = ({ model, logInAs }: World) => logInAs(model.admins[0] as Administrator)
 
-const foreignCreate = command(2, fc.record({ name: tableName, kind: which }), async (world, { name, kind }) => {
+const foreignCreate = command(1, fc.record({ name: tableName, kind: which }), async (world, { name, kind }) => {
   const { model, service } = world
   if (findStored(model, name) || findRegistered(model, name)) return
   const { sql, table } = foreignTable(name, kind)
@@ -62,7 +62,7 @@ const isPlain = (model: Model, { name }: StoredTable) =>
   )
 
 const foreignInsert = command(
-  2,
+  1,
   fc.record({ at: which, drawn: fc.array(value, { minLength: 1, maxLength: 6 }) }),
   async (world, { at, drawn }) => {
     const { model, service } = world
@@ -80,7 +80,7 @@ const foreignInsert = command(
   }
 )
 
-const foreignDelete = command(2, fc.record({ at: which, row: which }), async (world, { at, row: rowAt }) => {
+const foreignDelete = command(1, fc.record({ at: which, row: which }), async (world, { at, row: rowAt }) => {
   const { model, service } = world
   const table = pick(model.stored, at)
   const row = table && pick(table.rows, rowAt)
