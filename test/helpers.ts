@@ -55,8 +55,8 @@ const routes = new WeakMap<object, readonly RouteOptions[]>()
 /** The routes of an app that `startApp` has started, in the order of their registration. */
 export const routesOf = (app: object) => routes.get(app) ?? []
 
-/** Builds the app, and sees each route as it is registered. `fail` hears of answers that differ from their documented form. */
-export const buildObserved = async (options: AppOptions, fail: (says: string, extra: object) => void) => {
+/** Builds the app, and sees each route as it is registered. `fail`, where there is one, hears of answers that differ from their documented form. */
+export const buildObserved = async (options: AppOptions, fail?: (says: string, extra: object) => void) => {
   const seen: RouteOptions[] = []
   const observe = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
@@ -65,7 +65,7 @@ export const buildObserved = async (options: AppOptions, fail: (says: string, ex
       route.config = { ...route.config, evenUnderPressure: true }
       seen.push(route)
     })
-    checkAnswers(fastify, fail)
+    if (fail) checkAnswers(fastify, fail)
   }
   subscribe('fastify.initialization', observe)
   const building = buildApp(options)

@@ -1,15 +1,9 @@
 import fc from 'fast-check'
 import { run, sequence } from './sequence.ts'
 
-/**
- * Several times what a sequence takes. What is left, shrinking may use: a long counterexample is better than none. On
- * a machine that is slower still, fewer sequences run, and their number says so.
- */
-const PATIENCE_MS = 2000
-
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const { SEED, REPLAY, SEQUENCES } = process.env
+const { SEED, REPLAY, SEQUENCES, TIME_LIMIT } = process.env
 const seed = SEED === undefined ? Date.now() & 0x7fffffff : Number(SEED)
 const numRuns = Number(SEQUENCES)
 say(`SEED=${seed}`)
@@ -23,7 +17,7 @@ const property = fc.asyncProperty(sequence, async (sequence) => {
 const details = await fc.check(property, {
   seed,
   numRuns,
-  interruptAfterTimeLimit: numRuns * PATIENCE_MS,
+  ...(TIME_LIMIT !== undefined && { interruptAfterTimeLimit: Number(TIME_LIMIT) }),
   ...(REPLAY !== undefined && { path: REPLAY })
 })
 say(`${sequences} sequences, ${calls} calls`)

@@ -5,14 +5,17 @@ import t from 'tap'
 import { scaled } from '../../scale.ts'
 
 /**
- * A process of its own: tap loads itself into every thread, and each sequence starts several. `SEED=… REPLAY=…`, as a
- * failure prints them, repeat it at once.
+ * A process of its own: tap loads itself, and source maps, into every thread, and each sequence starts several.
+ * `SEED=… REPLAY=…`, as a failure prints them, repeat it at once.
  */
 const MAIN = new URL('./main.js', import.meta.url).pathname
 
+/** Milliseconds that `npm test` gives it, shrinking included. Where that is too short, the number of sequences says so. */
+const TIME_LIMIT = process.env.SCALE === undefined ? { TIME_LIMIT: '40000' } : {}
+
 t.test('whatever is asked in whatever order, the service answers as the model does', async (t) => {
-  const env = { ...process.env, SEQUENCES: String(scaled(500)) }
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const env = { ...process.env, ...TIME_LIMIT, NODE_OPTIONS: '', SEQUENCES: String(scaled(500)) }
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   createInterface(child.stdout).on('line', (line) => t.comment(line))
   const [code] = await once(child, 'close')

@@ -34,9 +34,8 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
     REQUIRE_PASSWORD_CHANGE: String(requirePasswordChange)
   })
   const faults: string[] = []
-  const fault = (says: string, extra: object = {}) => faults.push(`${says} ${JSON.stringify(extra)}`)
-  const options = { config, clock, hashingCost: CHEAP, onDeath: (cause: Error) => fault(cause.message) }
-  let app = await buildObserved(options, fault)
+  const options = { config, clock, hashingCost: CHEAP, onDeath: (cause: Error) => faults.push(cause.message) }
+  let app = await buildObserved(options)
   let calls = 0
 
   /** Each call comes from an address of its own: failed logins are counted by address, on a clock that is not ours. */
@@ -51,7 +50,7 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
 
   const restart = async () => {
     await app.close()
-    app = await buildObserved(options, fault)
+    app = await buildObserved(options)
   }
 
   /** What another program does to the file. */
