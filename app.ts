@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import allowedMethods from './plugins/allowed-methods.ts'
-import database from './plugins/database.ts'
+import database, { type Opening, startOpening } from './plugins/database.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
 import health from './plugins/health.ts'
 import openapi from './plugins/openapi.ts'
@@ -27,6 +27,8 @@ export interface AppOptions {
   readonly hashingCost?: HashingCost
   /** Called when the engine has died and the process should end. */
   readonly onDeath: (cause: Error) => void
+  /** The database, where the process has begun to open it before it came here. */
+  readonly opening?: Opening
 }
 
 /** Of a path parameter, decoded: a primary key may have so many characters. */
@@ -59,7 +61,7 @@ const createServer = ({ config, logger }: AppOptions) =>
 type App = ReturnType<typeof createServer>
 
 /** The whole service on one screen: what is registered, in order. */
-const register = async (app: App, { config, clock = Date.now, hashingCost, onDeath }: AppOptions) => {
+const register = async (app: App, opening: Opening, { config, clock = Date.now, hashingCost }: AppOptions) => {
   app.decorate('config', config)
   app.decorate('clock', clock)
 
@@ -68,7 +70,7 @@ const register = async (app: App, { config, clock = Date.now, hashingCost, onDea
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(openapi)
-  await app.register(database, { config, onDeath })
+  await app.register(database, { opening })
   await app.register(services, { hashingCost })
   await app.register(session)
   await app.register(tokenAuth)
@@ -77,7 +79,6 @@ const register = async (app: App, { config, clock = Date.now, hashingCost, onDea
   await app.register(auth, { prefix: '/auth' })
   await app.register(admin, { prefix: '/admin' })
   await app.register(data, { prefix: '/data' })
-  await app.register(app.refuseOtherMethods)
 }
 
 /**
@@ -86,14 +87,16 @@ const register = async (app: App, { config, clock = Date.now, hashingCost, onDea
  * @throws an Error with the reason when it must not start
  */
 export const buildApp = async (options: AppOptions) => {
+  const { opening = startOpening(options) } = options
   const app = createServer(options)
   try {
-    await register(app, options)
+    await register(app, opening, options)
     const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = options.config
     app.decorate('firstAdmin', await app.admins.ensureFirst({ name, ...(password !== undefined && { password }) }))
     return app
   } catch (error) {
     await app.close()
+    if (!app.hasDecorator('database')) await opening.abandon()
     throw error
   }
 }

@@ -51,7 +51,14 @@ const assertFinite = (config: Config) => {
 const says = ({ keyword, message, params }: ErrorObject) =>
   keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message
 
-const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, removeAdditional: true })
+const ajv = new Ajv({
+  coerceTypes: true,
+  useDefaults: true,
+  allErrors: true,
+  removeAdditional: true,
+  meta: false,
+  validateSchema: false
+})
 const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: false })
 
 /** @throws an Error that names each variable that is wrong, and what it must be. */

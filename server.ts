@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
-import { buildApp } from './app.ts'
+import type { FastifyBaseLogger } from 'fastify'
 import { type Config, readConfig } from './config.ts'
+import { startOpening } from './plugins/database.ts'
 import type { FirstAdmin } from './services/admins.ts'
 
 /** Milliseconds that requests in flight get to finish after SIGTERM, and that everything gets until the process ends. */
@@ -32,15 +33,18 @@ const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Config) =>
 
 const start = async () => {
   const config = readConfig(process.env)
-  const app = await buildApp({
-    config,
-    logger: { level: levelOf(config), stream: process.stderr },
-    onDeath: (cause) => {
-      app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
-      // Requests under way have been answered with 503; their answers leave before the process does.
-      setTimeout(() => process.exit(1), 100)
-    }
-  })
+  let log: FastifyBaseLogger | undefined
+  const onDeath = (cause: Error) => {
+    log?.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
+    // Requests under way have been answered with 503; their answers leave before the process does.
+    setTimeout(() => process.exit(1), 100)
+  }
+  // The thread of the database starts while the rest of the program is loaded: a fifth of a cold start.
+  const opening = startOpening({ config, onDeath })
+  const { buildApp } = await import('./app.ts')
+  const logger = { level: levelOf(config), stream: process.stderr }
+  const app = await buildApp({ config, logger, onDeath, opening })
+  log = app.log
   if (app.firstAdmin) introduce(app.firstAdmin, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
     await app.close()

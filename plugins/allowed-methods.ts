@@ -1,44 +1,37 @@
-import '@fastify/swagger'
-import { METHODS as NODE_METHODS } from 'node:http'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { METHODS } from 'node:http'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, HTTPMethods, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import findMyWay from 'find-my-way'
 import { DomainError } from '../services/errors.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Answers every other method of the known paths with 405 and `Allow`. Registered after all routes. */
-    refuseOtherMethods: FastifyPluginAsync
-  }
-}
+/** The path of a wildcard that answers for every unknown path: @fastify/cors has one for OPTIONS. */
+const ANY_PATH = '*'
 
-/** All that Node reads but CONNECT, which never becomes a request. */
-const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT').sort()
-
-const refuseWith = (allow: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-  reply.header('allow', allow)
-  throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here. Allowed: ${allow}.`)
-}
-
-/** Fastify answers a known path with an unknown method as 404; HTTP has 405 for it (RFC 9110, 15.5.6). */
+/**
+ * Fastify answers a known path with another method as 404; HTTP has 405 for it, with the methods that there are
+ * (RFC 9110, 15.5.6). Registered before all routes, whose paths it notes; asked only where no route was found.
+ */
 export default fp(
   async (fastify) => {
-    for (const method of METHODS) if (!fastify.supportedMethods.includes(method)) fastify.addHttpMethod(method)
-
-    const paths = new Set<string>()
+    const paths = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER })
     fastify.addHook('onRoute', ({ url }: RouteOptions) => {
-      paths.add(url)
+      if (url !== ANY_PATH && !paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
     })
 
-    fastify.decorate('refuseOtherMethods', async (instance) => {
-      for (const url of [...paths]) {
-        // Asked of the router: Fastify adds some routes without telling (HEAD, the trailing slash of a prefix).
-        const allowed = METHODS.filter((method) => instance.hasRoute({ url, method }))
-        const refuse = refuseWith(allowed.join(', '))
-        const method = METHODS.filter((one) => !allowed.includes(one))
-        // In onRequest, so that no body is read first.
-        instance.route({ url, method, schema: { hide: true }, onRequest: refuse, handler: refuse })
-      }
-    })
+    /** Asked of the router: Fastify adds some routes without telling, HEAD among them. */
+    const allowedAt = (url: string) =>
+      METHODS.filter((method) => fastify.hasRoute({ url, method: method as HTTPMethods })).sort()
+
+    const refuseOtherMethod = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      const isFound = !request.is404 && request.routeOptions.url !== ANY_PATH
+      const known = isFound ? null : paths.find('GET', request.url)
+      if (!known) return done()
+      const allow = allowedAt(known.store).join(', ')
+      reply.header('allow', allow)
+      throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here. Allowed: ${allow}.`)
+    }
+    // In onRequest, so that no body is read first.
+    fastify.addHook('onRequest', refuseOtherMethod)
   },
   { name: 'allowed-methods' }
 )

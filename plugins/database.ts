@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import type { Server } from 'node:net'
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
@@ -11,31 +12,55 @@ declare module 'fastify' {
   }
 }
 
-export interface DatabasePluginOptions {
+export interface OpeningOptions {
   readonly config: Config
   readonly onDeath: (cause: Error) => void
+}
+
+/** A database that is being opened in its thread. */
+export interface Opening {
+  readonly opened: Promise<Database>
+  /** Reads are gathered by the number of connections that this server has. */
+  readonly watch: (server: Server) => void
+  /** Closes it where no service has come to use it. */
+  readonly abandon: () => Promise<void>
 }
 
 /** Up to so many open connections, gathering the reads of a turn costs more than it saves (docs/architecture.md). */
 const QUIET_CONNECTIONS = 2
 
-export default fp<DatabasePluginOptions>(
-  async (fastify, { config, onDeath }) => {
-    let connections = 0
-    fastify.server.on('connection', (socket) => {
+/** Begins to open the database of this configuration, which need not be waited for at once. */
+export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
+  let connections = 0
+  const watch = (server: Server) =>
+    server.on('connection', (socket) => {
       connections += 1
       socket.once('close', () => {
         connections -= 1
       })
     })
 
-    mkdirSync(config.DATA_DIR, { recursive: true })
-    const database = await openDatabase({
-      file: config.DATABASE ?? join(config.DATA_DIR, 'rowhouse.db'),
-      cacheSize: config.CACHE_SIZE,
-      isQuiet: () => connections <= QUIET_CONNECTIONS,
-      onDeath
-    })
+  mkdirSync(config.DATA_DIR, { recursive: true })
+  const opened = openDatabase({
+    file: config.DATABASE ?? join(config.DATA_DIR, 'rowhouse.db'),
+    cacheSize: config.CACHE_SIZE,
+    isQuiet: () => connections <= QUIET_CONNECTIONS,
+    onDeath
+  })
+  const abandon = () =>
+    opened.then(
+      (database) => database.close(),
+      () => {}
+    )
+  // A refusal is for whoever waits for the database; meanwhile nobody may.
+  opened.catch(() => {})
+  return { opened, watch, abandon }
+}
+
+export default fp<{ readonly opening: Opening }>(
+  async (fastify, { opening }) => {
+    const database = await opening.opened
+    opening.watch(fastify.server)
     fastify.decorate('database', database)
     fastify.addHook('onClose', () => database.close())
   },

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
-import { Ajv, type ErrorObject } from 'ajv'
-import type { FastifySchemaCompiler } from 'fastify'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import fastJson from 'fast-json-stringify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
 import { DomainError, invalid, pointer } from '../services/errors.ts'
@@ -77,15 +78,16 @@ const validateText = (schema: TSchema) => {
 
 /**
  * Bodies are checked as they were sent, text parts after a strict conversion: Fastify's stock coercion turns null into
- * "" or 0 and drops unknown keys silently.
+ * "" or 0 and drops unknown keys silently. Compiled by the first request that needs it: see `serializerCompiler`.
  */
 const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
   return ({ schema, httpPart }) => {
-    const validate = ajv.compile(schema)
+    let validate: ValidateFunction | undefined
     const prepare = httpPart === 'body' ? () => {} : validateText(schema)
     return (value: unknown) => {
       try {
         prepare(value as Record<string, unknown>)
+        validate ??= ajv.compile(schema)
         return validate(value) ? { value } : { error: invalid(toDetails(validate.errors as ErrorObject[])) }
       } catch (error) {
         return { error: error as Error }
@@ -93,6 +95,18 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
     }
   }
 }
+
+/** What Fastify does, but for a route's first answer rather than at start: that is a fifth of a cold start. */
+const serializerCompiler: FastifySerializerCompiler<Parameters<typeof fastJson>[0]> = ({ schema }) => {
+  let serialize: ReturnType<typeof fastJson> | undefined
+  return (answer) => {
+    serialize ??= fastJson(schema)
+    return serialize(answer)
+  }
+}
+
+/** Schemas are made by TypeBox: checking them against their meta-schema costs more than all else that Ajv does. */
+const AJV_OPTIONS = { strict: false, verbose: true, meta: false, validateSchema: false } as const
 
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
@@ -123,7 +137,8 @@ const refuseUndecodable = (url: string) => {
 
 export default fp(
   async (fastify) => {
-    fastify.setValidatorCompiler(validatorCompiler(new Ajv({ strict: false, verbose: true })))
+    fastify.setValidatorCompiler(validatorCompiler(new Ajv(AJV_OPTIONS)))
+    fastify.setSerializerCompiler(serializerCompiler)
 
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>

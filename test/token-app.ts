@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import type { Test } from 'tap'
 import { readConfig } from '../config.ts'
-import database from '../plugins/database.ts'
+import database, { startOpening } from '../plugins/database.ts'
 import errors from '../plugins/errors.ts'
 import services from '../plugins/services.ts'
 import tokenAuth, { type TokenAuthOptions } from '../plugins/token-auth.ts'
@@ -33,7 +33,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
 
   await app.register(errors)
   await app.register(validation)
-  await app.register(database, { config, onDeath: t.threw })
+  await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
   await app.register(services, { hashingCost })
   await app.register(tokenAuth, options)
   await app.register(tokenRoutes, { prefix: '/admin/tokens' })

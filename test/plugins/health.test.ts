@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import Fastify from 'fastify'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
-import database from '../../plugins/database.ts'
+import database, { startOpening } from '../../plugins/database.ts'
 import errors from '../../plugins/errors.ts'
 import health from '../../plugins/health.ts'
 import { temporaryDirectory } from '../helpers.ts'
@@ -13,7 +13,7 @@ const app = Fastify()
 app.decorate('config', config)
 app.decorate('clock', () => now)
 await app.register(errors)
-await app.register(database, { config, onDeath: t.threw })
+await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
 await app.register(health)
 t.teardown(() => app.close())
 

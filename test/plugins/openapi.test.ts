@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
-import database from '../../plugins/database.ts'
+import database, { startOpening } from '../../plugins/database.ts'
 import errors from '../../plugins/errors.ts'
 import health from '../../plugins/health.ts'
 import openapi from '../../plugins/openapi.ts'
@@ -34,7 +34,7 @@ await app.register(errors)
 await app.register(security)
 await app.register(validation)
 await app.register(openapi)
-await app.register(database, { config, onDeath: t.threw })
+await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
 await app.register(services, { hashingCost: { memoryCost: 8, timeCost: 1, parallelism: 1 } })
 await app.register(session)
 await app.register(tokenAuth)

@@ -18,7 +18,6 @@ const start = async (t: Test, env: Record<string, string> = {}, options: Securit
   app.get('/data/cats', async () => ok([]))
   app.post('/data/cats', async ({ body }) => ok(body))
   app.get('/vital', { config: { evenUnderPressure: true } }, async () => ok('alive'))
-  await app.register(app.refuseOtherMethods)
   t.teardown(() => app.close())
   return app
 }
