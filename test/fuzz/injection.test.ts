@@ -1,0 +1,147 @@
+import t from 'tap'
+import type { Table } from '../../schemas/table.ts'
+import {
+  type Answer,
+  asAdmin,
+  asToken,
+  type Client,
+  createDatabase,
+  createTable,
+  dataOf,
+  startApp
+} from '../helpers.ts'
+import { scaled } from '../scale.ts'
+import { CANARY, isSafe, same, unharmed, watch } from './injection.ts'
+import { payloads, someOf } from './payloads.ts'
+
+const encode = encodeURIComponent
+
+/** Each export in search order starts a thread, so fewer payloads are exported with. */
+const exported = someOf(scaled(payloads.length / 10))
+const chosen = someOf(scaled(payloads.length))
+
+/** A call that reads, or that has to be refused: with the payload as a name, a key, an order or a search. */
+const reads = (admin: Client, token: Client) =>
+  ({
+    'a key of a path': (p) => token.get(`/data/notes/records/${encode(p)}`),
+    'a key to delete': (p) => token.delete(`/data/texts/records/${encode(`none ${p}`)}`),
+    'a table of a path': (p) => token.get(`/data/${encode(p)}/records/1`),
+    'a table to add a field to': (p) =>
+      token.post(`/data/_schema/tables/${encode(p)}/fields`, { field: { name: 'x', jsonType: 'string' } }),
+    'an id': (p) => admin.get(`/admin/tables/${encode(p)}`),
+    'an order': (p) => token.get(`/data/notes?order=${encode(p)}`),
+    'a second order': (p) => token.get(`/data/notes?order=${encode(`-text,${p}`)}`),
+    'a search': (p) => token.get(`/data/notes?q=${encode(p.slice(0, 255))}`),
+    'a page': (p) => token.get(`/data/notes?page=${encode(p)}`),
+    'an unknown parameter': (p) => token.get(`/data/notes?${encode(p)}=1`),
+    'a field of a record': (p) => token.post('/data/notes/records', { [`${p} `]: 1 }),
+    'a field to change': (p) => token.put('/data/notes/records/1', { [`${p} `]: 1 }),
+    'a field to increment': (p) => token.post('/data/notes/incr', { pk: 1, field: p }),
+    'a key to increment': (p) => token.post('/data/notes/incr', { pk: `none ${p}`, field: 'n' }),
+    'a count': (p) => token.post('/data/notes/incr', { pk: 1, field: 'text', count: p }),
+    'an integer': (p) => token.post('/data/notes/records', { n: `${p} ` }),
+    'a table to create': (p) =>
+      admin.post('/admin/tables', { name: `${p} `, label: '', fields: [{ name: 'a', jsonType: 'string' }] }),
+    'a field to create': (p) =>
+      admin.post('/admin/tables', { name: 'never', label: '', fields: [{ name: `${p} `, jsonType: 'string' }] }),
+    'a type': (p) => admin.post('/admin/tables', { name: 'never', label: '', fields: [{ name: 'a', jsonType: p }] }),
+    'a field to add': (p) =>
+      token.post('/data/_schema/tables/notes/fields', { field: { name: `${p} `, jsonType: 'string' } }),
+    'a table to import': (p) => admin.post('/admin/tables/import', { name: `none ${p}` }),
+    'an action': (p) => admin.post('/admin/tokens', { name: 'a', permissions: { tables: [], actions: [p] } })
+  }) satisfies Record<string, (payload: string) => Promise<Answer>>
+
+/** A call that stores the payload, and what then reads it. */
+const writes = (table: Table, admin: Client, token: Client) => {
+  const list = async (url: string) => dataOf(await admin.get(url))
+  const last = async (url: string) => (await list(url)).at(-1)
+  const textKey = async (payload: string) => dataOf(await token.get(`/data/texts/records/${encode(payload)}`)).key
+  return {
+    'a text': [
+      (p: string) => token.post('/data/notes/records', { text: p }),
+      async (answer: Answer) => dataOf(await token.get(`/data/notes/records/${answer.json().data.id}`)).text
+    ],
+    'a changed text': [
+      (p: string) => token.put('/data/notes/records/1', { text: p }),
+      async () => dataOf(await token.get('/data/notes/records/1')).text
+    ],
+    JSON: [
+      (p: string) => token.put('/data/notes/records/1', { extra: { [p]: p } }),
+      async (_: Answer, p: string) =>
+        Object.getOwnPropertyDescriptor(dataOf(await token.get('/data/notes/records/1')).extra, p)?.value
+    ],
+    'a key': [(p: string) => token.post('/data/texts/records', { key: p }), (_: Answer, p: string) => textKey(p)],
+    'a label': [
+      (p: string) => admin.put(`/admin/tables/${table.id}`, { label: p }),
+      async () => (await list(`/admin/tables/${table.id}`)).label
+    ],
+    'a note': [
+      (p: string) => admin.put(`/admin/tables/${table.id}`, { note: p }),
+      async () => (await list(`/admin/tables/${table.id}`)).note
+    ],
+    'a label of a field': [
+      (p: string) => admin.put(`/admin/tables/${table.id}`, { fields: [{ name: 'text', label: p }] }),
+      async () => (await list(`/admin/tables/${table.id}`)).fields[1].label
+    ],
+    'a name of a token': [
+      (p: string) => admin.put('/admin/tokens/1', { name: p }),
+      async () => (await list('/admin/tokens'))[0].name
+    ],
+    'a permission': [
+      (p: string) => admin.put('/admin/tokens/2', { permissions: { tables: [p], actions: ['read'] } }),
+      async () => (await list('/admin/tokens'))[1].permissions.tables[0]
+    ],
+    'a nickname': [
+      (p: string) => admin.put('/admin/admins/1', { nickname: p }),
+      async () => (await list('/admin/admins'))[0].nickname
+    ],
+    'a name of an administrator': [
+      (p: string) => admin.post('/admin/admins', { name: p, nickname: '', password: 'long enough' }),
+      async () => (await last('/admin/admins')).name
+    ]
+  } as const
+}
+
+t.test('there are more than 2,000 payloads', async (t) => t.ok(payloads.length >= 2000, String(payloads.length)))
+
+t.test('a payload in the place of a name or a value is only ever that', async (t) => {
+  const file = createDatabase(t, CANARY)
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const token = await asToken(app, admin)
+  const fields = ['text:string', 'n:integer', 'extra:object'].map((field) => field.split(':'))
+  const table = await createTable(admin, {
+    name: 'notes',
+    fields: fields.map(([name, jsonType]) => ({ name, jsonType }) as Table['fields'][number])
+  })
+  await createTable(admin, { name: 'texts', fields: [{ name: 'key', jsonType: 'string', isPrimary: true }] })
+  await asToken(app, admin)
+  dataOf(await token.post('/data/notes/records', { text: 'a' }))
+  const seen = watch(file)
+  const before = seen.schema()
+  const counts = { accepted: 0, refused: 0 }
+  const tally = (isAccepted: boolean) => {
+    counts[isAccepted ? 'accepted' : 'refused'] += 1
+    return isAccepted
+  }
+  const reading = Object.entries(reads(admin, token))
+  const writing = Object.entries(writes(table, admin, token))
+  for (const payload of chosen) {
+    await Promise.all([
+      ...reading.map(async ([slot, call]) => tally(isSafe(t, await call(payload), payload, slot))),
+      ...writing.map(async ([slot, [call, find]]) => {
+        const answer = await call(payload)
+        if (tally(isSafe(t, answer, payload, slot))) same(t, await find(answer, payload), payload, slot)
+      })
+    ])
+    unharmed(t, seen, before, payload)
+  }
+  for (const payload of exported) {
+    const answer = await admin.get(`/admin/tables/${table.id}/export?q=${encode(payload)}`)
+    if (answer.statusCode !== 200) t.fail(`an export: ${answer.statusCode}`, { payload, body: answer.body })
+    unharmed(t, seen, before, payload)
+  }
+  seen.close()
+  t.comment(`${chosen.length} payloads of ${payloads.length}: ${JSON.stringify(counts)}`)
+  t.ok(counts.accepted > chosen.length * 10 && counts.refused > chosen.length * 10)
+})

@@ -1,0 +1,156 @@
+/** What ends a name or a text in SQL, in JSON paths, in shells, in templates and in HTTP. */
+const OPENINGS = [
+  '',
+  "'",
+  '"',
+  '`',
+  ']',
+  "')",
+  '")',
+  "';",
+  '";',
+  '\\',
+  "\\'",
+  "''",
+  '""',
+  '%',
+  '*/',
+  '\r\n',
+  '\u2019',
+  'ʼ',
+  '＇',
+  ' '
+]
+
+const STATEMENTS = [
+  ' OR 1=1',
+  ' OR (SELECT count(*) FROM _rowhouse_admins) > 0',
+  ' UNION SELECT name, sql FROM sqlite_schema',
+  ' UNION ALL SELECT password_hash FROM _rowhouse_admins',
+  '; DROP TABLE canary',
+  '; DELETE FROM canary',
+  '; UPDATE canary SET text = NULL',
+  "; ATTACH DATABASE 'stolen.sqlite' AS stolen",
+  '; PRAGMA writable_schema = ON',
+  '; ROLLBACK; BEGIN',
+  ' DESC, (SELECT 1)',
+  ' COLLATE NOCASE',
+  ', text) VALUES (1, 2)',
+  ' = 1 WHERE 1 RETURNING *',
+  ' IS NOT NULL HAVING 1',
+  ' || load_extension(1)',
+  ' || randomblob(1e9)',
+  ' LIMIT -1'
+]
+
+const ENDINGS = ['', ' --', ' /*', ';', "'", '"']
+
+/** What means something by itself, somewhere. */
+const WORDS = [
+  'rowid',
+  'oid',
+  '_rowid_',
+  'select',
+  'from',
+  'order',
+  'group',
+  'null',
+  'true',
+  'current_timestamp',
+  'raise',
+  'main',
+  'temp',
+  'sqlite_schema',
+  '_rowhouse_admins',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '%',
+  '_',
+  '%%',
+  '\\%',
+  '[a-z]',
+  '*',
+  '?',
+  '?1',
+  ':a',
+  '@a',
+  '$a',
+  '$.a[0]',
+  '$[#-1]',
+  "$.'a'",
+  '#{7*7}',
+  '{{7*7}}',
+  '<%= 7 %>',
+  '<script>alert(1)</script>',
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '=HYPERLINK("http://a")',
+  "=cmd|'/c calc'!A1",
+  'a\r\nSet-Cookie: a=b',
+  'a\nb',
+  'a\rb',
+  '../../../etc/passwd',
+  '..\\..\\windows',
+  '/etc/passwd',
+  'file:///etc/passwd',
+  '%2e%2e%2f',
+  '%00',
+  '%27%20OR%201=1',
+  '$(id)',
+  '`id`',
+  '| id',
+  'a,b',
+  'a.b',
+  'a/b',
+  'a~1b',
+  ',',
+  '...',
+  '-',
+  '-a',
+  '\u00a0',
+  '\u2003',
+  '\u200b',
+  '\u202e',
+  '\ufeff',
+  '\u000b',
+  '\u001f',
+  '\u007f',
+  '\u0085',
+  'ＳＥＬＥＣＴ',
+  'ſelect',
+  'K',
+  'İ',
+  'ß',
+  'é',
+  'e\u0301',
+  '👩‍👩‍👧',
+  '\u{10ffff}',
+  "X'00'",
+  '0x10',
+  '1e5',
+  '1;2',
+  '9223372036854775808',
+  'NaN',
+  'Infinity'
+]
+
+/** More than 2,000, no two alike. */
+export const payloads: readonly string[] = [
+  ...new Set([
+    ...WORDS,
+    ...OPENINGS.flatMap((opening) =>
+      STATEMENTS.flatMap((statement) => ENDINGS.map((ending) => opening + statement + ending))
+    )
+  ])
+]
+
+/** Every so-manieth of them, of each kind some. */
+export const someOf = (count: number) => {
+  const step = Math.max(1, payloads.length / count)
+  return Array.from({ length: Math.min(count, payloads.length) }, (_, i) => payloads[Math.floor(i * step)] as string)
+}
