@@ -120,4 +120,7 @@ t.test('nor do flipped, cut and spliced bytes bring anything else', async (t) =>
   for (const status of [200, 400, 401, 404, 405, 431]) t.ok(seen.has(status), `some were answered with ${status}`)
 })
 
-t.test('the service lives on', survives)
+/** Node reads PRI, the preface of HTTP/2, as a method that it does not list; Fastify says so, with its routes. */
+const UNLISTED_METHOD = /the default handler for 404 did not catch this|"msg":"└── /
+
+t.test('the service lives on', (t) => survives(t, UNLISTED_METHOD))
