@@ -44,6 +44,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
   const opened = openDatabase({
     file: config.DATABASE ?? join(config.DATA_DIR, 'rowhouse.db'),
     cacheSize: config.CACHE_SIZE,
+    walSize: config.WAL_SIZE,
     isQuiet: () => connections <= QUIET_CONNECTIONS,
     onDeath
   })

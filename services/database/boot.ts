@@ -20,10 +20,10 @@ const NETWORK_FILE_SYSTEMS = new Map([
 ])
 
 /**
- * Bytes of WAL after which its pages are copied into the file. SQLite's own 1,000 pages copy a page that is changed
- * often again and again: with this size updates are 1.2 times as fast. A start after a crash reads so much at most.
+ * MiB. SQLite's own 1,000 pages copy a page that is changed often again and again: with this size updates are 1.2
+ * times as fast. A start after a crash reads so much at most.
  */
-const WAL_SIZE = 48 * 1024 * 1024
+const WAL_SIZE = 48
 
 /** @throws below 3.53 */
 export const assertVersion = (version: string) => {
@@ -91,13 +91,13 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_BUSY') ? new Error(`Another program holds ${file}. Stop it, then start again.`) : error
 }
 
-const prepare = (connection: Connection, file: string, closedCleanly: boolean) => {
+const prepare = (connection: Connection, { file, walSize = WAL_SIZE }: ConnectionOptions, closedCleanly: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!closedCleanly) assertIntact(connection, file)
   connection.raw.pragma('journal_mode = WAL')
   connection.raw.pragma('synchronous = FULL')
   const pageSize = Number(connection.value('PRAGMA page_size'))
-  connection.raw.pragma(`wal_autocheckpoint = ${Math.floor(WAL_SIZE / pageSize)}`)
+  connection.raw.pragma(`wal_autocheckpoint = ${Math.ceil((walSize * 2 ** 20) / pageSize)}`)
   migrate(connection)
   assertDurable(connection)
 }
@@ -106,7 +106,7 @@ const openPrepared = (options: ConnectionOptions) => {
   const closedCleanly = !existsSync(`${options.file}-wal`)
   const connection = openConnection(options)
   try {
-    prepare(connection, options.file, closedCleanly)
+    prepare(connection, options, closedCleanly)
     return connection
   } catch (error) {
     connection.close()

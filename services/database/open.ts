@@ -12,6 +12,8 @@ export interface DatabaseOptions {
   readonly file: string
   /** MiB of pages that each connection of the event loop and the writer may keep in memory. */
   readonly cacheSize: number
+  /** MiB of WAL after which it is copied into the file. */
+  readonly walSize?: number
   /** Whether so few connections are open that gathering the reads of a turn does not pay. */
   readonly isQuiet: () => boolean
   /** The writer thread has ended unasked. The process should stop and be started again. */
@@ -27,7 +29,8 @@ const canonicalPath = (file: string) =>
   existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 
 /** The engine. @throws an Error with the reason when the file cannot be trusted or is served already. */
-export const openDatabase = async ({ file, cacheSize, isQuiet, onDeath }: DatabaseOptions): Promise<Database> => {
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const { file, cacheSize, walSize, isQuiet, onDeath } = options
   const path = canonicalPath(file)
   const lock = lockFile(path)
   const listeners: (() => void)[] = []
@@ -36,7 +39,7 @@ export const openDatabase = async ({ file, cacheSize, isQuiet, onDeath }: Databa
   }
 
   const writer = await startWriter(
-    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize },
+    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, ...(walSize && { walSize }) },
     { onForeignCommit, onDeath }
   ).catch((error) => {
     lock.release()

@@ -39,9 +39,12 @@ const walSequence = (directory: string) => {
   return header.readUInt32BE(12)
 }
 
+/** So little that some of the kills come while the WAL is being folded into the database. */
+const env = { WAL_SIZE: '1' }
+
 /** Starts the service, lets the clients write, kills it amid that. Gives what was lost on the way. */
 const killOnce = async (t: Test, { directory, ledger, access }: World) => {
-  const service = await startService(t, directory)
+  const service = await startService(t, directory, env)
   const address = service.assertListening()
   const faults = [...ledger.faults(await askService(address, access))]
   const clients = startClients(address, access, ledger)
