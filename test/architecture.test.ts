@@ -39,6 +39,15 @@ const isRelative = (specifier: string) => specifier.startsWith('.')
 const importsOf = (path: string) =>
   (specifiers.get(path) ?? []).filter(isRelative).map((specifier) => normalize(join(dirname(path), specifier)))
 
+/** What is left of a file's imports when its types are gone. */
+const runtimeImportsOf = (path: string) => {
+  const code = withoutComments(readFileSync(path, 'utf8')).replace(/^import type .*$/gm, '')
+  return [...code.matchAll(SPECIFIER)]
+    .map(([, from]) => String(from))
+    .filter(isRelative)
+    .map((specifier) => normalize(join(dirname(path), specifier)))
+}
+
 const mayImport = (importer: string, imported: string) => {
   if (imported === CONFIG) return layerOf(importer) !== LAYERS.indexOf('schemas')
   if (importer === CONFIG) return layerOf(imported) === LAYERS.indexOf('schemas')
@@ -49,7 +58,7 @@ t.test('the imports of every source are seen', async (t) => {
   t.ok(files.length > 50, `${files.length} files`)
   t.ok(importsOf('app.ts').includes('plugins/database.ts'))
   t.ok(importsOf('services/database/reader.ts').includes('services/database/scan.ts'))
-  t.strictSame(specifiers.get('services/database/lock.ts'), [NATIVE_ENGINE, './sqlite-errors.ts'])
+  t.strictSame(specifiers.get('services/database/lock.ts'), [NATIVE_ENGINE, './plain-error.ts'])
 })
 
 t.test('imports run one way: schemas, services, plugins, routes, app, server', async (t) => {
@@ -97,6 +106,24 @@ t.test('no file imports itself over others', async (t) => {
   for (const path of files) walk(path, [])
   t.strictSame(cycles, [])
 })
+
+t.test(
+  'a thread of the engine loads the engine and nothing else: it starts with the service, and with exports',
+  async (t) => {
+    const loaded = new Set<string>()
+    const load = (path: string) => {
+      if (loaded.has(path)) return
+      loaded.add(path)
+      for (const imported of runtimeImportsOf(path)) load(imported)
+    }
+    for (const thread of ['writer', 'reader']) load(`services/database/${thread}.ts`)
+    t.ok(loaded.has('services/database/connection.ts'))
+    t.strictSame(
+      [...loaded].filter((path) => !/^services\/(?:database|sql)\//.test(path)),
+      []
+    )
+  }
+)
 
 t.test('there are no barrels and no drawers', async (t) => {
   t.strictSame(

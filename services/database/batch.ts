@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 import { type SqlValue, UnexpectedChanges, type WriteResult } from './database.ts'
-import { type PlainError, toPlainError } from './sqlite-errors.ts'
+import { type PlainError, toPlainError } from './plain-error.ts'
 
 /** A unit as it crosses to the writer thread: each SQL text travels once a parcel, statements point to it. */
 export type PackedUnit = readonly (readonly [sql: number, params: readonly SqlValue[], expect: number | undefined])[]

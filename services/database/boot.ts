@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { textLiteral } from '../sql/identifiers.ts'
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts'
 import { migrate } from './migrations.ts'
-import { toPlainError } from './sqlite-errors.ts'
+import { toPlainError } from './plain-error.ts'
 
 /**
  * 3.51.3 has the fix of the WAL-reset bug (https://sqlite.org/wal.html#walresetbug); 3.53 is the first whose JSON

@@ -1,5 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3'
-import { toPlainError } from './sqlite-errors.ts'
+import { toPlainError } from './plain-error.ts'
 
 const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)

@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { overloaded } from '../errors.ts'
 import type { HeldReader, Row, Statement } from './database.ts'
+import { engineStopped, toPlainError } from './plain-error.ts'
 import type { ReaderOptions, ScanOutcome } from './scan.ts'
-import { engineStopped, toPlainError, toReadError } from './sqlite-errors.ts'
+import { toReadError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
 const LONGEST_QUEUE = 256

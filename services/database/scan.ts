@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { Row, Statement } from './database.ts'
-import { type PlainError, toPlainError } from './sqlite-errors.ts'
+import { type PlainError, toPlainError } from './plain-error.ts'
 
 export interface ReaderOptions {
   readonly file: string

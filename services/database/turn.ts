@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts'
 import type { Connection } from './connection.ts'
 import type { Row, SqlValue, Statement } from './database.ts'
-import { engineStopped, toPlainError, toReadError } from './sqlite-errors.ts'
+import { engineStopped, toPlainError } from './plain-error.ts'
+import { toReadError } from './sqlite-errors.ts'
 
 const BUSY_RETRY_MS = 20
 const BUSY_LIMIT_MS = 2000

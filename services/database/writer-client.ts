@@ -4,7 +4,8 @@ import { overloaded } from '../errors.ts'
 import type { Outcome, PackedUnit, Parcel } from './batch.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement, WriteResult } from './database.ts'
-import { engineStopped, toDomainError } from './sqlite-errors.ts'
+import { engineStopped } from './plain-error.ts'
+import { toDomainError } from './sqlite-errors.ts'
 import type { WriterMessage, WriterRequest } from './writer.ts'
 
 /** Units that may wait for the writer before further ones are refused: some 100 ms of work. */

@@ -2,7 +2,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { type BatchResult, createBatchRunner, type Parcel } from './batch.ts'
 import { openWriter } from './boot.ts'
 import type { ConnectionOptions } from './connection.ts'
-import { type PlainError, toPlainError } from './sqlite-errors.ts'
+import { type PlainError, toPlainError } from './plain-error.ts'
 
 /** What the writer thread says. */
 export type WriterMessage =

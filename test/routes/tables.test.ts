@@ -541,6 +541,16 @@ t.test('unregistering', async (t) => {
     refuses(t, await admin.delete(`/admin/tables/${id}?confirm=true&force=true`), 400, 'VALIDATION_FAILED', '/force')
     t.equal((await admin.get(`/admin/tables/${id}`)).statusCode, 200)
   })
+
+  t.test('asks for it alike where another program has dropped the table', async (t) => {
+    const { id } = await createTable(admin, { name: 'dropped', fields })
+    onTheirFile('DROP TABLE dropped')
+    const answer = await admin.delete(`/admin/tables/${id}`)
+    refuses(t, answer, 400, 'CONFIRMATION_REQUIRED')
+    t.match(answer.json().error.message, /^'dropped' cannot be counted\./)
+    confirms(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  })
+
   t.test('ends the service of the table', async (t) => {
     confirms(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
     refuses(t, await admin.get(`/admin/tables/${id}`), 404, 'TABLE_NOT_FOUND')

@@ -3,8 +3,12 @@ import { run, sequence } from './sequence.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const { SEED, REPLAY, SEQUENCES, TIME_LIMIT } = process.env
-const seed = SEED === undefined ? Date.now() & 0x7fffffff : Number(SEED)
+const { SEED, REPLAY, SEQUENCES, TIME_LIMIT, SCALE } = process.env
+
+/** `npm test` is the same for everybody; the longer forms look further each time. */
+const chooseSeed = () => (SCALE === undefined ? 20261121 : Date.now() & 0x7fffffff)
+
+const seed = SEED === undefined ? chooseSeed() : Number(SEED)
 const numRuns = Number(SEQUENCES)
 say(`SEED=${seed}`)
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/database/database.ts'
-import { toDomainError, toPlainError, toReadError } from '../../../services/database/sqlite-errors.ts'
+import { toPlainError } from '../../../services/database/plain-error.ts'
+import { toDomainError, toReadError } from '../../../services/database/sqlite-errors.ts'
 import { DomainError } from '../../../services/errors.ts'
 
 const of = (code: string, message = '') => toDomainError({ code, message })
