@@ -100,9 +100,19 @@ const clientError = (code: string | undefined) => {
   return new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
 }
 
+/** The last request of each connection, and its answer. */
+const exchanges = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
+
+/** Whether a whole request is still being answered: what follows it on its connection is no answer to it. */
+const isAnswering = (socket: Socket) => {
+  const exchange = exchanges.get(socket)
+  return exchange?.request.complete === true && !exchange.response.writableFinished
+}
+
 /** For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option. */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  if (isAnswering(socket)) return exchanges.get(socket)?.response.once('close', () => socket.destroy())
   const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
@@ -111,6 +121,7 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 export default fp(
   async (fastify) => {
     fastify.server.on('checkExpectation', onExpectation)
+    fastify.server.on('request', (request, response) => exchanges.set(request.socket, { request, response }))
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       const [path = ''] = request.url.split('?')

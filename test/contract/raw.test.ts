@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { startApp } from '../helpers.ts'
+import { PASSWORD, startApp } from '../helpers.ts'
 import { listenRaw, type RawAnswer } from '../raw-http.ts'
 
 const send = await listenRaw(t, await startApp(t))
@@ -16,6 +16,15 @@ t.test('HTTP/1.1 needs a Host, HTTP/1.0 does not', async (t) => {
   refuses(t, await get('/health'), 400, 'MALFORMED_REQUEST')
   t.equal((await get('/health', 'Host: localhost')).statusCode, 200)
   t.equal((await send('GET /health HTTP/1.0\r\n\r\n')).statusCode, 200)
+})
+
+t.test('garbage behind a request is not taken for its answer', async (t) => {
+  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
+  const head = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+  const answer = await send(`${head}\r\n\r\n${body}\0\0 no request\r\n\r\n`)
+  t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
+  t.match(JSON.parse(answer.body), { success: true })
+  refuses(t, await send(`${head}, 7\r\n\r\n${body}`), 400, 'MALFORMED_REQUEST')
 })
 
 t.test('an expectation that cannot be met is refused in the envelope', async (t) => {
