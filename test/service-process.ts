@@ -4,7 +4,17 @@ import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from './helpers.ts'
 
-const SERVER = new URL('../server.js', import.meta.url).pathname
+/** What `npm start` runs. */
+export const SERVER = new URL('../server.js', import.meta.url).pathname
+
+/**
+ * The environment without what tap sets to measure coverage: a service that is killed could not tell it, and every one
+ * starts slower for it. `server.test.ts` covers what only a process runs.
+ */
+export const plainEnvironment = () => {
+  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...environment } = process.env
+  return environment
+}
 
 export interface ServiceProcess {
   readonly child: ChildProcess
@@ -26,7 +36,7 @@ const collect = (child: ChildProcess) => {
 export const startProcess = async (t: Test, env: Record<string, string> = {}): Promise<ServiceProcess> => {
   const dataDir = temporaryDirectory(t)
   const settings = { PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: PASSWORD, ...env }
-  const child = spawn(process.execPath, [SERVER], { env: { ...process.env, ...settings }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [SERVER], { env: { ...plainEnvironment(), ...settings }, stdio: 'pipe' })
   t.teardown(async () => {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
     child.kill('SIGKILL')

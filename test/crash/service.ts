@@ -3,16 +3,9 @@ import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import tap, { type Test } from 'tap'
 import { PASSWORD } from '../helpers.ts'
-
-const SERVER = fileURLToPath(new URL('../../server.js', import.meta.url))
-
-/** What tap sets to measure coverage: a process that is killed could not tell it, and starts slower for it. */
-const TAPS_OWN = ['NODE_OPTIONS', 'NODE_V8_COVERAGE']
-
-const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !TAPS_OWN.includes(name)))
+import { plainEnvironment, SERVER } from '../service-process.ts'
 
 /** A test has as long for each service that it starts: how many there are is a matter of the scale. */
 const TIME_MS = 120_000
@@ -26,7 +19,10 @@ const giveTime = (t: Test) => {
 export const startService = async (t: Test, directory: string, env: Record<string, string> = {}) => {
   giveTime(t)
   const settings = { DATA_DIR: directory, PORT: '0', ADMIN_PASSWORD: PASSWORD }
-  const child = spawn(process.execPath, [SERVER], { env: { ...environment(), ...settings, ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [SERVER], {
+    env: { ...plainEnvironment(), ...settings, ...env },
+    stdio: 'pipe'
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const output: string[] = []

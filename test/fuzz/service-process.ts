@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from '../helpers.ts'
-
-const SERVER = new URL('../../server.js', import.meta.url).pathname
+import { plainEnvironment, SERVER } from '../service-process.ts'
 
 /** The service as it is deployed, in a process of its own, so that an exit is one. It ends with `t` at the latest. */
 export const startProcess = async (t: Test, env: Record<string, string> = {}) => {
   const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD, LOG_LEVEL: 'warn', ...env }
-  const child = spawn(process.execPath, [SERVER], { env: { ...process.env, ...settings }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [SERVER], { env: { ...plainEnvironment(), ...settings }, stdio: 'pipe' })
   t.teardown(() => child.kill('SIGKILL'))
   const complaints: string[] = []
   createInterface(child.stderr).on('line', (line) => complaints.push(line))

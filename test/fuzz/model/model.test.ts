@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { scaled } from '../../scale.ts'
+import { plainEnvironment } from '../../service-process.ts'
 
 /**
  * A process of its own: tap loads itself, and source maps, into every thread, and each sequence starts several.
@@ -14,8 +15,7 @@ const MAIN = new URL('./main.js', import.meta.url).pathname
 const TIME_LIMIT = process.env.SCALE === undefined ? { TIME_LIMIT: '40000' } : {}
 
 t.test('whatever is asked in whatever order, the service answers as the model does', async (t) => {
-  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...own } = process.env
-  const env = { ...own, ...TIME_LIMIT, SEQUENCES: String(scaled(500)) }
+  const env = { ...plainEnvironment(), ...TIME_LIMIT, SEQUENCES: String(scaled(500)) }
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   createInterface(child.stdout).on('line', (line) => t.comment(line))
