@@ -109,13 +109,17 @@ const isAnswering = (socket: Socket) => {
   return exchange?.request.complete === true && !exchange.response.writableFinished
 }
 
-/** For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option. */
+/**
+ * For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option.
+ * The socket is closed on both sides: the rest of a request that was refused as late must not be carried out.
+ */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
   if (isAnswering(socket)) return exchanges.get(socket)?.response.once('close', () => socket.destroy())
   const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
+  socket.write([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
+  socket.destroySoon()
 }
 
 export default fp(

@@ -8,7 +8,8 @@ import { onClientError } from '../../plugins/errors.ts'
 const openConnection = async (t: Test) => {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+  const { port } = server.address() as { port: number }
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   const [socket] = (await once(server, 'connection')) as [Socket]
   t.teardown(() => {
     client.destroy()
@@ -36,6 +37,15 @@ t.test('bytes that never became a request get the failure envelope too', async (
     t.match(head, `content-length: ${Buffer.byteLength(body)}`)
     t.match(JSON.parse(body), { success: false, error: { code: answered, requestId: 'none' } })
   }
+})
+
+t.test('a connection that was answered so is closed, though its client keeps its side open', async (t) => {
+  const { client, socket } = await openConnection(t)
+  const closed = once(socket, 'close')
+  onClientError(fault('ERR_HTTP_REQUEST_TIMEOUT'), socket)
+  t.match(await text(client), /^HTTP\/1.1 408 /)
+  await closed
+  t.ok(socket.destroyed)
 })
 
 t.test('a connection that is gone is dropped without an answer', async (t) => {
