@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { median } from '../../bench/statistics.ts'
 import { PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { startProcess } from '../service-process.ts'
 import { createClient, type Reply } from './http-client.ts'
+import { residentMib } from './memory.ts'
 import { pace } from './pace.ts'
 
 const FLOOD_PER_SECOND = 500
@@ -62,11 +62,6 @@ const quantile = (some: readonly Timed[], share: number) => {
   return times[Math.floor(times.length * share)] ?? 0
 }
 
-const residentMib = () => {
-  const status = readFileSync(`/proc/${service.child.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-}
-
 /** Reads, beside so many other requests. */
 const readBeside = async (milliseconds: number, other: (index: number) => Promise<Reply>) => {
   const [reads, beside] = await Promise.all([
@@ -118,9 +113,9 @@ const rounds = async () => {
 
 t.test('a flood of bad logins is refused, and leaves reads, memory and a right password alone', async (t) => {
   await readBeside(CALM_MS, cheap)
-  const before = residentMib()
+  const before = residentMib(service)
   const { calm, flooded, beside, patients } = await rounds()
-  const growth = residentMib() - before
+  const growth = residentMib(service) - before
   const slower = quantile(flooded, 0.99) / quantile(calm, 0.99)
 
   t.comment(`answers to ${beside.length} bad logins: ${counted(beside)}`)
