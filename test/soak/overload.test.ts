@@ -74,7 +74,7 @@ const pipeline = async () => {
   return received.split(/(?=HTTP\/1\.1 \d)/).map((answer) => answer.split('\r\n\r\n')[0] ?? '')
 }
 
-/** Tries again and again, whether or not earlier tries were answered, until one is refused. */
+/** Tries again and again, whether or not earlier tries were answered, until one is refused for there being too many. */
 const untilRefused = async () => {
   const tries: Promise<Reply>[] = []
   const refusal = await new Promise<Reply>((resolve, reject) => {
@@ -82,7 +82,7 @@ const untilRefused = async () => {
       const reply = client.send(writing)
       tries.push(reply)
       reply.then((answer) => {
-        if (answer.status === 200) return
+        if (!isOverload(answer)) return
         clearInterval(timer)
         resolve(answer)
       }, reject)

@@ -11,7 +11,8 @@ const SOCKETS = scaled(2000)
 const TRICKLE_MS = 200
 /** Somebody else's requests meanwhile, one at a time each. */
 const ORDINARY = 4
-const MOST_GROWTH_MIB = 100
+/** What a service grows by anyway in so much work, and 50 KiB a connection. */
+const MOST_GROWTH_MIB = 50 + SOCKETS / 20
 
 /** A minute is too long for a short run: there, the service gives less time. The long run waits for what is set. */
 const SHORTER = `
