@@ -31,6 +31,14 @@ const introduce = ({ name, generatedPassword, isPasswordShort }: FirstAdmin, { P
 const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Config) =>
   ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
 
+/** Anybody who reaches the machine reaches the service. */
+const EVERY_ADDRESS = ['0.0.0.0', '::']
+
+const explainListening = (error: NodeJS.ErrnoException, { HOST, PORT }: Config) =>
+  error.code === 'EADDRINUSE'
+    ? new Error(`${HOST}:${PORT} is taken (EADDRINUSE). Set PORT to another; 0 takes a free one.`)
+    : error
+
 const start = async () => {
   const config = readConfig(process.env)
   let log: FastifyBaseLogger | undefined
@@ -48,9 +56,10 @@ const start = async () => {
   if (app.firstAdmin) introduce(app.firstAdmin, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
     await app.close()
-    throw error
+    throw explainListening(error, config)
   })
-  say(`Rowhouse listens at ${address}   docs: ${address}/docs`)
+  const reach = EVERY_ADDRESS.includes(config.HOST) ? '   (and at every other address of this machine)' : ''
+  say(`Rowhouse listens at ${address}   docs: ${address}/docs${reach}`)
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'An error that nobody caught. The process ends.')

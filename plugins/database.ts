@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
@@ -29,7 +29,19 @@ export interface Opening {
 /** Up to so many open connections, gathering the reads of a turn costs more than it saves (docs/architecture.md). */
 const QUIET_CONNECTIONS = 2
 
-/** Begins to open the database of this configuration, which need not be waited for at once. */
+/** Where the database is. @throws where one that is there already is named, and is not: it would be made, empty. */
+const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
+  if (DATABASE === undefined) return join(DATA_DIR, 'rowhouse.db')
+  if (existsSync(DATABASE)) return DATABASE
+  throw new Error(
+    `DATABASE names ${DATABASE}, which does not exist. Correct the path, or leave DATABASE out: rowhouse.db is then made in DATA_DIR.`
+  )
+}
+
+/**
+ * Begins to open the database of this configuration, which need not be waited for at once.
+ * @throws an Error with the reason when there is none to open
+ */
 export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
   let connections = 0
   const watch = (server: Server) =>
@@ -40,9 +52,10 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
       })
     })
 
+  const file = fileOf(config)
   mkdirSync(config.DATA_DIR, { recursive: true })
   const opened = openDatabase({
-    file: config.DATABASE ?? join(config.DATA_DIR, 'rowhouse.db'),
+    file,
     cacheSize: config.CACHE_SIZE,
     walSize: config.WAL_SIZE,
     isQuiet: () => connections <= QUIET_CONNECTIONS,

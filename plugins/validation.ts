@@ -30,8 +30,19 @@ const keyOf = ({ keyword, params }: ErrorObject): string | undefined => {
   return undefined
 }
 
+/** The values that a schema lists as its alternatives, or undefined where they are types. */
+const valuesOf = ({ schema }: ErrorObject) => {
+  const values = (schema as readonly TSchema[]).map((alternative) => alternative.const)
+  return values.includes(undefined) ? undefined : values.join(', ')
+}
+
 /** The types that a value may have, where a schema lists alternatives. */
 const typesOf = ({ schema }: ErrorObject) => (schema as readonly TSchema[]).map(({ type }) => type).join(' or ')
+
+const saysAlternatives = (error: ErrorObject) => {
+  const values = valuesOf(error)
+  return values === undefined ? typesOf(error) : `one of ${values}`
+}
 
 const says = (error: ErrorObject, path: string) => {
   const name = path === '' ? 'The body' : `'${path.slice(1)}'`
@@ -39,19 +50,21 @@ const says = (error: ErrorObject, path: string) => {
   if (error.keyword === 'additionalProperties') return `${name} is not known here.`
   if (error.keyword === 'minProperties') return 'There is nothing to change.'
   if (error.keyword === 'enum') return `${name} must be one of ${error.params.allowedValues.join(', ')}.`
-  if (error.keyword === 'anyOf') return `${name} must be ${typesOf(error)}.`
+  if (error.keyword === 'anyOf') return `${name} must be ${saysAlternatives(error)}.`
+  if (error.keyword === 'minItems') return `${name} must have ${error.params.limit} or more items.`
   return `${name} ${error.message}.`
 }
 
 const toDetail = (error: ErrorObject): ErrorDetail => {
   const key = keyOf(error)
   const path = error.instancePath + (key === undefined ? '' : pointer(key))
-  return { path, code: detailCodes[error.keyword] ?? 'invalid', message: says(error, path) }
+  const isChoice = error.keyword === 'anyOf' && valuesOf(error) !== undefined
+  return { path, code: isChoice ? 'enum' : (detailCodes[error.keyword] ?? 'invalid'), message: says(error, path) }
 }
 
 /** Alternatives report each of their branches: the one that had the right type says most, else all of them as a whole. */
 const toDetails = (errors: ErrorObject[]) => {
-  const telling = errors.find(({ keyword }) => keyword !== 'type')
+  const telling = errors.find(({ keyword }) => keyword !== 'type' && keyword !== 'const')
   return [toDetail(telling ?? (errors[0] as ErrorObject))]
 }
 

@@ -110,6 +110,27 @@ t.test('a secret that can be guessed stops the start, before a password is made 
   t.match((await start(t, { DATA_DIR })).output.join('\n'), /password/)
 })
 
+t.test('a host that is not of this machine stops the start', async (t) => {
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: .*EADDRNOTAVAIL/)
+})
+
+t.test('a database that is named and not there stops the start, and is not made', async (t) => {
+  const DATABASE = join(temporaryDirectory(t), 'typo.sqlite')
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), DATABASE })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: DATABASE names .*typo\.sqlite, which does not exist/)
+  t.notOk(existsSync(DATABASE))
+})
+
+t.test('the line with the address says when every address of the machine is open', async (t) => {
+  const open = await start(t, { DATA_DIR: temporaryDirectory(t), HOST: '0.0.0.0' })
+  t.match(open.output.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
+  const local = await start(t, { DATA_DIR: temporaryDirectory(t) })
+  t.notMatch(local.output.join('\n'), /every other address/)
+})
+
 t.test('a port that is taken stops the start, and frees the database', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
@@ -117,7 +138,7 @@ t.test('a port that is taken stops the start, and frees the database', async (t)
   const DATA_DIR = temporaryDirectory(t)
   const { code, output } = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: .*EADDRINUSE/)
+  t.match(output, /Rowhouse does not start: 127\.0\.0\.1:\d+ is taken \(EADDRINUSE\)\. Set PORT/)
   await stop(await start(t, { DATA_DIR }))
 })
 

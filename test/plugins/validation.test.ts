@@ -28,6 +28,7 @@ t.test('a body arrives as it was sent, or is refused where it stands', async (t)
       {
         size: Type.Optional(Type.Integer({ minimum: 1 })),
         kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['a', 'b'] })),
+        mode: Type.Optional(Type.Union([Type.Literal('x'), Type.Literal('y')])),
         note: Type.Optional(Type.Union([Type.String({ maxLength: 3 }), Type.Null()])),
         list: Type.Optional(Type.Array(Type.String(), { minItems: 1, uniqueItems: true }))
       },
@@ -43,6 +44,8 @@ t.test('a body arrives as it was sent, or is refused where it stands', async (t)
     ['{"a/b~":1}', { path: '/a~1b~0', code: 'unknown' }],
     ['{"__proto__":1}', { path: '/__proto__', code: 'unknown' }],
     ['{"kind":"c"}', { path: '/kind', code: 'enum', message: "'kind' must be one of a, b." }],
+    ['{"mode":"z"}', { path: '/mode', code: 'enum', message: "'mode' must be one of x, y." }],
+    ['{"list":[]}', { path: '/list', code: 'length', message: "'list' must have 1 or more items." }],
     ['{"note":5}', { path: '/note', code: 'type', message: "'note' must be string or null." }],
     ['{"note":"long"}', { path: '/note', code: 'length', message: "'note' must NOT have more than 3 characters." }],
     ['{"list":["x","x"]}', { path: '/list', code: 'invalid' }],
