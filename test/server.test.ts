@@ -129,6 +129,8 @@ t.test('the line with the address says when every address of the machine is open
   t.match(open.output.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
   const local = await start(t, { DATA_DIR: temporaryDirectory(t) })
   t.notMatch(local.output.join('\n'), /every other address/)
+  t.equal(await stop(open), 0)
+  t.equal(await stop(local), 0)
 })
 
 t.test('a port that is taken stops the start, and frees the database', async (t) => {
