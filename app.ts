@@ -16,7 +16,7 @@ import auth from './routes/auth.ts'
 import data from './routes/data.ts'
 import type { FirstAdmin } from './services/admins.ts'
 import type { Clock } from './services/clock.ts'
-import type { HashingCost } from './services/passwords.ts'
+import type { HashingCost, VerifyPassword } from './services/passwords.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -25,6 +25,8 @@ export interface AppOptions {
   readonly clock?: Clock
   /** What a password costs to hash; tests hash cheaply. */
   readonly hashingCost?: HashingCost
+  /** Checks passwords elsewhere than in this process. */
+  readonly verifyPassword?: VerifyPassword
   /** Called when the engine has died and the process should end. */
   readonly onDeath: (cause: Error) => void
   /** The database, where the process has begun to open it before it came here. */
@@ -61,7 +63,8 @@ const createServer = ({ config, logger }: AppOptions) =>
 type App = ReturnType<typeof createServer>
 
 /** The whole service on one screen: what is registered, in order. */
-const register = async (app: App, opening: Opening, { config, clock = Date.now, hashingCost }: AppOptions) => {
+const register = async (app: App, opening: Opening, options: AppOptions) => {
+  const { config, clock = Date.now, hashingCost, verifyPassword } = options
   app.decorate('config', config)
   app.decorate('clock', clock)
 
@@ -71,7 +74,7 @@ const register = async (app: App, opening: Opening, { config, clock = Date.now, 
   await app.register(allowedMethods)
   await app.register(openapi)
   await app.register(database, { opening })
-  await app.register(services, { hashingCost })
+  await app.register(services, { hashingCost, verifyPassword })
   await app.register(session)
   await app.register(tokenAuth)
   await app.register(health)
@@ -81,14 +84,7 @@ const register = async (app: App, opening: Opening, { config, clock = Date.now, 
   await app.register(data, { prefix: '/data' })
 }
 
-/**
- * Builds the service; it does not listen yet. The first administrator is made last: a password that was made up must
- * not be lost because a later step failed.
- * @throws an Error with the reason when it must not start
- */
-export const buildApp = async (options: AppOptions) => {
-  const { opening = startOpening(options) } = options
-  const app = createServer(options)
+const assemble = async (app: App, opening: Opening, options: AppOptions) => {
   try {
     await register(app, opening, options)
     const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = options.config
@@ -96,7 +92,21 @@ export const buildApp = async (options: AppOptions) => {
     return app
   } catch (error) {
     await app.close()
-    if (!app.hasDecorator('database')) await opening.abandon()
+    throw error
+  }
+}
+
+/**
+ * Builds the service; it does not listen yet. The first administrator is made last: a password that was made up must
+ * not be lost because a later step failed.
+ * @throws an Error with the reason when it must not start
+ */
+export const buildApp = async (options: AppOptions) => {
+  const { opening = startOpening(options) } = options
+  try {
+    return await assemble(createServer(options), opening, options)
+  } catch (error) {
+    await opening.abandon()
     throw error
   }
 }

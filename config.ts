@@ -33,7 +33,10 @@ export type Config = Static<typeof ConfigSchema>
 const isNetwork = (text: string) => {
   const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const family = isIP(address)
-  return family !== 0 && Number(prefix ?? 0) <= (family === 4 ? 32 : 128)
+  if (family === 0) return false
+  const bits = family === 4 ? 32 : 128
+  // A network of every address would let any client name its own.
+  return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
 }
 
 const assertNetworks = (name: string, list: string) => {

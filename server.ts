@@ -1,5 +1,4 @@
 import closeWithGrace from 'close-with-grace'
-import type { FastifyBaseLogger } from 'fastify'
 import { type Config, readConfig } from './config.ts'
 import { startOpening } from './plugins/database.ts'
 import type { FirstAdmin } from './services/admins.ts'
@@ -41,18 +40,19 @@ const explainListening = (error: NodeJS.ErrnoException, { HOST, PORT }: Config) 
 
 const start = async () => {
   const config = readConfig(process.env)
-  let log: FastifyBaseLogger | undefined
+  let report: (cause: Error) => unknown = (cause) => warn(`Rowhouse does not start: ${cause.message}`)
   const onDeath = (cause: Error) => {
-    log?.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
+    report(cause)
     // Requests under way have been answered with 503; their answers leave before the process does.
     setTimeout(() => process.exit(1), 100)
   }
   // The thread of the database starts while the rest of the program is loaded: a fifth of a cold start.
   const opening = startOpening({ config, onDeath })
-  const { buildApp } = await import('./app.ts')
+  const [{ buildApp }, { createVerifier }] = await Promise.all([import('./app.ts'), import('./services/verifier.ts')])
   const logger = { level: levelOf(config), stream: process.stderr }
-  const app = await buildApp({ config, logger, onDeath, opening })
-  log = app.log
+  const app = await buildApp({ config, logger, onDeath, opening, verifyPassword: createVerifier() })
+  report = (cause) =>
+    app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
   if (app.firstAdmin) introduce(app.firstAdmin, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
     await app.close()
@@ -76,5 +76,6 @@ try {
   await start()
 } catch (error) {
   warn(`Rowhouse does not start: ${(error as Error).message}`)
-  process.exitCode = 1
+  // Whatever has been started by then, a thread of the database say, ends with the process.
+  process.exit(1)
 }

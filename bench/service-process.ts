@@ -1,5 +1,6 @@
 import { buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
+import { createVerifier } from '../services/verifier.ts'
 import { CONSTANT_PATH } from './workloads.ts'
 
 /** What the service process is told. */
@@ -22,6 +23,7 @@ const start = async () => {
   const app = await buildApp({
     config,
     logger: { level: config.LOG_LEVEL, stream: process.stderr },
+    verifyPassword: createVerifier(),
     onDeath: (cause) => {
       throw cause
     }

@@ -22,7 +22,7 @@ export interface Opening {
   readonly opened: Promise<Database>
   /** Reads are gathered by the number of connections that this server has. */
   readonly watch: (server: Server) => void
-  /** Closes it where no service has come to use it. */
+  /** Closes it, where the service that was to use it will not. */
   readonly abandon: () => Promise<void>
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { type AdminService, createAdminService } from '../services/admins.ts'
 import { createCredentials } from '../services/credentials.ts'
-import { createPasswords, type HashingCost } from '../services/passwords.ts'
+import { createPasswords, type HashingCost, type VerifyPassword } from '../services/passwords.ts'
 import { createExportService, type ExportService } from '../services/records/export.ts'
 import { createRecordService, type RecordService } from '../services/records/records.ts'
 import { createTotals } from '../services/records/totals.ts'
@@ -23,6 +23,7 @@ declare module 'fastify' {
 
 export interface ServicesOptions {
   readonly hashingCost: HashingCost | undefined
+  readonly verifyPassword?: VerifyPassword | undefined
 }
 
 const RELOAD_RETRY_MS = 1000
@@ -43,11 +44,11 @@ const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) =>
 
 /** Constructs the domain: each service over what it needs, in the order in which they need each other. */
 export default fp<ServicesOptions>(
-  async (fastify, { hashingCost }) => {
+  async (fastify, { hashingCost, verifyPassword }) => {
     const { config, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
-    const credentials = createCredentials(createPasswords(hashingCost))
+    const credentials = createCredentials(createPasswords(hashingCost, verifyPassword))
 
     const tables = createTableService({ db, registry, clock })
     const maxPageSize = config.MAX_PAGE_SIZE

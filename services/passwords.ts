@@ -28,8 +28,14 @@ const makeDecoy = ({ memoryCost, timeCost, parallelism }: HashingCost) => {
 /** The parameters stand in no fixed order. */
 const parameter = (stored: string, name: 'm' | 't') => Number(new RegExp(`[$,]${name}=(\\d+)`).exec(stored)?.[1])
 
+/** Whether a password is the one of a stored hash. @throws on a stored hash that is not one. */
+export type VerifyPassword = (stored: string, password: string) => Promise<boolean>
+
+/** In this process, without regard to load. */
+export const verifyPassword: VerifyPassword = (stored, password) => verify(stored, normalizePassword(password))
+
 /** Argon2id, without regard to load: whoever answers requests goes through `createCredentials`. */
-export const createPasswords = (cost: HashingCost = DEFAULT_COST) => {
+export const createPasswords = (cost: HashingCost = DEFAULT_COST, verify = verifyPassword) => {
   const isOutdated = (stored: string) =>
     parameter(stored, 'm') < cost.memoryCost || parameter(stored, 't') < cost.timeCost
 
@@ -38,8 +44,7 @@ export const createPasswords = (cost: HashingCost = DEFAULT_COST) => {
     decoy: makeDecoy(cost),
     hash: (password: string): Promise<string> =>
       hash(normalizePassword(password), { type: argon2id, hashLength: HASH_BYTES, ...cost }),
-    /** @throws on a stored hash that is not one. */
-    verify: (stored: string, password: string): Promise<boolean> => verify(stored, normalizePassword(password)),
+    verify,
     /** Whether the hash was made at a lower cost than hashes are made at now. */
     isOutdated
   }

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { buildApp } from '../app.ts'
+import { readConfig } from '../config.ts'
 import { PASSWORD, startApp } from './helpers.ts'
 
 const logIn = { method: 'POST', url: '/auth/login', payload: { name: 'admin', password: PASSWORD } } as const
@@ -12,6 +14,13 @@ t.test('a proxy is believed only where TRUST_PROXY names it', async (t) => {
   const wary = await startApp(t)
   const [plain] = (await wary.inject({ ...logIn, headers: forwarded })).cookies
   t.match(plain, { name: 'rowhouse_session', secure: undefined, httpOnly: true, sameSite: 'Strict', path: '/' })
+})
+
+t.test('a start that fails lets go of its database', async (t) => {
+  const env = { DATA_DIR: t.testdir() }
+  const config = { ...readConfig(env), TRUST_PROXY: 'nowhere' }
+  await t.rejects(buildApp({ config, onDeath: t.threw }), { message: /invalid IP address: nowhere/ })
+  t.equal((await (await startApp(t, { env })).inject('/health')).statusCode, 200)
 })
 
 t.test('what Fastify itself refuses has the one failure shape', async (t) => {

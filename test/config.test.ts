@@ -44,7 +44,16 @@ t.test('no text is taken for an infinity, which would pass every limit', async (
 t.test('TRUST_PROXY takes addresses and networks', async (t) => {
   const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8'
   t.equal(readConfig({ TRUST_PROXY }).TRUST_PROXY, TRUST_PROXY)
-  for (const entry of ['true', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.org', '::1/129', '1/8']) {
+  for (const entry of [
+    'true',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    'proxy.example.org',
+    '::1/129',
+    '1/8',
+    '0.0.0.0/0',
+    '::/0'
+  ]) {
     t.throws(() => readConfig({ TRUST_PROXY: `10.0.0.1,${entry}` }), { message: `'${entry}' is none` })
   }
 })

@@ -31,12 +31,12 @@ const spawnServer = (t: Test, env: Record<string, string>) => {
 }
 
 /** Runs before the server in its process, and does something to it on SIGWINCH. */
-const withFault = (onSignal: string) => {
+const withFault = (onSignal: string, onThread = '') => {
   const code = `import threads from 'node:worker_threads'
     import { syncBuiltinESMExports } from 'node:module'
     if (threads.isMainThread) {
       const workers = []
-      threads.Worker = class extends threads.Worker { constructor(...args) { super(...args); workers.push(this) } }
+      threads.Worker = class extends threads.Worker { constructor(...args) { super(...args); workers.push(this); ${onThread} } }
       syncBuiltinESMExports()
       process.once('SIGWINCH', () => { ${onSignal} })
     }`
@@ -161,6 +161,13 @@ t.test('when the writer thread dies, the process says so and ends with 1', async
   server.child.kill('SIGWINCH')
   t.equal((await once(server.child, 'close'))[0], 1)
   t.match(server.output.join('\n'), /The database engine has stopped/)
+})
+
+t.test('when the writer thread dies before the service is built, the process says so too', async (t) => {
+  const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...fault })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: The writer thread has ended/)
 })
 
 t.test('an error that nobody catches is logged, and ends the process in order', async (t) => {

@@ -39,6 +39,7 @@ export interface Database {
   write(unit: readonly Statement[]): Promise<readonly WriteResult[]>
   /** Called when another program has committed to the file: whatever was remembered must be read anew. */
   onForeignCommit(listener: () => void): void
+  /** May be called again, by whoever does not know that it has been. */
   close(): Promise<void>
 }
 

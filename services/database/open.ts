@@ -49,18 +49,24 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const turn = createTurn(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
 
+  const close = async () => {
+    await readers.close()
+    // The writer closes last: the last connection to go folds the WAL into the file and removes it.
+    connection.close()
+    await writer.close()
+    lock.release()
+  }
+  let closing: Promise<void> | undefined
+
   return {
     ...turn,
     scan: readers.scan,
     holdReader: async () => readers.hold(),
     write: writer.write,
     onForeignCommit: (listener) => listeners.push(listener),
-    close: async () => {
-      await readers.close()
-      // The writer closes last: the last connection to go folds the WAL into the file and removes it.
-      connection.close()
-      await writer.close()
-      lock.release()
+    close: () => {
+      closing ??= close()
+      return closing
     }
   }
 }
