@@ -16,6 +16,13 @@ const disposition = (filename: string) => {
 
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
 
+/** The answer to a HEAD has headers only: what stands behind them must not be made, nor hold a reader. */
+const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
+  if (method !== 'HEAD') return chunks
+  chunks.return(undefined)
+  return []
+}
+
 /** Streams an export named `<table>-<UTC time>.csv`. */
 export const sendCsv = (
   reply: FastifyReply,
@@ -27,5 +34,5 @@ export const sendCsv = (
   return reply
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
     .type('text/csv; charset=utf-8; header=present')
-    .send(Readable.from(chunks, { objectMode: false }))
+    .send(Readable.from(bodyFor(reply.request.method, chunks), { objectMode: false }))
 }

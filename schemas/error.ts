@@ -78,6 +78,10 @@ export const errorCatalogue = {
   DATABASE_BUSY: { kind: 'unavailable', meaning: 'Another program holds the database; see Retry-After.' },
   STORAGE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The disk refuses to read or write; see Retry-After.' },
   OVERLOADED: { kind: 'unavailable', meaning: 'More work than the service takes at once; see Retry-After.' },
+  OUTCOME_UNKNOWN: {
+    kind: 'unavailable',
+    meaning: 'The service failed with the change under way: it may have been carried out. Look before trying again.'
+  },
   SCAN_TIMEOUT: { kind: 'unavailable', meaning: 'The search took longer than 30 s and was stopped.' },
   DISK_FULL: { kind: 'disk-full', meaning: 'The disk is full; nothing was changed.' }
 } as const satisfies Record<string, { kind: ErrorKind; meaning: string }>

@@ -71,9 +71,11 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
+  const eachUnit = <T>(batch: readonly Parcel[], use: (texts: readonly string[], unit: PackedUnit) => T) =>
+    batch.flatMap(({ texts, units }) => units.map((unit) => use(texts, unit)))
+
   const alone = (texts: readonly string[], unit: PackedUnit): Outcome => {
     try {
-      run('BEGIN IMMEDIATE', [])
       const results = execute(texts, unit)
       run('COMMIT', [])
       return { results }
@@ -81,6 +83,21 @@ export const createBatchRunner = (connection: Connection) => {
       rollBack()
       return { error: toPlainError(error) }
     }
+  }
+
+  /** Each unit in a transaction of its own. Where one cannot begin, the rest do not wait for the same lock in vain. */
+  const oneByOne = (batch: readonly Parcel[]) => {
+    let refusal: Outcome | undefined
+    return eachUnit(batch, (texts, unit) => {
+      if (refusal) return refusal
+      try {
+        run('BEGIN IMMEDIATE', [])
+      } catch (error) {
+        refusal = { error: toPlainError(error) }
+        return refusal
+      }
+      return alone(texts, unit)
+    })
   }
 
   const unguarded = (texts: readonly string[], unit: PackedUnit): Outcome | null => {
@@ -119,12 +136,9 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  const eachUnit = <T>(batch: readonly Parcel[], use: (texts: readonly string[], unit: PackedUnit) => T) =>
-    batch.flatMap(({ texts, units }) => units.map((unit) => use(texts, unit)))
-
   const commit = (batch: readonly Parcel[]) => {
     try {
-      return together(batch, unguarded) ?? together(batch, inSavepoint) ?? eachUnit(batch, alone)
+      return together(batch, unguarded) ?? together(batch, inSavepoint) ?? oneByOne(batch)
     } catch (error) {
       return eachUnit(batch, () => ({ error: toPlainError(error) }))
     }

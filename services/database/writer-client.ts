@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { overloaded } from '../errors.ts'
+import { DomainError, overloaded } from '../errors.ts'
 import type { Outcome, PackedUnit, Parcel } from './batch.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement, WriteResult } from './database.ts'
@@ -44,6 +44,12 @@ const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
 
 const stopped = () => toDomainError(engineStopped)
 
+/** The thread had the unit when it ended: it may have committed, and to try again may be to do it twice. */
+const outcomeUnknown = () =>
+  new DomainError('OUTCOME_UNKNOWN', 'The database engine ended while it had this change.', {
+    hint: 'Read what is stored before you send it again: it may have been carried out.'
+  })
+
 /** Starts the writer thread; resolves when the file has passed its checks, rejects with the reason when it has not. */
 export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
   const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
@@ -68,8 +74,9 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
     for (const [index, outcome] of outcomes.entries()) settle(answered[index] as Pending, outcome)
   }
 
-  const failAll = (error: Error) => {
-    for (const { reject } of [...told, ...gathering]) reject(error)
+  const failAll = () => {
+    for (const { reject } of told) reject(outcomeUnknown())
+    for (const { reject } of gathering) reject(stopped())
     told = []
     gathering = []
   }
@@ -92,7 +99,7 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
     worker.once('exit', () => {
       const isUnasked = !isClosed
       isClosed = true
-      failAll(stopped())
+      failAll()
       resolve()
       if (isUnasked) onDeath(new Error('The writer thread has ended.', { cause: fault }))
     })

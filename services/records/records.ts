@@ -161,7 +161,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   /** A page on the event loop, which tells how wide the rows of the table are; null where it cannot be sought. */
   const readRows = async ({ table }: Selection, statement: Statement, { limit }: Window) => {
     const rows = await db.readText(statement).catch((error) => {
-      widths.set(table, Number.POSITIVE_INFINITY)
+      if (error instanceof DomainError && error.code === 'VALIDATION_FAILED')
+        widths.set(table, Number.POSITIVE_INFINITY)
       throw error
     })
     if (rows !== null && rows.length > WIDE_PAGE) widths.set(table, rows.length / limit)

@@ -192,7 +192,7 @@ t.test('odd names of tables and columns leave whole', async (t) => {
   )
 })
 
-t.test('a client that stops reading', async (t) => {
+t.test('an export that nobody reads', async (t) => {
   const wide = createDatabase(
     t,
     `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
@@ -220,21 +220,34 @@ t.test('a client that stops reading', async (t) => {
     return released()
   }
 
+  await t.test('HEAD gives the head of an export, and makes none', async (t) => {
+    for (const attempt of [1, 2, 3, 4]) {
+      const { statusCode, headers, body } = await app.inject({
+        method: 'HEAD',
+        url: `/admin/tables/${id}/export?order=s`,
+        headers: admin.headers
+      })
+      t.equal(statusCode, 200, `the reader of ${attempt} is free again`)
+      t.match(headers['content-disposition'], /wide-.*csv/)
+      t.equal(body, '')
+    }
+  })
+
   const [first, second] = [await stall(), await stall()]
-  t.test('holds one of two readers', async (t) => {
+  t.test('a client that stops reading holds one of two readers', async (t) => {
     const answer = await sorted()
     refuses(t, answer, 503, 'OVERLOADED')
     t.match(answer.headers['retry-after'], /^\d+$/)
     t.equal((await admin.get(`/admin/tables/${small.id}/export`)).statusCode, 200, 'an unsorted export needs none')
   })
-  t.test('loses its export after a while, and gives the reader back', async (t) => {
+  t.test('it loses its export after a while, and gives the reader back', async (t) => {
     const closed = once(first.response, 'close')
     first.response.emit('timeout')
     await closed
     t.notOk(first.response.writableFinished, 'cut short')
     t.equal((await released()).statusCode, 200)
   })
-  t.test('gives the reader back when it goes', async (t) => {
+  t.test('it gives the reader back when it goes', async (t) => {
     const third = await stall()
     refuses(t, await sorted(), 503, 'OVERLOADED')
     for (const { answer } of [second, third]) answer.destroy()

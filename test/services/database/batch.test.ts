@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createBatchRunner, type Outcome, type PackedUnit } from '../../../services/database/batch.ts'
 import { openWriter } from '../../../services/database/boot.ts'
+import type { Connection } from '../../../services/database/connection.ts'
 import type { Statement } from '../../../services/database/database.ts'
 import { databaseFile, openForeign, sql } from './engine.ts'
 
@@ -15,11 +16,11 @@ const SCHEMA = `
   CREATE TRIGGER ignores BEFORE INSERT ON guarded WHEN new.text = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
 `
 
-const start = (t: Test) => {
+const start = (t: Test, observe = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
   const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8 })
   connection.raw.exec(SCHEMA)
-  const runner = createBatchRunner(connection)
+  const runner = createBatchRunner(observe(connection))
   t.teardown(() => connection.close())
 
   const run = (...units: readonly (readonly Statement[])[]) => {
@@ -140,6 +141,25 @@ t.test('a lock of another program refuses the batch as a whole, and the next one
   foreign.exec('ROLLBACK')
   t.strictSame(codes(run([note('c')]).outcomes), [[1]])
   t.strictSame(texts('notes'), ['c'])
+})
+
+t.test('a lock that comes while units run alone is met once, and refuses those that are left', async (t) => {
+  const begun: string[] = []
+  const { file, run, texts } = start(t, (connection) => ({
+    ...connection,
+    run: (text, params) => {
+      if (text === 'BEGIN IMMEDIATE') begun.push(text)
+      const result = connection.run(text, params)
+      if (text === 'COMMIT') foreign.exec('BEGIN IMMEDIATE')
+      return result
+    }
+  }))
+  const foreign = openForeign(t, file)
+  const { outcomes } = run([note('a')], [guarded('rollback')], [note('b')], [note('c')])
+  t.strictSame(codes(outcomes), [[1], 'SQLITE_BUSY', 'SQLITE_BUSY', 'SQLITE_BUSY'])
+  t.equal(begun.length, 4, 'together, with savepoints, for the first alone, and once more')
+  foreign.exec('ROLLBACK')
+  t.strictSame(texts('notes'), ['a'])
 })
 
 t.test('commits of another program are noticed once; our own are not taken for foreign', async (t) => {
