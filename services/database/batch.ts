@@ -25,8 +25,8 @@ type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome | null
 /**
  * Commits a batch of parcels, all of whose units are independent, with one fsync. It is run without guards first;
  * where a unit fails, again with a savepoint for each, so that one that fails leaves its neighbours alone. What ends
- * the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a deferred foreign key at COMMIT) sends
- * every unit through a transaction of its own.
+ * the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through a transaction of
+ * its own; so does every batch where the file has deferred foreign keys.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
@@ -43,6 +43,18 @@ export const createBatchRunner = (connection: Connection) => {
       return false
     }
     return version !== before
+  }
+
+  /** Keys that are checked at COMMIT are checked for the batch as a whole: one unit could make up for another's fault. */
+  const findDeferredKeys = () =>
+    connection.value("SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1") !== undefined
+  let hasDeferredKeys = findDeferredKeys()
+
+  /** Within a transaction, so that nothing foreign comes after it. Only other programs make tables with such keys. */
+  const lookForForeignCommits = () => {
+    if (!sawForeignCommit()) return
+    isForeign = true
+    hasDeferredKeys = findDeferredKeys()
   }
 
   const execute = (texts: readonly string[], unit: PackedUnit) =>
@@ -76,6 +88,7 @@ export const createBatchRunner = (connection: Connection) => {
 
   const alone = (texts: readonly string[], unit: PackedUnit): Outcome => {
     try {
+      lookForForeignCommits()
       const results = execute(texts, unit)
       run('COMMIT', [])
       return { results }
@@ -124,9 +137,9 @@ export const createBatchRunner = (connection: Connection) => {
   /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
   const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
-    isForeign = sawForeignCommit() || isForeign
     try {
-      const outcomes = inTurn(batch, outcomeOf)
+      lookForForeignCommits()
+      const outcomes = hasDeferredKeys ? null : inTurn(batch, outcomeOf)
       if (outcomes) run('COMMIT', [])
       else rollBack()
       return outcomes
@@ -138,6 +151,7 @@ export const createBatchRunner = (connection: Connection) => {
 
   const commit = (batch: readonly Parcel[]) => {
     try {
+      if (hasDeferredKeys) return oneByOne(batch)
       return together(batch, unguarded) ?? together(batch, inSavepoint) ?? oneByOne(batch)
     } catch (error) {
       return eachUnit(batch, () => ({ error: toPlainError(error) }))

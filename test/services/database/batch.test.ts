@@ -8,12 +8,15 @@ import { databaseFile, openForeign, sql } from './engine.ts'
 const SCHEMA = `
   CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE);
   CREATE TABLE strict_ones (id INTEGER PRIMARY KEY, text TEXT UNIQUE ON CONFLICT ROLLBACK);
-  CREATE TABLE parents (id INTEGER PRIMARY KEY);
-  CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
   CREATE TABLE guarded (id INTEGER PRIMARY KEY, text TEXT);
   CREATE TRIGGER rolls_back BEFORE INSERT ON guarded WHEN new.text = 'rollback' BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
   CREATE TRIGGER fails AFTER INSERT ON guarded WHEN new.text = 'fail' BEGIN SELECT RAISE(FAIL, 'no'); END;
   CREATE TRIGGER ignores BEFORE INSERT ON guarded WHEN new.text = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
+`
+
+const DEFERRED = `
+  CREATE TABLE parents (id INTEGER PRIMARY KEY);
+  CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
 `
 
 const start = (t: Test, observe = (connection: Connection): Connection => connection) => {
@@ -92,7 +95,8 @@ t.test('what ends the whole transaction fails its own unit only', async (t) => {
   })
 
   t.test('a deferred foreign key, which fails at COMMIT', async (t) => {
-    const { run, texts, connection } = start(t)
+    const { file, run, texts, connection } = start(t)
+    openForeign(t, file).exec(DEFERRED)
     const orphan = sql('INSERT INTO children (parent) VALUES (1)')
     const { outcomes } = run([note('a')], [orphan], [sql('INSERT INTO parents VALUES (2)')], [note('b')])
     t.strictSame(codes(outcomes), [[1], 'SQLITE_CONSTRAINT_FOREIGNKEY', [1], [1]])
@@ -112,6 +116,17 @@ t.test('what ends the whole transaction fails its own unit only', async (t) => {
     connection.raw.pragma('max_page_count = 1000000')
     t.strictSame(codes(run([note('large'.repeat(100_000))]).outcomes), [[1]], 'with room again, no restart is needed')
   })
+})
+
+t.test('what a deferred foreign key refuses is not healed by a neighbour', async (t) => {
+  const { file, run, connection } = start(t)
+  openForeign(t, file).exec(DEFERRED)
+  const orphan = sql('INSERT INTO children VALUES (1, 7777)')
+  const heal = sql('UPDATE children SET parent = NULL WHERE id = 1')
+  for (const when of ['with the batch that first sees the key', 'and with the next'])
+    t.strictSame(codes(run([orphan], [heal]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]], when)
+  t.strictSame(codes(run([orphan, heal]).outcomes), [[1, 1]], 'a unit may heal itself')
+  t.equal(connection.value('SELECT parent FROM children'), null)
 })
 
 t.test('RAISE(FAIL) and RAISE(IGNORE) change nothing', async (t) => {
