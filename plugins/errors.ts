@@ -100,22 +100,37 @@ const clientError = (code: string | undefined) => {
   return new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
 }
 
-/** The last request of each connection, and its answer. */
-const exchanges = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
+/** The last request of a connection, and its answer; the answer before, where that had not been given by then. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly before: ServerResponse | undefined
+}
 
-/** Whether a whole request is still being answered: what follows it on its connection is no answer to it. */
-const isAnswering = (socket: Socket) => {
+const exchanges = new WeakMap<Socket, Exchange>()
+
+const unfinished = (response: ServerResponse | undefined) => (response?.writableFinished ? undefined : response)
+
+const remember = (request: IncomingMessage, response: ServerResponse) => {
+  const before = unfinished(exchanges.get(request.socket)?.response)
+  exchanges.set(request.socket, { request, response, before })
+}
+
+/** The last answer that is still due on a connection, to a request that arrived whole. */
+const answerDue = (socket: Socket) => {
   const exchange = exchanges.get(socket)
-  return exchange?.request.complete === true && !exchange.response.writableFinished
+  return unfinished(exchange?.request.complete ? exchange.response : exchange?.before)
 }
 
 /**
  * For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option.
- * The socket is closed on both sides: the rest of a request that was refused as late must not be carried out.
+ * Answers to whole requests before them go out first, and then speak for themselves. The socket is closed on both
+ * sides: the rest of a request that was refused as late must not be carried out.
  */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  if (isAnswering(socket)) return exchanges.get(socket)?.response.once('close', () => socket.destroy())
+  const due = answerDue(socket)
+  if (due) return due.once('close', () => socket.destroy())
   const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.write([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
@@ -125,7 +140,7 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 export default fp(
   async (fastify) => {
     fastify.server.on('checkExpectation', onExpectation)
-    fastify.server.on('request', (request, response) => exchanges.set(request.socket, { request, response }))
+    fastify.server.on('request', remember)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       const [path = ''] = request.url.split('?')

@@ -27,6 +27,17 @@ t.test('garbage behind a request is not taken for its answer', async (t) => {
   refuses(t, await send(`${head}, 7\r\n\r\n${body}`), 400, 'MALFORMED_REQUEST')
 })
 
+t.test('a broken request does not answer for the one before it', async (t) => {
+  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
+  const login = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const broken = (chunk: string) =>
+    `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`
+  const answer = await send(`${login}${broken('ZZZ\r\n')}`)
+  t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
+  t.match(JSON.parse(answer.body), { success: true })
+  refuses(t, await send(broken('ZZZ\r\n')), 400, 'MALFORMED_REQUEST')
+})
+
 t.test('an expectation that cannot be met is refused in the envelope', async (t) => {
   refuses(t, await get('/health', 'Host: localhost', 'Expect: the-impossible'), 400, 'MALFORMED_REQUEST')
 })
