@@ -38,6 +38,8 @@ const LONGEST_PARAMETER = 8192
 /** Bytes: percent-encoded, each of them may take nine; the rest is for headers. */
 const LARGEST_HEAD = 9 * LONGEST_PARAMETER + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
+/** For a connection on which nothing moves: longer than any search may take, since an answer may be on its way. */
+const STALL_TIMEOUT_MS = 120_000
 
 const createServer = ({ config, logger }: AppOptions) =>
   Fastify({
@@ -54,6 +56,7 @@ const createServer = ({ config, logger }: AppOptions) =>
       requireHostHeader: false
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: STALL_TIMEOUT_MS,
     // Requests that still arrive while the service stops are served; Fastify's own refusal has another shape.
     return503OnClosing: false,
     frameworkErrors: onFrameworkError,

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect } from 'node:net'
+import t from 'tap'
+import { asAdmin, asToken, createTable, dataOf, refuses, startApp } from '../helpers.ts'
+
+// Clients that ask for much and read nothing.
+
+const app = await startApp(t)
+const admin = await asAdmin(app)
+const token = await asToken(app, admin)
+const { id } = await createTable(admin, { name: 'wide', fields: [{ name: 's', jsonType: 'string' }] })
+const [RECORDS, WIDTH] = [7, 1_000_000]
+for (let record = 0; record < RECORDS; record++)
+  dataOf(await admin.post(`/admin/tables/${id}/data`, { s: 'x'.repeat(WIDTH) }))
+
+await app.listen({ host: '127.0.0.1', port: 0 })
+const { port } = app.server.address() as AddressInfo
+
+/** Asks for a page and does not read it; resolves with both ends once the answer has begun to go out. */
+const ask = async () => {
+  const served = once(app.server, 'connection') as Promise<[Socket]>
+  const client = connect({ host: '127.0.0.1', port })
+  t.teardown(() => client.destroy())
+  client.pause()
+  client.write(`GET /data/wide HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token.headers.authorization}\r\n\r\n`)
+  const [server] = await served
+  return { client, server }
+}
+
+const list = () => token.get('/data/wide')
+
+/** Calls until it is so; the test's own time limit ends it otherwise. */
+const until = async (isSo: () => Promise<boolean>) => {
+  while (!(await isSo()));
+}
+
+t.test('so much may wait to be read; more large answers are refused, small ones are not', async (t) => {
+  const few = await Promise.all(Array.from({ length: 20 }, ask))
+  t.equal((await list()).statusCode, 200)
+  const many = await Promise.all(Array.from({ length: 20 }, ask))
+  await until(async () => (await list()).statusCode !== 200)
+  const refused = await list()
+  refuses(t, refused, 503, 'OVERLOADED')
+  t.match(refused.headers['retry-after'], /^\d+$/)
+  t.equal((await admin.get('/admin/tables')).statusCode, 200)
+
+  for (const { client } of [...few, ...many]) client.destroy()
+  await until(async () => (await list()).statusCode === 200)
+})
+
+t.test('a connection on which nothing moves is closed', async (t) => {
+  t.equal(app.server.timeout, 120_000)
+  app.server.setTimeout(200)
+  const { server } = await ask()
+  await once(server, 'close')
+  t.equal(dataOf(await list()).rows.length, RECORDS, 'whoever reads has the answer whole')
+})
