@@ -38,7 +38,7 @@ const LONGEST_PARAMETER = 8192
 /** Bytes: percent-encoded, each of them may take nine; the rest is for headers. */
 const LARGEST_HEAD = 9 * LONGEST_PARAMETER + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
-/** For a connection on which nothing moves: longer than any search may take, since an answer may be on its way. */
+/** For a connection on which nothing moves; longer than a search may take, whose answer is still being made. */
 const STALL_TIMEOUT_MS = 120_000
 
 const createServer = ({ config, logger }: AppOptions) =>

@@ -1,9 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** A client that reads nothing for so long loses its export, and with it the reader that a sorted one holds. */
-const STALL_LIMIT_MS = 60_000
-
 /** RFC 8187 escapes some characters that encodeURIComponent leaves. */
 const extendedValue = (text: string) =>
   encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -24,15 +21,8 @@ const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) =>
 }
 
 /** Streams an export named `<table>-<UTC time>.csv`. */
-export const sendCsv = (
-  reply: FastifyReply,
-  table: string,
-  now: number,
-  chunks: AsyncGenerator<Uint8Array | string>
-) => {
-  reply.raw.setTimeout(STALL_LIMIT_MS, () => reply.raw.destroy())
-  return reply
+export const sendCsv = (reply: FastifyReply, table: string, now: number, chunks: AsyncGenerator<Uint8Array | string>) =>
+  reply
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
     .type('text/csv; charset=utf-8; header=present')
     .send(Readable.from(bodyFor(reply.request.method, chunks), { objectMode: false }))
-}

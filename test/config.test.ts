@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../config.ts'
 
@@ -11,12 +12,26 @@ t.test('without any variable the defaults hold', async (t) => {
     SESSION_TTL: 43_200,
     REQUIRE_PASSWORD_CHANGE: false,
     MAX_PAGE_SIZE: 1000,
+    PASSWORD_MIN_LENGTH: 8,
     BODY_LIMIT: 1_048_576,
+    CACHE_SIZE: 64,
+    WAL_SIZE: 48,
     TRUST_PROXY: '',
     CORS_ORIGIN: '',
     LOG_LEVEL: 'warn',
     ACCESS_LOG: false
   })
+})
+
+t.test('the table in README.md names every setting, with its default', async (t) => {
+  const readme = readFileSync('README.md', 'utf8')
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
+  const defaults = Object.entries(readConfig({})).map(([name, value]) => [name, String(value)])
+  const optional = ['DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET'].map((name) => [name, ''])
+  t.strictSame(
+    new Map(rows.sort() as [string, string][]),
+    new Map([...defaults, ...optional].sort() as [string, string][])
+  )
 })
 
 t.test('variables are read as the types that they have', async (t) => {

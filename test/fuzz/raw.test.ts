@@ -52,8 +52,11 @@ const exchange = async (messages: readonly string[]) => {
 
 const answerFault = ({ status, headers, body }: RawAnswer) => {
   if (status >= 500) return `${status}`
-  if (status <= 200 || body === '') return undefined
-  const isEnvelope = headers['content-type'] === 'application/json; charset=utf-8' && isFailure(JSON.parse(body))
+  if (status <= 200) return undefined
+  // Answers to HEAD only say how long the envelope would be.
+  if (body === '' && Number(headers['content-length']) > 0) return undefined
+  const isEnvelope =
+    headers['content-type'] === 'application/json; charset=utf-8' && body !== '' && isFailure(JSON.parse(body))
   return isEnvelope ? undefined : `${status} without the failure envelope`
 }
 

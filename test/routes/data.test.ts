@@ -141,6 +141,8 @@ t.test('each action opens its own calls', async (t) => {
     createTable: ['post', '/data/_schema/tables', { name: 'acted', label: '', fields: catFields }]
   } as const
   type Call = keyof typeof calls
+  /** What is not there, and what is there already. */
+  const statuses: Partial<Record<Call, number>> = { remove: 404, addField: 409, createTable: 409 }
   const opened: Record<string, readonly Call[]> = {
     read: ['list', 'read', 'schema'],
     write: ['create', 'update', 'incr', 'remove', 'addField', 'createTable'],
@@ -155,7 +157,7 @@ t.test('each action opens its own calls', async (t) => {
       const limited = await only(...((action === '' ? [] : [action]) as Permissions['actions']))
       for (const [call, [method, url, body]] of Object.entries(calls)) {
         const answer = await limited[method](url, body)
-        if (open.includes(call as Call)) t.not(answer.statusCode, 403, call)
+        if (open.includes(call as Call)) t.equal(answer.statusCode, statuses[call as Call] ?? 200, call)
         else refuses(t, answer, 403, 'ACTION_NOT_ALLOWED')
       }
     })
