@@ -1,9 +1,9 @@
 import type { ExportQuery } from '../../schemas/record.ts'
 import type { Database, HeldReader, Row } from '../database/database.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
-import { INT64 } from '../sql/keys.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
+import { INT64 } from '../sql/spellings.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 

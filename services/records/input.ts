@@ -4,11 +4,10 @@ import type { SqlValue } from '../database/database.ts'
 import { DomainError, invalid, pointer } from '../errors.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
 import { type Checked, checkValue, type Fault } from './values.ts'
 import type { View } from './view.ts'
 
-const TIMESTAMPS = ['created_at', 'updated_at']
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
 

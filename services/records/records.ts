@@ -8,7 +8,7 @@ import {
   type WriteResult
 } from '../database/database.ts'
 import { DomainError, invalid, recordNotFound } from '../errors.ts'
-import { kindOf } from '../sql/column-kind.ts'
+import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
   pageByScanning,
@@ -39,7 +39,6 @@ export interface RecordServiceOptions {
 const LONGEST_SKIP = 1000
 /** Characters beyond which a page is made in a reader thread: the event loop would stand still meanwhile. */
 const WIDE_PAGE = 1024 * 1024
-const INCREMENTABLE = ['integer', 'real', 'numeric']
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
@@ -131,7 +130,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const incrementable = ({ table, columns }: View, name: string): Column => {
     const column = columns.get(name)
     if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
-    if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || !isWritable(table, column)) {
+    if (!isNumeric(column) || column.isPrimary || !isWritable(table, column)) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
     return column

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../../schemas/error.ts'
 import type { SqlValue } from '../database/database.ts'
 import { pointer } from '../errors.ts'
 import { type ColumnKind, kindOf } from '../sql/column-kind.ts'
-import { parseBase64, parseInteger } from '../sql/keys.ts'
+import { parseBase64, parseInteger } from '../sql/spellings.ts'
 import type { Column } from '../tables/registered-table.ts'
 
 /** What is wrong with a value, to be completed with the place where it stands. */
@@ -11,7 +11,7 @@ export interface Fault extends Omit<ErrorDetail, 'path'> {
   readonly below?: string
 }
 
-/** Either what SQLite stores or what is wrong. `bytes` and text are told apart by type. */
+/** Either what SQLite stores or what is wrong. */
 export type Checked = { readonly value: SqlValue } | { readonly fault: Fault }
 
 const stored = (value: SqlValue): Checked => ({ value })

@@ -1,16 +1,16 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
-import { kindOf } from './column-kind.ts'
+import { isNumeric, isTextual } from './column-kind.ts'
 import { foldName, type Identifier, identifier } from './identifiers.ts'
-import { parseInteger } from './keys.ts'
 import { scanGuard } from './scan-guard.ts'
+import { parseInteger } from './spellings.ts'
 
 export interface OrderItem {
   readonly name: string
   readonly descending: boolean
 }
 
-export interface Condition {
+interface Condition {
   readonly sql: string
   readonly params: readonly SqlValue[]
 }
@@ -48,9 +48,6 @@ const toNumber = (q: string): SqlValue | null => {
   const number = Number(q)
   return parseInteger(q) ?? (Number.isFinite(number) ? number : null)
 }
-
-const isTextual = (column: Column) => ['text', 'loose'].includes(kindOf(column))
-const isNumeric = (column: Column) => ['integer', 'real', 'numeric'].includes(kindOf(column))
 
 const TERMS_PER_GROUP = 100
 

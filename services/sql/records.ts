@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { SqlValue, Statement } from '../database/database.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
 import { keyMatch } from './keys.ts'
 
@@ -42,10 +42,12 @@ const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assig
   return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
 }
 
+const UPDATED = identifier(UPDATED_AT)
+
 /** A clock may stand still or go back; `updated_at` always moves. */
 const touch = ({ structure }: RegisteredTable) =>
   structure.autoTimestamps
-    ? { sql: ', "updated_at" = max(?, coalesce("updated_at", 0) + 1)', params: (now: number) => [BigInt(now)] }
+    ? { sql: `, ${UPDATED} = max(?, coalesce(${UPDATED}, 0) + 1)`, params: (now: number) => [BigInt(now)] }
     : { sql: '', params: () => [] }
 
 /**
