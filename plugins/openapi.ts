@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { completeDocument, type OpenapiDocument } from './openapi-document.ts'
 
 /** Of the interface that the document describes: that of package.json, which a test compares. */
-export const API_VERSION = '0.1.0'
+const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 

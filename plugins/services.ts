@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly hashingCost: HashingCost | undefined
 }
 

@@ -86,7 +86,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 
-export const ErrorDetailSchema = Type.Object(
+const ErrorDetailSchema = Type.Object(
   {
     path: Type.String({ description: 'JSON Pointer into the body, or the name of the parameter behind a slash.' }),
     code: Type.String({ description: 'What is wrong there: type, required, unknown, format, range, readonly, …' }),

@@ -17,7 +17,7 @@ interface Dependencies {
 }
 
 /** Who acts, and from where. */
-export interface Actor {
+interface Actor {
   readonly id: number
   readonly address: string
 }

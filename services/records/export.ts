@@ -7,7 +7,7 @@ import { INT64 } from '../sql/spellings.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
-export interface ExportServiceOptions {
+interface ExportServiceOptions {
   readonly db: Database
   readonly maxPageSize: number
 }

@@ -92,7 +92,7 @@ export const readNewRecord = (view: View, body: RecordBody, now: number): readon
   return [...assignments, ...timestamps(view.table, now)]
 }
 
-export interface Changes {
+interface Changes {
   readonly assignments: readonly Assignment[]
   /** Fields that cannot change and were sent: tolerated where they are what is stored. */
   readonly unchanged: readonly Assignment[]

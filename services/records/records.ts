@@ -27,7 +27,7 @@ import { checkCount } from './values.ts'
 import type { View } from './view.ts'
 import { explainViolation } from './violations.ts'
 
-export interface RecordServiceOptions {
+interface RecordServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly totals: Totals

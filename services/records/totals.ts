@@ -14,7 +14,7 @@ interface Entry {
 /** Rows that may be counted on the event loop. */
 const SMALL_TABLE = 1000
 
-export interface TotalsOptions {
+interface TotalsOptions {
   readonly db: Database
   /** Whether only our own inserts and deletes can change the number of rows of the table. */
   readonly isCountable: (table: RegisteredTable) => boolean

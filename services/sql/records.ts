@@ -7,7 +7,7 @@ import { keyMatch } from './keys.ts'
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
 
-export interface RecordUpdate {
+interface RecordUpdate {
   readonly key: readonly SqlValue[]
   readonly assignments: readonly Assignment[]
   /** Read-only fields that were sent along: the record changes only if they are what is stored. */
@@ -16,7 +16,7 @@ export interface RecordUpdate {
   readonly now: number
 }
 
-export interface RecordIncrement {
+interface RecordIncrement {
   readonly key: readonly SqlValue[]
   readonly column: Column
   readonly count: SqlValue

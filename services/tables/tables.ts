@@ -13,7 +13,7 @@ import { type TableRegistry, toRegisteredTable } from './registry.ts'
 import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
 import { deleteTable, insertTable, selectNamed, updateMetadata, updateStructure } from './table-statements.ts'
 
-export interface TableServiceOptions {
+interface TableServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
