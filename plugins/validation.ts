@@ -83,7 +83,7 @@ const validateText = (schema: TSchema) => {
       const text = value[name]
       if (text === undefined) continue
       const fault = findFault(text)
-      if (fault) throw refuse({ ...fault, path: pointer(name) })
+      if (fault) throw refuse({ ...fault, below: pointer(name) })
       value[name] = convert(type, text)
     }
   }

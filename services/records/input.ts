@@ -1,11 +1,11 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { SqlValue } from '../database/database.ts'
-import { DomainError, invalid, pointer } from '../errors.ts'
+import { DomainError, type Fault, invalid, pointer } from '../errors.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
-import { type Checked, checkValue, type Fault } from './values.ts'
+import { type Checked, checkValue } from './values.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
