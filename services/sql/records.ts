@@ -50,18 +50,25 @@ const touch = ({ structure }: RegisteredTable) =>
     ? { sql: `, ${UPDATED} = max(?, coalesce(${UPDATED}, 0) + 1)`, params: (now: number) => [BigInt(now)] }
     : { sql: '', params: () => [] }
 
-/**
- * Adds to a number in one statement; NULL counts as 0. The row stays as it is where the field holds no number or the
- * sum would not fit: outside STRICT tables SQLite would silently turn an integer that overflows into a REAL, and text
- * into a number.
- */
-const composeIncrement = (table: string, { name }: Column, touched: string, match: string) => {
-  const before = `coalesce(${identifier(name)}, 0)`
-  return `UPDATE ${table} SET ${identifier(name)} = ${before} + ?${touched}
-    WHERE ${match} AND typeof(${before}) IN ('integer', 'real')
-      AND ${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-      AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
+/** NULL counts as 0. */
+const summand = ({ name }: Column) => `coalesce(${identifier(name)}, 0)`
+
+const isNumber = (column: Column) => `typeof(${summand(column)}) IN ('integer', 'real')`
+
+/** Whether the sum stays what it is: an integer that overflows would silently become a REAL. Takes the count thrice. */
+const sumFits = (column: Column) => {
+  const before = summand(column)
+  return `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+    AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
 }
+
+/**
+ * Adds to a number in one statement. The row stays as it is where the field holds no number or the sum would not fit:
+ * outside STRICT tables SQLite would add to text, too.
+ */
+const composeIncrement = (table: string, column: Column, touched: string, match: string) =>
+  `UPDATE ${table} SET ${identifier(column.name)} = ${summand(column)} + ?${touched}
+    WHERE ${match} AND ${isNumber(column)} AND ${sumFits(column)}`
 
 /**
  * The statements for records of a table. `json`: the expression that shows a record as JSON text.
@@ -127,6 +134,12 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
     expect: 1
   })
 
+  /** Why an increment missed its expectation: `number` and `fits` are 0 or 1. */
+  const judgeIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>): Statement => ({
+    sql: `SELECT ${isNumber(column)} AS number, ${sumFits(column)} AS fits FROM ${name} WHERE ${match}`,
+    params: [count, count, count, ...key]
+  })
+
   return {
     read: (key: readonly SqlValue[]): Statement => ({ sql: readSql, params: key }),
     exists: (key: readonly SqlValue[]): Statement => ({ sql: existsSql, params: key }),
@@ -134,7 +147,8 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
     insert,
     insertThenRead,
     update,
-    increment
+    increment,
+    judgeIncrement
   }
 }
 
