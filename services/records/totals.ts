@@ -40,7 +40,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   const countNow = async (table: RegisteredTable) => {
     const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
     if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
-    const [row] = await db.scan(countRows({ table, order: [], filter: null }))
+    const [row] = await db.scan(countRows({ table, filter: null }))
     return Number(row?.total)
   }
 
