@@ -30,7 +30,10 @@ const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanc
 const nextStep = (rows: number, bytes: number) =>
   Math.max(1, Math.min(MOST_ROWS, GROWTH * rows, Math.floor((rows * TARGET_CHUNK) / bytes)))
 
-/** CSV of whole tables: bounded memory, reader threads, and nothing held while the client does not read. */
+/**
+ * CSV of whole tables: bounded memory, reader threads, and no snapshot held while the client does not read. A sorted or
+ * filtered one holds a reader thread until it ends, or `routes/csv-reply.ts` ends it.
+ */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own. */
   async function* byKey(selection: Selection, csv: string): AsyncGenerator<Chunk> {
