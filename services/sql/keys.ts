@@ -35,9 +35,6 @@ const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
 /** Without an affinity, the number 5 and the text '5' are different keys with the same spelling. */
 export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
 
-/** A text column that somebody else declared may compare by another collation than BINARY, such as NOCASE. */
-const mayFold = (column: Column, { isStrict }: Structure) => !isStrict && isTextual(column)
-
 const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
   if (structure.isRowidKey) {
     const integer = parseInteger(text)
@@ -46,7 +43,7 @@ const parsePart = (column: Column, structure: Structure, text: string): readonly
   const value = parsers[kindOf(column)](text)
   if (isUntyped(column)) return [value ?? text, text]
   if (value === undefined) return undefined
-  return mayFold(column, structure) ? [value, value] : [value]
+  return isTextual(column) ? [value, value] : [value]
 }
 
 const decodePart = (part: string) => {
@@ -87,12 +84,15 @@ export const parseKey = (structure: Structure, text: string): readonly SqlValue[
   return values
 }
 
-/** By the column's own collation, which its index knows, and exactly: a key has one spelling. */
+/**
+ * A text column that somebody else declared may compare by another collation than BINARY, such as NOCASE. It is compared
+ * by its own collation, which its index knows, and exactly: a key has one spelling.
+ */
 const partMatch = (column: Column, structure: Structure) => {
   const name = identifier(column.name)
   if (structure.isRowidKey) return `${name} = ?`
   if (isUntyped(column)) return `${name} IN (?, ?)`
-  return mayFold(column, structure) ? `${name} = ? AND ${name} = ? COLLATE BINARY` : `${name} = ?`
+  return isTextual(column) ? `${name} = ? AND ${name} = ? COLLATE BINARY` : `${name} = ?`
 }
 
 /** A condition that holds for the one row with the key. */
