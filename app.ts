@@ -17,6 +17,7 @@ import data from './routes/data.ts'
 import type { FirstAdmin } from './services/admins.ts'
 import type { Clock } from './services/clock.ts'
 import type { HashingCost, VerifyPassword } from './services/passwords.ts'
+import { LONGEST_KEY } from './services/sql/keys.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -33,10 +34,8 @@ export interface AppOptions {
   readonly opening?: Opening
 }
 
-/** Of a path parameter, decoded: a primary key may have so many characters. */
-const LONGEST_PARAMETER = 8192
-/** Bytes: percent-encoded, each of them may take nine; the rest is for headers. */
-const LARGEST_HEAD = 9 * LONGEST_PARAMETER + 16 * 1024
+/** Bytes: percent-encoded, each character of a key may take nine; the rest is for headers. */
+const LARGEST_HEAD = 9 * LONGEST_KEY + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 /** For a connection on which nothing moves; longer than a search may take, whose answer is still being made. */
 const STALL_TIMEOUT_MS = 120_000
@@ -47,7 +46,7 @@ const createServer = ({ config, logger }: AppOptions) =>
     logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: LONGEST_KEY },
     http: {
       maxHeaderSize: LARGEST_HEAD,
       headersTimeout: REQUEST_TIMEOUT_MS - 1000,

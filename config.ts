@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
+import { ADMIN_NAME_PATTERN } from './schemas/admin.ts'
 
 /** Every setting, each an environment variable of the same name. README.md shows the same table. */
 const ConfigSchema = Type.Object({
@@ -8,7 +9,7 @@ const ConfigSchema = Type.Object({
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   DATA_DIR: Type.String({ default: './data', minLength: 1 }),
   DATABASE: Type.Optional(Type.String({ minLength: 1 })),
-  ADMIN_NAME: Type.String({ default: 'admin', pattern: '^[\\x20-\\x7e]{1,100}$' }),
+  ADMIN_NAME: Type.String({ default: 'admin', pattern: ADMIN_NAME_PATTERN }),
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   JWT_SECRET: Type.Optional(Type.String({ minLength: 1 })),
   SESSION_TTL: Type.Integer({ default: 43_200, minimum: 60, maximum: 31_536_000, description: 'Seconds.' }),
@@ -27,7 +28,12 @@ const ConfigSchema = Type.Object({
   }),
   ACCESS_LOG: Type.Boolean({ default: false })
 })
-export type Config = Static<typeof ConfigSchema>
+type Variables = Static<typeof ConfigSchema>
+
+export interface Config extends Omit<Variables, 'CORS_ORIGIN'> {
+  /** Exact origins. */
+  readonly CORS_ORIGIN: readonly string[]
+}
 
 /** An address, or a network in CIDR notation. */
 const isNetwork = (text: string) => {
@@ -45,8 +51,19 @@ const assertNetworks = (name: string, list: string) => {
   throw new Error(`${name} lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
 }
 
+const isOrigin = (text: string) =>
+  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
+/** `*` is no origin: answers carry credentials. */
+const readOrigins = (name: string, list: string) => {
+  const origins = list === '' ? [] : list.split(',').map((origin) => origin.trim())
+  const wrong = origins.find((origin) => !isOrigin(origin))
+  if (wrong === undefined) return origins
+  throw new Error(`${name} lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`)
+}
+
 /** Ajv takes text such as 1e400 for an infinity, and lets that pass every minimum and maximum. */
-const assertFinite = (config: Config) => {
+const assertFinite = (config: Variables) => {
   const infinite = Object.entries(config).find(([, value]) => typeof value === 'number' && !Number.isFinite(value))
   if (infinite) throw new Error(`The configuration is not valid: ${infinite[0]} must be a finite number.`)
 }
@@ -63,7 +80,7 @@ const ajv = new Ajv({
   meta: false,
   validateSchema: false
 })
-const validate = ajv.compile<Config>({ ...ConfigSchema, additionalProperties: false })
+const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
 
 /** @throws an Error that names each variable that is wrong, and what it must be. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
@@ -71,7 +88,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   if (validate(config)) {
     assertFinite(config)
     assertNetworks('TRUST_PROXY', config.TRUST_PROXY)
-    return config
+    return { ...config, CORS_ORIGIN: readOrigins('CORS_ORIGIN', config.CORS_ORIGIN) }
   }
   const faults = (validate.errors as ErrorObject[]).map((error) => `${error.instancePath.slice(1)} ${says(error)}`)
   throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)

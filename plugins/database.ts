@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-export interface OpeningOptions {
+interface OpeningOptions {
   readonly config: Config
   readonly onDeath: (cause: Error) => void
 }

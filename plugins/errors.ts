@@ -24,10 +24,15 @@ export const statusOf: Record<ErrorKind, number> = {
   'disk-full': 507
 }
 
+export const notJson = () =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.', {
+    hint: 'Send the header Content-Type: application/json.'
+  })
+
 /** Failures that Fastify and Node find before a handler runs, by their own codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than BODY_LIMIT allows.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
   FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),

@@ -1,7 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import fp from 'fastify-plugin'
 import { Envelope, ok } from '../schemas/envelope.ts'
-import { createReadiness } from '../services/readiness.ts'
 
 const tags = ['service']
 const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false })) }
@@ -12,7 +11,7 @@ const healthy = ok({ status: 'ok' as const })
  * readiness reads and writes, and decides who gets requests.
  */
 const health: FastifyPluginAsyncTypebox = async (fastify) => {
-  const readiness = createReadiness({ db: fastify.database, clock: fastify.clock })
+  const { readiness } = fastify
 
   fastify.get(
     '/health',
@@ -41,4 +40,4 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-export default fp(health, { name: 'health', dependencies: ['database'] })
+export default fp(health, { name: 'health', dependencies: ['services'] })

@@ -1,28 +1,21 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, invalid, pointer } from '../services/errors.ts'
+import { DomainError, type Fault, invalid, pointer } from '../services/errors.ts'
 
 /** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
 const DEEPEST_BODY = 100
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
 
-/** A fault in a JSON value, and where it is below that value. */
-interface Fault {
-  readonly path: string
-  readonly code: string
-  readonly says: string
-}
-
 const stringFault = (text: string): Fault | undefined => {
-  if (text.includes('\0')) return { path: '', code: 'format', says: 'contains a NUL character' }
-  return text.isWellFormed() ? undefined : { path: '', code: 'format', says: 'contains half of a surrogate pair' }
+  if (text.includes('\0')) return { code: 'format', message: 'contains a NUL character' }
+  return text.isWellFormed() ? undefined : { code: 'format', message: 'contains half of a surrogate pair' }
 }
 
 const memberFault = (value: object, depth: number): Fault | undefined => {
-  if (depth === 0) return { path: '', code: 'depth', says: `is nested deeper than ${DEEPEST_BODY} levels` }
+  if (depth === 0) return { code: 'depth', message: `is nested deeper than ${DEEPEST_BODY} levels` }
   for (const [key, member] of Object.entries(value)) {
     const fault = stringFault(key) ?? findFault(member, depth - 1)
-    if (fault) return { ...fault, path: pointer(key) + fault.path }
+    if (fault) return { ...fault, below: pointer(key) + (fault.below ?? '') }
   }
   return undefined
 }
@@ -32,11 +25,11 @@ export const findFault = (value: unknown, depth = DEEPEST_BODY): Fault | undefin
   if (typeof value === 'string') return stringFault(value)
   if (typeof value === 'object' && value !== null) return memberFault(value, depth)
   const isBeyondDouble = typeof value === 'number' && !Number.isFinite(value)
-  return isBeyondDouble ? { path: '', code: 'range', says: 'is beyond what a number can be' } : undefined
+  return isBeyondDouble ? { code: 'range', message: 'is beyond what a number can be' } : undefined
 }
 
-export const refuse = ({ path, code, says }: Fault) =>
-  invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${says}.` }])
+export const refuse = ({ code, message, below: path = '' }: Fault) =>
+  invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${message}.` }])
 
 /** The value of a JSON body, undefined for an empty one. @throws MALFORMED_JSON, VALIDATION_FAILED */
 export const parseJson = (bytes: Buffer): unknown => {

@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { completeDocument, type OpenapiDocument } from './openapi-document.ts'
 
 /** Of the interface that the document describes: that of package.json, which a test compares. */
-export const API_VERSION = '0.1.0'
+const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 
@@ -14,8 +14,8 @@ Administrators log in (\`/auth\`) and have a session cookie; it opens \`/admin\`
 
 Every success is \`{ "success": true, "data": … }\` with status 200. Every failure, of whatever kind, is an \`Error\` with a
 stable code. Besides the failures listed at each operation, any request can get 400 (it cannot be read), 405 (the path
-takes other methods), 413 (its body is too large), 414 (a part of its path is too long), 415 (its body is not JSON, or is
-encoded), 431 (its headers are too large) and, below a path that is not listed here, 404.`
+takes other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (a part of its path is too long),
+415 (its body is not JSON, or is encoded), 431 (its headers are too large) and, below a path that is not listed here, 404.`
 
 const tags = [
   { name: 'auth', description: 'The session of an administrator.' },

@@ -2,7 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../services/errors.ts'
+import { DomainError, overloaded } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
@@ -44,26 +44,13 @@ const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, do
   done()
 }
 
-const isOrigin = (text: string) =>
-  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
-
-/** @throws an Error that names the entry which is no origin; `*` is none, since answers carry credentials. */
-const readOrigins = (list: string) => {
-  const origins = list.split(',').map((origin) => origin.trim())
-  const wrong = origins.find((origin) => !isOrigin(origin))
-  if (wrong === undefined) return origins
-  throw new Error(
-    `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`
-  )
-}
-
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /** Any other OPTIONS request is answered as without CORS: 405, with the methods that there are. */
-const corsFor = (origin: string[]) => {
+const corsFor = (origins: readonly string[]) => {
   const options: FastifyCorsOptions = {
-    origin,
+    origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type'],
@@ -77,11 +64,9 @@ const corsFor = (origin: string[]) => {
   }
 }
 
-const overloaded = () =>
-  new DomainError('OVERLOADED', 'More work is under way than the service can take. Try again.', { retryAfter: 1 })
-
 const refuseUnlessVital = ({ routeOptions }: FastifyRequest) => {
-  if (!routeOptions.config.evenUnderPressure) throw overloaded()
+  if (routeOptions.config.evenUnderPressure) return
+  throw overloaded('More work is under way than the service can take. Try again.', 1)
 }
 
 /** Registered before anything that adds routes or hooks: what it sets and refuses holds for all of them. */
@@ -91,7 +76,7 @@ export default fp<SecurityOptions>(
 
     fastify.addHook('onRequest', setHeaders)
     fastify.addHook('onRequest', refuseWithoutHost)
-    if (CORS_ORIGIN !== '') await fastify.register(cors, corsFor(readOrigins(CORS_ORIGIN)))
+    if (CORS_ORIGIN.length > 0) await fastify.register(cors, corsFor(CORS_ORIGIN))
     await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnlessVital })
     fastify.addHook('onRequest', refuseEncodedBody)
   },

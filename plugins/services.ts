@@ -3,13 +3,14 @@ import fp from 'fastify-plugin'
 import { type AdminService, createAdminService } from '../services/admins.ts'
 import { createCredentials } from '../services/credentials.ts'
 import { createPasswords, type HashingCost, type VerifyPassword } from '../services/passwords.ts'
+import { createReadiness, type Readiness } from '../services/readiness.ts'
 import { createExportService, type ExportService } from '../services/records/export.ts'
 import { createRecordService, type RecordService } from '../services/records/records.ts'
 import { createTotals } from '../services/records/totals.ts'
 import { createSessionService, type SessionService } from '../services/sessions.ts'
 import { createTableRegistry } from '../services/tables/registry.ts'
 import { createTableService, type TableService } from '../services/tables/tables.ts'
-import { createTokenService } from '../services/tokens.ts'
+import { createTokenService, type TokenService } from '../services/tokens.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,10 +19,12 @@ declare module 'fastify' {
     exports: ExportService
     admins: AdminService
     sessions: SessionService
+    tokens: TokenService
+    readiness: Readiness
   }
 }
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly hashingCost: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
 }
@@ -31,15 +34,21 @@ const RELOAD_RETRY_MS = 1000
 /** What is remembered follows what other programs commit. A failure is tried again, and ends no process. */
 const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
   let retry: NodeJS.Timeout | undefined
+  let isClosed = false
   const run = () => {
     clearTimeout(retry)
+    if (isClosed) return
     reload().catch((error) => {
       fastify.log.error({ err: error }, 'Tables and tokens could not be read anew; trying again.')
       retry = setTimeout(run, RELOAD_RETRY_MS).unref()
     })
   }
   fastify.database.onForeignCommit(run)
-  fastify.addHook('onClose', async () => clearTimeout(retry))
+  // The database closes after this, and its last batch notices commits as well.
+  fastify.addHook('onClose', async () => {
+    isClosed = true
+    clearTimeout(retry)
+  })
 }
 
 /** Constructs the domain: each service over what it needs, in the order in which they need each other. */
@@ -64,6 +73,8 @@ export default fp<ServicesOptions>(
 
     const passwordMinLength = config.PASSWORD_MIN_LENGTH
     fastify.decorate('admins', createAdminService({ db, clock, credentials, passwordMinLength }))
+
+    fastify.decorate('readiness', createReadiness({ db, clock }))
 
     const load = () => Promise.all([registry.load(), tokens.load()])
     await load()

@@ -77,8 +77,6 @@ const toClaims = ({ id, admin, issuedAt, expiresAt }: Session): SessionClaims =>
   aud: AUDIENCE
 })
 
-const listed = (origins: string) => new Set(origins.split(',').map((origin) => origin.trim()))
-
 /** Fetch Metadata where the browser sends it, else the Origin; programs that are no browsers send neither. */
 const isCrossSite = ({ headers, protocol, host }: FastifyRequest) => {
   const site = headers['sec-fetch-site']
@@ -102,7 +100,7 @@ const established = (session: Session | null) => {
 export default fp(
   async (fastify) => {
     const { config, clock, sessions } = fastify
-    const allowedOrigins = listed(config.CORS_ORIGIN)
+    const allowedOrigins = new Set(config.CORS_ORIGIN)
     if (config.JWT_SECRET !== undefined) assertSecret(config.JWT_SECRET, 'JWT_SECRET')
 
     await fastify.register(cookie)

@@ -9,11 +9,10 @@ import fp from 'fastify-plugin'
 import { DomainError, tableNotFound } from '../services/errors.ts'
 import type { NeededAction } from '../services/permissions.ts'
 import type { RegisteredTable } from '../services/tables/registered-table.ts'
-import type { LiveToken, TokenService } from '../services/tokens.ts'
+import type { LiveToken } from '../services/tokens.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    tokens: TokenService
     /** An onRequest hook: a valid bearer token, or 401. */
     authenticateToken: onRequestHookHandler
     /** Makes a preHandler: the token may do this to the table of the path (or, without one, of `body.name`). */

@@ -5,6 +5,7 @@ import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
 import { DomainError, invalid, pointer } from '../services/errors.ts'
+import { notJson } from './errors.ts'
 import { findFault, parseJson, refuse } from './json-body.ts'
 
 const detailCodes: Record<string, string> = {
@@ -36,23 +37,44 @@ const valuesOf = ({ schema }: ErrorObject) => {
   return values.includes(undefined) ? undefined : values.join(', ')
 }
 
-/** The types that a value may have, where a schema lists alternatives. */
-const typesOf = ({ schema }: ErrorObject) => (schema as readonly TSchema[]).map(({ type }) => type).join(' or ')
+const spokenTypes: Record<string, string> = {
+  integer: 'an integer',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array'
+}
 
-const saysAlternatives = (error: ErrorObject) => {
+/** One type, or several that a value may have. */
+const sayTypes = (types: readonly string[]) => types.map((type) => spokenTypes[type] ?? type).join(' or ')
+
+const sayAlternatives = (error: ErrorObject) => {
   const values = valuesOf(error)
-  return values === undefined ? typesOf(error) : `one of ${values}`
+  return values === undefined
+    ? sayTypes((error.schema as readonly TSchema[]).map(({ type }) => type))
+    : `one of ${values}`
+}
+
+/** In place of Ajv's own words, which name JSON types and operators. */
+const phrases: Record<string, (error: ErrorObject) => string> = {
+  required: () => 'is required',
+  additionalProperties: () => 'is not known here',
+  type: ({ params }) => `must be ${sayTypes([params.type].flat())}`,
+  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
+  anyOf: (error) => `must be ${sayAlternatives(error)}`,
+  minimum: ({ params }) => `must be ${params.limit} or more`,
+  maximum: ({ params }) => `must be ${params.limit} at most`,
+  minLength: ({ params }) => `must have ${params.limit} or more characters`,
+  maxLength: ({ params }) => `must have ${params.limit} characters at most`,
+  minItems: ({ params }) => `must have ${params.limit} or more items`,
+  maxItems: ({ params }) => `must have ${params.limit} items at most`
 }
 
 const says = (error: ErrorObject, path: string) => {
-  const name = path === '' ? 'The body' : `'${path.slice(1)}'`
-  if (error.keyword === 'required') return `${name} is required.`
-  if (error.keyword === 'additionalProperties') return `${name} is not known here.`
   if (error.keyword === 'minProperties') return 'There is nothing to change.'
-  if (error.keyword === 'enum') return `${name} must be one of ${error.params.allowedValues.join(', ')}.`
-  if (error.keyword === 'anyOf') return `${name} must be ${saysAlternatives(error)}.`
-  if (error.keyword === 'minItems') return `${name} must have ${error.params.limit} or more items.`
-  return `${name} ${error.message}.`
+  const name = path === '' ? 'The body' : `'${path.slice(1)}'`
+  return `${name} ${phrases[error.keyword]?.(error) ?? error.message}.`
 }
 
 const toDetail = (error: ErrorObject): ErrorDetail => {
@@ -83,7 +105,7 @@ const validateText = (schema: TSchema) => {
       const text = value[name]
       if (text === undefined) continue
       const fault = findFault(text)
-      if (fault) throw refuse({ ...fault, path: pointer(name) })
+      if (fault) throw refuse({ ...fault, below: pointer(name) })
       value[name] = convert(type, text)
     }
   }
@@ -159,7 +181,7 @@ export default fp(
     )
     fastify.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
       if (body.length === 0) return undefined
-      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.')
+      throw notJson()
     })
 
     fastify.addHook('preValidation', ({ url, body, query, routeOptions: { schema } }, _reply, done) => {

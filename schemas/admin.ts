@@ -4,6 +4,9 @@ import { strict, TimestampSchema } from './envelope.ts'
 /** The longest password that is ever set; longer ones may be tried at login, and fail like any other wrong one. */
 const LONGEST_PASSWORD = 256
 
+/** 1 to 100 printable characters. */
+export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
+
 export const AdminSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -59,7 +62,7 @@ export type PasswordChange = Static<typeof PasswordChangeSchema>
 export const NewAdminSchema = Type.Object(
   {
     name: Type.String({
-      pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$',
+      pattern: ADMIN_NAME_PATTERN,
       description: '1 to 100 printable characters, unique ignoring case.'
     }),
     nickname: NicknameSchema,

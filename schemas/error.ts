@@ -65,7 +65,10 @@ export const errorCatalogue = {
   LAST_ADMIN: { kind: 'conflict', meaning: 'The last administrator cannot be deleted.' },
   UNIQUE_VIOLATION: { kind: 'conflict', meaning: 'A value that must be unique is taken.' },
   FOREIGN_KEY_VIOLATION: { kind: 'conflict', meaning: 'A foreign key would point to nothing.' },
-  INCREMENT_OVERFLOW: { kind: 'conflict', meaning: 'The result does not fit the field; the value stays.' },
+  INCREMENT_OVERFLOW: {
+    kind: 'conflict',
+    meaning: 'The field holds no number, or the sum does not fit it; the value stays.'
+  },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused the change.' },
 
   BODY_TOO_LARGE: { kind: 'too-large', meaning: 'The body is larger than BODY_LIMIT.' },
@@ -90,7 +93,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 
-export const ErrorDetailSchema = Type.Object(
+const ErrorDetailSchema = Type.Object(
   {
     path: Type.String({ description: 'JSON Pointer into the body, or the name of the parameter behind a slash.' }),
     code: Type.String({ description: 'What is wrong there: type, required, unknown, format, range, readonly, …' }),

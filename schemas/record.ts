@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { strict } from './envelope.ts'
+import { IdSchema, strict } from './envelope.ts'
 
 /** A record has the fields of its table: no narrower schema is possible before a table is known. */
 export const RecordSchema = Type.Record(Type.String(), Type.Unknown(), {
@@ -55,7 +55,7 @@ export const CsvSchema = {
   content: { 'text/csv': { schema: Type.String() } }
 }
 
-export const RecordParamsSchema = Type.Object({ id: Type.Integer({ minimum: 1 }), pk: Type.String() }, strict)
+export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: Type.String() }, strict)
 export const TableParamsSchema = Type.Object({ table: Type.String() }, strict)
 export const TableRecordParamsSchema = Type.Object({ table: Type.String(), pk: Type.String() }, strict)
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
 
-export const JsonTypeSchema = Type.Union(
+const JsonTypeSchema = Type.Union(
   [
     Type.Literal('integer'),
     Type.Literal('number'),
@@ -14,13 +14,13 @@ export const JsonTypeSchema = Type.Union(
 )
 export type JsonType = Static<typeof JsonTypeSchema>
 
-export const SqliteTypeSchema = Type.Union(
+const SqliteTypeSchema = Type.Union(
   [Type.Literal('INTEGER'), Type.Literal('TEXT'), Type.Literal('REAL'), Type.Literal('NUMERIC'), Type.Literal('BLOB')],
   { description: 'The column’s affinity by SQLite’s rules (https://sqlite.org/datatype3.html).' }
 )
 export type SqliteType = Static<typeof SqliteTypeSchema>
 
-export const FieldSchema = Type.Object(
+const FieldSchema = Type.Object(
   {
     name: Type.String(),
     label: Type.String(),
@@ -60,7 +60,7 @@ const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 const LabelSchema = Type.String({ maxLength: 200 })
 const NoteSchema = Type.Union([Type.String({ maxLength: 4000 }), Type.Null()])
 
-export const NewFieldSchema = Type.Object(
+const NewFieldSchema = Type.Object(
   {
     name: Type.String({ pattern: NAME_PATTERN }),
     jsonType: JsonTypeSchema,
@@ -78,7 +78,7 @@ export const NewFieldSchema = Type.Object(
 export type NewField = Static<typeof NewFieldSchema>
 
 /** What a token may see of a table is not a token's to decide. */
-export const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
+const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
   $id: 'TokenNewField',
   title: 'TokenNewField',
   ...strict

@@ -13,7 +13,7 @@ const ActionSchema = Type.Unsafe<Action>({
     '`read`: list, read one, schema. `write`: everything else. Finer: `create`, `update` (with increments), `delete`, `schema` (create a table, add a field).'
 })
 
-export const PermissionsSchema = Type.Object(
+const PermissionsSchema = Type.Object(
   {
     tables: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       maxItems: MOST_ENTRIES,
@@ -98,7 +98,7 @@ export const TokenIdentitySchema = Type.Object(
   {
     name: Type.String(),
     permissions: PermissionsSchema,
-    expires_at: Type.Union([TimestampSchema, Type.Null()]),
+    expires_at: NullableTimestampSchema,
     tables: Type.Array(Type.String(), { description: 'The published tables in its scope.' })
   },
   { $id: 'TokenIdentity', title: 'TokenIdentity', ...strict }

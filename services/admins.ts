@@ -6,6 +6,7 @@ import type { Credentials } from './credentials.ts'
 import { type Database, type Row, type Statement, UnexpectedChanges } from './database/database.ts'
 import { DomainError, invalid } from './errors.ts'
 import { normalizePassword } from './passwords.ts'
+import { endSessionsOf } from './session-statements.ts'
 import { authenticationRequired, type Session } from './sessions.ts'
 
 interface Dependencies {
@@ -17,7 +18,7 @@ interface Dependencies {
 }
 
 /** Who acts, and from where. */
-export interface Actor {
+interface Actor {
   readonly id: number
   readonly address: string
 }
@@ -104,7 +105,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
   const update = async (id: number, { nickname, password }: AdminChanges, by: Actor) => {
     const hash = password === undefined ? null : await hashForAnother(id, password, by)
     const unit = [statements.updateAdmin(id, { nickname: nickname ?? null, hash }, clock())]
-    if (hash !== null) unit.push(statements.endSessionsOf(id))
+    if (hash !== null) unit.push(endSessionsOf(id))
     if (!(await commit(unit))) throw adminNotFound(id)
   }
 
@@ -135,7 +136,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     )
     if (verified === null) throw new DomainError('WRONG_PASSWORD', 'The old password is wrong.')
     const hash = await credentials.hash(change.newPassword, address)
-    const unit = [statements.changePassword(id, hash, clock()), statements.endSessionsOf(admin.id, id)]
+    const unit = [statements.changePassword(id, hash, clock()), endSessionsOf(admin.id, id)]
     if (!(await commit(unit))) throw authenticationRequired()
   }
 

@@ -3,9 +3,9 @@ import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from
 interface Explanation {
   readonly details?: readonly ErrorDetail[]
   /** What to do about it, where the message does not say so already. */
-  readonly hint?: string
+  readonly hint?: string | undefined
   /** Seconds after which another try makes sense. */
-  readonly retryAfter?: number
+  readonly retryAfter?: number | undefined
 }
 
 /** A failure that the caller caused or can do something about. Anything else that is thrown is a fault of ours. */
@@ -30,13 +30,19 @@ export class DomainError extends Error {
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export const pointer = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
+/** What is wrong with a value, to be completed with the place where it stands. */
+export interface Fault extends Omit<ErrorDetail, 'path'> {
+  /** The part of the value that is wrong, as a JSON Pointer; absent for the whole of it. */
+  readonly below?: string
+}
+
 /** Faults that one answer tells; whoever sent more of them starts with these. */
 const MOST_DETAILS = 20
 
 export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
   const details = faults.slice(0, MOST_DETAILS)
   const message = details.map((detail) => detail.message).join(' ')
-  return new DomainError('VALIDATION_FAILED', message, { details, ...(hint !== undefined && { hint }) })
+  return new DomainError('VALIDATION_FAILED', message, { details, hint })
 }
 
 /** More work than is taken at once. `retryAfter`: seconds. */

@@ -60,4 +60,3 @@ export const createHashingQueue = ({ capacity = CAPACITY } = {}) => {
 
   return { run }
 }
-export type HashingQueue = ReturnType<typeof createHashingQueue>

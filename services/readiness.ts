@@ -28,3 +28,4 @@ export const createReadiness = ({ db, clock }: { db: Database; clock: Clock }) =
 
   return { check }
 }
+export type Readiness = ReturnType<typeof createReadiness>

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, Login } from '../schemas/admin.ts'
-import * as statements from './admin-statements.ts'
+import { findAccount, replaceHash } from './admin-statements.ts'
 import type { Clock } from './clock.ts'
 import type { Credentials } from './credentials.ts'
 import { type Database, type Row, UnexpectedChanges } from './database/database.ts'
 import { DomainError } from './errors.ts'
+import { endSession, forgetExpiredSessions, openSession, readSession } from './session-statements.ts'
 
 export interface Session {
   readonly id: string
@@ -49,8 +50,8 @@ export const authenticationRequired = () =>
   })
 
 export const createSessionService = ({ db, clock, credentials, ttl }: Dependencies) => {
-  const findAccount = async (name: string): Promise<Account | undefined> => {
-    const [row] = await db.read(statements.findAccount(name))
+  const accountOf = async (name: string): Promise<Account | undefined> => {
+    const [row] = await db.read(findAccount(name))
     return row && { id: Number(row.id), hash: String(row.password_hash) }
   }
 
@@ -60,17 +61,17 @@ export const createSessionService = ({ db, clock, credentials, ttl }: Dependenci
     // Whole seconds, so that the row and the JWT, which has seconds, expire together.
     const now = Math.floor(clock() / 1000) * 1000
     const results = await db.write([
-      ...(hash === account.hash ? [] : [statements.replaceHash(account.id, account.hash, hash)]),
-      statements.openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 }),
-      statements.forgetExpiredSessions(now),
-      { ...statements.readSession(id, now), expect: 1 }
+      ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
+      openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 }),
+      forgetExpiredSessions(now),
+      { ...readSession(id, now), expect: 1 }
     ])
     return toSession(results.at(-1)?.rows[0] as Row)
   }
 
   /** Null where the account changed between its verification and the unit that opens the session. */
   const attempt = async ({ name, password }: Login, address: string): Promise<Session | null> => {
-    const account = await findAccount(name)
+    const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)
     if (!account || hash === null) throw invalidCredentials()
     return open(account, hash).catch((error) => {
@@ -91,11 +92,11 @@ export const createSessionService = ({ db, clock, credentials, ttl }: Dependenci
     logIn,
     /** The session as it stands at this moment; null when it has ended or expired. */
     find: async (id: string): Promise<Session | null> => {
-      const [row] = await db.read(statements.readSession(id, clock()))
+      const [row] = await db.read(readSession(id, clock()))
       return row ? toSession(row) : null
     },
     end: async (id: string) => {
-      await db.write([statements.endSession(id)])
+      await db.write([endSession(id)])
     }
   }
 }

@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../schemas/token.ts'
 import type { Clock } from './clock.ts'
-import type { Database, Row, Statement } from './database/database.ts'
+import type { Database, Row } from './database/database.ts'
 import { DomainError, invalid } from './errors.ts'
 import { createScope, type Scope } from './permissions.ts'
+import { deleteToken, insertToken, listTokens, saveUses, updateToken } from './token-statements.ts'
 
 /** A token as it stands in memory. Each change makes a new one, so ask `current` for it after any waiting. */
 export interface LiveToken {
@@ -57,49 +58,6 @@ const checkExpiry = (expiresAt: number | null | undefined) => {
   const message = `'expiresAt' counts milliseconds; ${expiresAt} looks like seconds.`
   throw invalid([{ path: '/expiresAt', code: 'range', message }], `Send ${expiresAt * 1000} if that is what you mean.`)
 }
-
-const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
-
-const insertToken = (secret: string, { name, permissions, expiresAt }: NewToken, now: number): Statement => ({
-  sql: `INSERT INTO _rowhouse_tokens
-    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at)
-    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?) RETURNING *`,
-  params: [
-    name,
-    digestOf(secret),
-    maskOf(secret),
-    JSON.stringify(permissions),
-    toInteger(expiresAt),
-    BigInt(now),
-    BigInt(now)
-  ]
-})
-
-const updateToken = (id: number, { name, permissions, isActive, expiresAt }: TokenChanges, now: number): Statement => ({
-  sql: `UPDATE _rowhouse_tokens SET
-    name = coalesce(?, name),
-    permissions = coalesce(?, permissions),
-    is_active = coalesce(?, is_active),
-    expires_at = iif(?, ?, expires_at),
-    updated_at = max(?, updated_at + 1)
-    WHERE id = ? RETURNING *`,
-  params: [
-    name ?? null,
-    permissions ? JSON.stringify(permissions) : null,
-    toInteger(isActive),
-    toInteger(expiresAt !== undefined),
-    toInteger(expiresAt),
-    BigInt(now),
-    BigInt(id)
-  ]
-})
-
-/** One statement however many tokens were used, so that the unit stays short. */
-const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
-  sql: `UPDATE _rowhouse_tokens SET last_used_at = use.value ->> 1
-    FROM temp.json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,
-  params: [JSON.stringify(uses)]
-})
 
 /** The boundary where a row gets its type: its columns are those of the migrations. */
 const toEntry = (row: Row): Entry => {
@@ -168,7 +126,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
    * change of ours can be acknowledged between the snapshot and its arrival here.
    */
   const load = async () => {
-    const rows = await db.read({ sql: 'SELECT * FROM _rowhouse_tokens ORDER BY id', params: [] })
+    const rows = await db.read(listTokens)
     const entries = rows.map(toEntry).map(withLatestUse)
     byId = new Map(entries.map((entry) => [entry.id, entry]))
     byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
@@ -180,7 +138,8 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   const issue = async (token: NewToken): Promise<IssuedToken> => {
     checkExpiry(token.expiresAt)
     const secret = generateSecret()
-    const [inserted] = await db.write([insertToken(secret, token, clock())])
+    const trace = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
+    const [inserted] = await db.write([insertToken(trace, token, clock())])
     const { id, name, tokenPrefix, permissions } = remember(inserted?.rows[0] as Row)
     return { id, name, token: secret, tokenPrefix, permissions }
   }
@@ -194,7 +153,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   const revoke = async (id: number) => {
-    const [deleted] = await db.write([{ sql: 'DELETE FROM _rowhouse_tokens WHERE id = ?', params: [BigInt(id)] }])
+    const [deleted] = await db.write([deleteToken(id)])
     forget(id)
     if (deleted?.changes === 0) throw tokenNotFound(id)
   }

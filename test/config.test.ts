@@ -17,7 +17,7 @@ t.test('without any variable the defaults hold', async (t) => {
     CACHE_SIZE: 64,
     WAL_SIZE: 48,
     TRUST_PROXY: '',
-    CORS_ORIGIN: '',
+    CORS_ORIGIN: [],
     LOG_LEVEL: 'warn',
     ACCESS_LOG: false
   })
@@ -71,4 +71,28 @@ t.test('TRUST_PROXY takes addresses and networks', async (t) => {
   ]) {
     t.throws(() => readConfig({ TRUST_PROXY: `10.0.0.1,${entry}` }), { message: `'${entry}' is none` })
   }
+})
+
+t.test('CORS_ORIGIN takes exact origins', async (t) => {
+  const origins = ['https://app.example.org', 'http://localhost:5173']
+  t.strictSame(readConfig({ CORS_ORIGIN: origins.join(', ') }).CORS_ORIGIN, origins)
+  for (const entry of [
+    '*',
+    'null',
+    'app.example.org',
+    'https://app.example.org/',
+    'https://*.example.org',
+    '',
+    'https://:80',
+    'ftp://example.org'
+  ]) {
+    const message = `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${entry}' is none.`
+    t.throws(() => readConfig({ CORS_ORIGIN: `https://a.org,${entry}` }), { message })
+  }
+})
+
+t.test('ADMIN_NAME is any printable text, as the names of other administrators', async (t) => {
+  for (const ADMIN_NAME of ['Zoë', '管理', 'a b'.repeat(33)]) t.equal(readConfig({ ADMIN_NAME }).ADMIN_NAME, ADMIN_NAME)
+  for (const ADMIN_NAME of ['', 'a\u0007', 'a\nb', 'a\u2028b', 'a'.repeat(101)])
+    t.throws(() => readConfig({ ADMIN_NAME }), { message: /ADMIN_NAME must match/ })
 })

@@ -21,7 +21,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
 
 /**
  * MiB. SQLite's own 1,000 pages copy a page that is changed often again and again: with this size updates are 1.2
- * times as fast. A start after a crash reads so much at most.
+ * times as fast. A start after a crash reads about so much, or more where readers held the WAL back.
  */
 const WAL_SIZE = 48
 

@@ -1,13 +1,13 @@
 import type { ExportQuery } from '../../schemas/record.ts'
 import type { Database, HeldReader, Row } from '../database/database.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
-import { INT64 } from '../sql/keys.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
+import { INT64 } from '../sql/spellings.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
-export interface ExportServiceOptions {
+interface ExportServiceOptions {
   readonly db: Database
   readonly maxPageSize: number
 }
@@ -30,7 +30,10 @@ const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanc
 const nextStep = (rows: number, bytes: number) =>
   Math.max(1, Math.min(MOST_ROWS, GROWTH * rows, Math.floor((rows * TARGET_CHUNK) / bytes)))
 
-/** CSV of whole tables: bounded memory, reader threads, and nothing held while the client does not read. */
+/**
+ * CSV of whole tables: bounded memory, reader threads, and no snapshot held while the client does not read. A sorted or
+ * filtered one holds a reader thread until it ends, or `routes/csv-reply.ts` ends it.
+ */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own. */
   async function* byKey(selection: Selection, csv: string): AsyncGenerator<Chunk> {

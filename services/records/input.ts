@@ -1,14 +1,13 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { SqlValue } from '../database/database.ts'
-import { DomainError, invalid, pointer } from '../errors.ts'
+import { DomainError, type Fault, invalid, pointer } from '../errors.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
-import { type Checked, checkValue, type Fault } from './values.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
+import { type Checked, checkValue } from './values.ts'
 import type { View } from './view.ts'
 
-const TIMESTAMPS = ['created_at', 'updated_at']
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
 
@@ -93,7 +92,7 @@ export const readNewRecord = (view: View, body: RecordBody, now: number): readon
   return [...assignments, ...timestamps(view.table, now)]
 }
 
-export interface Changes {
+interface Changes {
   readonly assignments: readonly Assignment[]
   /** Fields that cannot change and were sent: tolerated where they are what is stored. */
   readonly unchanged: readonly Assignment[]

@@ -8,7 +8,7 @@ import {
   type WriteResult
 } from '../database/database.ts'
 import { DomainError, invalid, recordNotFound } from '../errors.ts'
-import { kindOf } from '../sql/column-kind.ts'
+import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
   pageByScanning,
@@ -21,13 +21,23 @@ import {
 } from '../sql/lists.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
+import {
+  ambiguousKey,
+  isForeignKeyViolation,
+  noNumber,
+  overflow,
+  refusedByConstraint,
+  refusedByTrigger,
+  roundedKey,
+  stillReferredTo
+} from './refusals.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import { checkCount } from './values.ts'
 import type { View } from './view.ts'
 import { explainViolation } from './violations.ts'
 
-export interface RecordServiceOptions {
+interface RecordServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly totals: Totals
@@ -39,7 +49,6 @@ export interface RecordServiceOptions {
 const LONGEST_SKIP = 1000
 /** Characters beyond which a page is made in a reader thread: the event loop would stand still meanwhile. */
 const WIDE_PAGE = 1024 * 1024
-const INCREMENTABLE = ['integer', 'real', 'numeric']
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
@@ -48,25 +57,6 @@ const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (!key) throw recordNotFound(pk)
   return key
 }
-
-const refusedByTrigger = () => new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
-
-const refusedByConstraint = () =>
-  new DomainError(
-    'CONSTRAINT_VIOLATION',
-    'A constraint of the table ignored the change: it is declared ON CONFLICT IGNORE.'
-  )
-
-const ambiguousKey = (pk: string) =>
-  new DomainError('STRUCTURE_CHANGED', `Two records have keys that are spelled '${pk}', one a number and one a text.`, {
-    hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
-  })
-
-const roundedKey = () =>
-  invalid(
-    [{ path: '/pk', code: 'range', message: "'pk' is beyond what a JSON number holds exactly." }],
-    'Send it as a string.'
-  )
 
 /** The order of the key itself, which has an index: pages near its start are bounded work. */
 const isKeyOrder = ({ table, order }: Selection) => {
@@ -87,14 +77,19 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const widths = new WeakMap<RegisteredTable, number>()
 
   /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
-  const writeRow = async (view: View, pk: string, unit: Promise<readonly WriteResult[]>, why: () => Error) => {
+  const writeRow = async (
+    view: View,
+    pk: string,
+    unit: Promise<readonly WriteResult[]>,
+    why: () => Error | Promise<Error>
+  ) => {
     try {
       await unit
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
       const found = await db.read(view.statements.exists(keyOf(view, pk)))
       if (found.length > 1) throw ambiguousKey(pk)
-      throw found.length === 0 ? recordNotFound(pk) : why()
+      throw found.length === 0 ? recordNotFound(pk) : await why()
     }
   }
 
@@ -124,21 +119,20 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   }
 
   const remove = async (view: View, pk: string): Promise<void> => {
-    const unit = write(view, view.statements.remove(keyOf(view, pk)))
+    const unit = write(view, view.statements.remove(keyOf(view, pk))).catch((error) => {
+      throw isForeignKeyViolation(error) ? stillReferredTo(pk) : error
+    })
     await writeRow(view, pk, totals.follow(view.table, -1, unit), () => ignored(view.table))
   }
 
   const incrementable = ({ table, columns }: View, name: string): Column => {
     const column = columns.get(name)
     if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
-    if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || !isWritable(table, column)) {
+    if (!isNumeric(column) || column.isPrimary || !isWritable(table, column)) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
     return column
   }
-
-  const overflow = (name: string) => () =>
-    new DomainError('INCREMENT_OVERFLOW', `'${name}' holds no number, or the sum does not fit it. It stays as it was.`)
 
   const increment = async (view: View, { pk, field, count = 1 }: Increment): Promise<void> => {
     if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
@@ -149,8 +143,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     }
     const text = String(pk)
     const key = keyOf(view, text)
-    const statement = view.statements.increment({ key, column, count: checked.value, now: clock() })
-    await writeRow(view, text, write(view, statement), overflow(field))
+    const step = { key, column, count: checked.value }
+    const why = async () => {
+      const [row] = await db.read(view.statements.judgeIncrement(step))
+      if (row?.number !== 1) return noNumber(field)
+      return row.fits === 1 ? ignored(view.table) : overflow(field)
+    }
+    await writeRow(view, text, write(view, view.statements.increment({ ...step, now: clock() })), why)
   }
 
   const scanRows = async (selection: Selection, json: string, window: Window) => {

@@ -14,7 +14,7 @@ interface Entry {
 /** Rows that may be counted on the event loop. */
 const SMALL_TABLE = 1000
 
-export interface TotalsOptions {
+interface TotalsOptions {
   readonly db: Database
   /** Whether only our own inserts and deletes can change the number of rows of the table. */
   readonly isCountable: (table: RegisteredTable) => boolean
@@ -40,7 +40,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   const countNow = async (table: RegisteredTable) => {
     const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
     if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
-    const [row] = await db.scan(countRows({ table, order: [], filter: null }))
+    const [row] = await db.scan(countRows({ table, filter: null }))
     return Number(row?.total)
   }
 

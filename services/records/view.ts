@@ -8,7 +8,6 @@ export interface View {
   readonly table: RegisteredTable
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
-  readonly hasHiddenColumns: boolean
   /** An expression for a record as JSON text. */
   readonly json: string
   readonly statements: RecordStatements
@@ -17,12 +16,11 @@ export interface View {
 }
 
 const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
-  const { isStrict, columns } = table.structure
+  const { isStrict } = table.structure
   const json = recordJson(visible, isStrict)
   return {
     table,
     columns: new Map(visible.map((column) => [column.name, column])),
-    hasHiddenColumns: visible.length < columns.length,
     json,
     statements: recordStatements(table, json),
     csv: (guard) => recordCsv(visible, isStrict, guard)

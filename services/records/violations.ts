@@ -16,5 +16,6 @@ export const explainViolation = (error: unknown, { table, columns }: View) => {
     const name = known.get(foldName(path))
     return name === undefined ? [] : [{ path: pointer(name), code, message: `'${name}' ${says[code]}.` }]
   })
-  return new DomainError(error.code, error.message, { details })
+  const { code, message, hint, retryAfter } = error
+  return new DomainError(code, message, { details, hint, retryAfter })
 }

@@ -8,12 +8,14 @@ import type { Column } from '../tables/registered-table.ts'
  */
 export type ColumnKind = 'integer' | 'real' | 'numeric' | 'text' | 'boolean' | 'json' | 'blob' | 'loose'
 
-const ofString = ({ sqliteType, declaredType }: Pick<Column, 'sqliteType' | 'declaredType'>): ColumnKind => {
+type Typed = Pick<Column, 'jsonType' | 'sqliteType' | 'declaredType'>
+
+const ofString = ({ sqliteType, declaredType }: Typed): ColumnKind => {
   if (sqliteType === 'TEXT') return 'text'
   return sqliteType === 'BLOB' && /blob/i.test(declaredType) ? 'blob' : 'loose'
 }
 
-export const kindOf = (column: Pick<Column, 'jsonType' | 'sqliteType' | 'declaredType'>): ColumnKind => {
+export const kindOf = (column: Typed): ColumnKind => {
   switch (column.jsonType) {
     case 'integer':
       return 'integer'
@@ -28,6 +30,12 @@ export const kindOf = (column: Pick<Column, 'jsonType' | 'sqliteType' | 'declare
       return ofString(column)
   }
 }
+
+/** Holds text by its declaration, if not only. */
+export const isTextual = (column: Typed) => ['text', 'loose'].includes(kindOf(column))
+
+/** Holds numbers that can be searched for and added to. */
+export const isNumeric = (column: Typed) => ['integer', 'real', 'numeric'].includes(kindOf(column))
 
 /** The stored type of each JSON type in tables that are made here. */
 export const storedTypeOf: Record<JsonType, SqliteType> = {

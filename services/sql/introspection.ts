@@ -26,7 +26,7 @@ export const describeKeyIndex = (name: string): Statement => ({
   params: [name]
 })
 
-export interface Description {
+interface Description {
   readonly table: Row
   readonly columns: readonly Row[]
   readonly keyIndex: readonly Row[]

@@ -1,26 +1,11 @@
 import type { SqlValue } from '../database/database.ts'
 import type { Column, Structure } from '../tables/registered-table.ts'
-import { type ColumnKind, kindOf } from './column-kind.ts'
+import { type ColumnKind, isTextual, kindOf } from './column-kind.ts'
 import { identifier } from './identifiers.ts'
+import { parseBase64, parseInteger } from './spellings.ts'
 
-/** A longer key could not be put into a path. */
+/** Characters, decoded: a longer key could not be put into a path. */
 export const LONGEST_KEY = 8192
-
-/** What SQLite holds as an integer. */
-export const INT64 = { first: -(2n ** 63n), last: 2n ** 63n - 1n }
-
-/** The one spelling of an integer of 64 bits, or undefined: `01`, `+1`, `1.0` and `-0` are none. */
-export const parseInteger = (text: string): bigint | undefined => {
-  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
-  const value = BigInt(text)
-  return value < INT64.first || value > INT64.last ? undefined : value
-}
-
-/** The bytes of canonical base64 (RFC 4648, section 4), or undefined. */
-export const parseBase64 = (text: string): Uint8Array | undefined => {
-  const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64') === text ? bytes : undefined
-}
 
 /** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
 const looksNumeric = (text: string) => /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
@@ -50,9 +35,6 @@ const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
 /** Without an affinity, the number 5 and the text '5' are different keys with the same spelling. */
 export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
 
-/** A text column that somebody else declared may compare by another collation than BINARY, such as NOCASE. */
-const mayFold = (column: Column, { isStrict }: Structure) => !isStrict && ['text', 'loose'].includes(kindOf(column))
-
 const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
   if (structure.isRowidKey) {
     const integer = parseInteger(text)
@@ -61,7 +43,7 @@ const parsePart = (column: Column, structure: Structure, text: string): readonly
   const value = parsers[kindOf(column)](text)
   if (isUntyped(column)) return [value ?? text, text]
   if (value === undefined) return undefined
-  return mayFold(column, structure) ? [value, value] : [value]
+  return isTextual(column) ? [value, value] : [value]
 }
 
 const decodePart = (part: string) => {
@@ -79,7 +61,7 @@ const partsOf = (text: string, count: number) => {
 }
 
 /** The columns of the key, in its order. */
-export const keyColumns = ({ key, columns }: Structure) =>
+const keyColumns = ({ key, columns }: Structure) =>
   key.map((name) => columns.find((column) => column.name === name) as Column)
 
 /** How the text of a key spells each of its parts, by the column's name. */
@@ -102,12 +84,15 @@ export const parseKey = (structure: Structure, text: string): readonly SqlValue[
   return values
 }
 
-/** By the column's own collation, which its index knows, and exactly: a key has one spelling. */
+/**
+ * A text column that somebody else declared may compare by another collation than BINARY, such as NOCASE. It is compared
+ * by its own collation, which its index knows, and exactly: a key has one spelling.
+ */
 const partMatch = (column: Column, structure: Structure) => {
   const name = identifier(column.name)
   if (structure.isRowidKey) return `${name} = ?`
   if (isUntyped(column)) return `${name} IN (?, ?)`
-  return mayFold(column, structure) ? `${name} = ? AND ${name} = ? COLLATE BINARY` : `${name} = ?`
+  return isTextual(column) ? `${name} = ? AND ${name} = ? COLLATE BINARY` : `${name} = ?`
 }
 
 /** A condition that holds for the one row with the key. */

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { SqlValue, Statement } from '../database/database.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
 import { keyMatch } from './keys.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
 
-export interface RecordUpdate {
+interface RecordUpdate {
   readonly key: readonly SqlValue[]
   readonly assignments: readonly Assignment[]
   /** Read-only fields that were sent along: the record changes only if they are what is stored. */
@@ -16,7 +16,7 @@ export interface RecordUpdate {
   readonly now: number
 }
 
-export interface RecordIncrement {
+interface RecordIncrement {
   readonly key: readonly SqlValue[]
   readonly column: Column
   readonly count: SqlValue
@@ -42,24 +42,33 @@ const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assig
   return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
 }
 
+const UPDATED = identifier(UPDATED_AT)
+
 /** A clock may stand still or go back; `updated_at` always moves. */
 const touch = ({ structure }: RegisteredTable) =>
   structure.autoTimestamps
-    ? { sql: ', "updated_at" = max(?, coalesce("updated_at", 0) + 1)', params: (now: number) => [BigInt(now)] }
+    ? { sql: `, ${UPDATED} = max(?, coalesce(${UPDATED}, 0) + 1)`, params: (now: number) => [BigInt(now)] }
     : { sql: '', params: () => [] }
 
-/**
- * Adds to a number in one statement; NULL counts as 0. The row stays as it is where the field holds no number or the
- * sum would not fit: outside STRICT tables SQLite would silently turn an integer that overflows into a REAL, and text
- * into a number.
- */
-const composeIncrement = (table: string, { name }: Column, touched: string, match: string) => {
-  const before = `coalesce(${identifier(name)}, 0)`
-  return `UPDATE ${table} SET ${identifier(name)} = ${before} + ?${touched}
-    WHERE ${match} AND typeof(${before}) IN ('integer', 'real')
-      AND ${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-      AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
+/** NULL counts as 0. */
+const summand = ({ name }: Column) => `coalesce(${identifier(name)}, 0)`
+
+const isNumber = (column: Column) => `typeof(${summand(column)}) IN ('integer', 'real')`
+
+/** Whether the sum stays what it is: an integer that overflows would silently become a REAL. Takes the count thrice. */
+const sumFits = (column: Column) => {
+  const before = summand(column)
+  return `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+    AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
 }
+
+/**
+ * Adds to a number in one statement. The row stays as it is where the field holds no number or the sum would not fit:
+ * outside STRICT tables SQLite would add to text, too.
+ */
+const composeIncrement = (table: string, column: Column, touched: string, match: string) =>
+  `UPDATE ${table} SET ${identifier(column.name)} = ${summand(column)} + ?${touched}
+    WHERE ${match} AND ${isNumber(column)} AND ${sumFits(column)}`
 
 /**
  * The statements for records of a table. `json`: the expression that shows a record as JSON text.
@@ -125,6 +134,12 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
     expect: 1
   })
 
+  /** Why an increment missed its expectation: `number` and `fits` are 0 or 1. */
+  const judgeIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>): Statement => ({
+    sql: `SELECT ${isNumber(column)} AS number, ${sumFits(column)} AS fits FROM ${name} WHERE ${match}`,
+    params: [count, count, count, ...key]
+  })
+
   return {
     read: (key: readonly SqlValue[]): Statement => ({ sql: readSql, params: key }),
     exists: (key: readonly SqlValue[]): Statement => ({ sql: existsSql, params: key }),
@@ -132,7 +147,8 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
     insert,
     insertThenRead,
     update,
-    increment
+    increment,
+    judgeIncrement
   }
 }
 

@@ -6,12 +6,9 @@ import { checkValue } from '../records/values.ts'
 import { storedTypeOf } from '../sql/column-kind.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { reachableRowid } from '../sql/introspection.ts'
-import type { Column, Structure } from './registered-table.ts'
+import { type Column, type Structure, TIMESTAMPS } from './registered-table.ts'
 
-const TIMESTAMP_FIELDS: readonly NewField[] = [
-  { name: 'created_at', jsonType: 'integer', isReadonly: true },
-  { name: 'updated_at', jsonType: 'integer', isReadonly: true }
-]
+const timestampField = (name: string): NewField => ({ name, jsonType: 'integer', isReadonly: true })
 
 const KEY_TYPES = ['integer', 'number', 'string']
 
@@ -139,7 +136,7 @@ const withKey = (fields: readonly NewField[]): readonly NewField[] => {
   return fields.with(declared, { ...key, isPrimary: true, isAutoIncrement: true })
 }
 
-export interface NewStructure {
+interface NewStructure {
   readonly structure: Structure
   /** The stored default of each column. */
   readonly defaults: readonly SqlValue[]
@@ -147,7 +144,7 @@ export interface NewStructure {
 
 /** The structure that a declaration asks for. @throws VALIDATION_FAILED */
 export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): NewStructure => {
-  const timestamps = autoTimestamps ? TIMESTAMP_FIELDS : []
+  const timestamps = autoTimestamps ? TIMESTAMPS.map(timestampField) : []
   const sent = [...fields, ...timestamps]
   const declared = withKey(sent)
   checkNames(fields, timestamps)

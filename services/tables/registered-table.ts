@@ -17,9 +17,13 @@ export interface Structure {
   readonly isRowidKey: boolean
   /** A name that reaches the rowid; null in a WITHOUT ROWID table, and where columns hide every such name. */
   readonly rowid: string | null
-  /** created_at and updated_at are kept by the service. */
+  /** The columns of `TIMESTAMPS` are kept by the service. */
   readonly autoTimestamps: boolean
 }
+
+export const UPDATED_AT = 'updated_at'
+/** The columns that `autoTimestamps` adds. */
+export const TIMESTAMPS: readonly string[] = ['created_at', UPDATED_AT]
 
 /** A table as the registry keeps it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {

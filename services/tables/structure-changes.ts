@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { defaultAs, reachableRowid } from '../sql/introspection.ts'
-import type { Column, Structure } from './registered-table.ts'
+import { type Column, type Structure, TIMESTAMPS } from './registered-table.ts'
 
 /** Flags and labels survive a fresh look at what is stored; a name that changed its case only is the same to SQLite. */
 export const keepChoices = (fresh: Structure, before: Structure): Structure => {
@@ -23,7 +23,7 @@ export const keepChoices = (fresh: Structure, before: Structure): Structure => {
     }
   })
   const has = (name: string) => columns.some((column) => column.name === name)
-  return { ...fresh, columns, autoTimestamps: before.autoTimestamps && has('created_at') && has('updated_at') }
+  return { ...fresh, columns, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }
 }
 
 /** A column named `rowid` hides the rowid that went by this name before. */

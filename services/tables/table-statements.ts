@@ -2,7 +2,7 @@ import type { SqlValue, Statement } from '../database/database.ts'
 import type { RegisteredTable, Structure } from './registered-table.ts'
 import { REGISTRY_COLUMNS } from './registry.ts'
 
-export interface NewRegistration {
+interface NewRegistration {
   readonly name: string
   readonly label: string
   readonly note: string | null
@@ -24,7 +24,7 @@ const updateTable = (seen: RegisteredTable, now: number, set: string, params: re
 })
 
 /** What an administrator may set, all of it. */
-export type Metadata = Pick<RegisteredTable, 'label' | 'note' | 'isPublished' | 'isEditable' | 'structure'>
+type Metadata = Pick<RegisteredTable, 'label' | 'note' | 'isPublished' | 'isEditable' | 'structure'>
 
 /** Changes a row of the registry; misses its expectation where the row is no longer as it was seen. */
 export const updateMetadata = (seen: RegisteredTable, metadata: Metadata, now: number): Statement => {

@@ -13,7 +13,7 @@ import { type TableRegistry, toRegisteredTable } from './registry.ts'
 import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
 import { deleteTable, insertTable, selectNamed, updateMetadata, updateStructure } from './table-statements.ts'
 
-export interface TableServiceOptions {
+interface TableServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
@@ -169,19 +169,23 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
 
   /** A table that another program has dropped or changed cannot be counted, and can be unregistered all the same. */
   const describeRows = (table: RegisteredTable) =>
-    db.scan(countRows({ table, order: [], filter: null })).then(
-      ([row]) => `has ${row?.total} rows. They stay`,
-      () => 'cannot be counted. What it holds stays'
+    db.scan(countRows({ table, filter: null })).then(
+      ([row]) => ({ says: `has ${row?.total} rows. They stay`, afterwards: 'It can be imported again.' }),
+      () => ({
+        says: 'cannot be counted. What it holds stays',
+        afterwards: 'Where it is still there, it can be imported again.'
+      })
     )
 
   /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
   const unregister = async (id: number, confirm: boolean): Promise<void> => {
     const table = registry.get(id)
     if (!confirm) {
+      const { says, afterwards } = await describeRows(table)
       throw new DomainError(
         'CONFIRMATION_REQUIRED',
-        `'${table.name}' ${await describeRows(table)} in the database, but can no longer be reached.`,
-        { hint: 'To unregister the table, repeat the call with ?confirm=true. It can be imported again.' }
+        `'${table.name}' ${says} in the database, but can no longer be reached.`,
+        { hint: `To unregister the table, repeat the call with ?confirm=true. ${afterwards}` }
       )
     }
     const [deleted] = await db.write([deleteTable(id)])

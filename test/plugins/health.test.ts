@@ -5,7 +5,8 @@ import { readConfig } from '../../config.ts'
 import database, { startOpening } from '../../plugins/database.ts'
 import errors from '../../plugins/errors.ts'
 import health from '../../plugins/health.ts'
-import { temporaryDirectory } from '../helpers.ts'
+import services from '../../plugins/services.ts'
+import { CHEAP, temporaryDirectory } from '../helpers.ts'
 
 let now = Date.now()
 const config = readConfig({ DATA_DIR: temporaryDirectory(t) })
@@ -14,6 +15,7 @@ app.decorate('config', config)
 app.decorate('clock', () => now)
 await app.register(errors)
 await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
+await app.register(services, { hashingCost: CHEAP })
 await app.register(health)
 t.teardown(() => app.close())
 

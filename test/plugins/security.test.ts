@@ -146,21 +146,6 @@ t.test('with CORS_ORIGIN', async (t) => {
   })
 })
 
-t.test('what is no exact origin keeps the service from starting', async (t) => {
-  for (const wrong of [
-    '*',
-    'null',
-    'app.example.org',
-    'https://app.example.org/',
-    'https://*.example.org',
-    'https://a.org,',
-    'https://:80',
-    'ftp://example.org'
-  ]) {
-    await t.rejects(start(t, { CORS_ORIGIN: wrong }), { message: /^CORS_ORIGIN lists exact origins/ }, wrong)
-  }
-})
-
 t.test('when the event loop is late, requests are refused but vital ones are not', async (t) => {
   const app = await start(t, {}, { maxEventLoopDelay: 1 })
   t.equal((await app.inject('/data/cats')).statusCode, 200)

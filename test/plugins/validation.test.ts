@@ -26,11 +26,14 @@ t.test('a body arrives as it was sent, or is refused where it stands', async (t)
   const { send } = await startEcho(t, {
     body: Type.Object(
       {
-        size: Type.Optional(Type.Integer({ minimum: 1 })),
+        size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+        name: Type.Optional(Type.String({ minLength: 2, pattern: '^[a-z]*$' })),
+        when: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
+        isOpen: Type.Optional(Type.Boolean()),
         kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['a', 'b'] })),
         mode: Type.Optional(Type.Union([Type.Literal('x'), Type.Literal('y')])),
         note: Type.Optional(Type.Union([Type.String({ maxLength: 3 }), Type.Null()])),
-        list: Type.Optional(Type.Array(Type.String(), { minItems: 1, uniqueItems: true }))
+        list: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 2, uniqueItems: true }))
       },
       { minProperties: 1, ...strict }
     )
@@ -38,20 +41,27 @@ t.test('a body arrives as it was sent, or is refused where it stands', async (t)
   t.same((await send('{"size":2,"note":null}')).json().body, { size: 2, note: null })
 
   const refusals: [string, object][] = [
-    ['{"size":"2"}', { path: '/size', code: 'type', message: "'size' must be integer." }],
-    ['{"size":0}', { path: '/size', code: 'range', message: "'size' must be >= 1." }],
+    ['{"size":"2"}', { path: '/size', code: 'type', message: "'size' must be an integer." }],
+    ['{"size":0}', { path: '/size', code: 'range', message: "'size' must be 1 or more." }],
+    ['{"size":10}', { path: '/size', code: 'range', message: "'size' must be 9 at most." }],
+    ['{"name":"x"}', { path: '/name', code: 'length', message: "'name' must have 2 or more characters." }],
+    ['{"name":"XY"}', { path: '/name', code: 'format', message: /^'name' must match pattern/ }],
+    ['{"when":"now"}', { path: '/when', code: 'type', message: "'when' must be an integer or null." }],
+    ['{"isOpen":1}', { path: '/isOpen', code: 'type', message: "'isOpen' must be true or false." }],
     ['{"sizes":1}', { path: '/sizes', code: 'unknown', message: "'sizes' is not known here." }],
     ['{"a/b~":1}', { path: '/a~1b~0', code: 'unknown' }],
     ['{"__proto__":1}', { path: '/__proto__', code: 'unknown' }],
     ['{"kind":"c"}', { path: '/kind', code: 'enum', message: "'kind' must be one of a, b." }],
     ['{"mode":"z"}', { path: '/mode', code: 'enum', message: "'mode' must be one of x, y." }],
     ['{"list":[]}', { path: '/list', code: 'length', message: "'list' must have 1 or more items." }],
-    ['{"note":5}', { path: '/note', code: 'type', message: "'note' must be string or null." }],
-    ['{"note":"long"}', { path: '/note', code: 'length', message: "'note' must NOT have more than 3 characters." }],
+    ['{"list":["x","y","z"]}', { path: '/list', code: 'length', message: "'list' must have 2 items at most." }],
+    ['{"list":{}}', { path: '/list', code: 'type', message: "'list' must be an array." }],
+    ['{"note":5}', { path: '/note', code: 'type', message: "'note' must be a string or null." }],
+    ['{"note":"long"}', { path: '/note', code: 'length', message: "'note' must have 3 characters at most." }],
     ['{"list":["x","x"]}', { path: '/list', code: 'invalid' }],
     ['{}', { path: '', code: 'required', message: 'There is nothing to change.' }],
-    ['[]', { path: '', code: 'type', message: 'The body must be object.' }],
-    ['null', { path: '', code: 'type', message: 'The body must be object.' }]
+    ['[]', { path: '', code: 'type', message: 'The body must be an object.' }],
+    ['null', { path: '', code: 'type', message: 'The body must be an object.' }]
   ]
   for (const [payload, detail] of refusals) {
     const answer = await send(payload)
@@ -95,7 +105,7 @@ t.test('what is no JSON in UTF-8 is refused as such', async (t) => {
   t.match((await send('a=1', 'application/x-www-form-urlencoded')).statusCode, 415)
   for (const type of ['text/plain', 'nonsense', ';', 'application/jsonp']) {
     const answer = await send('{"a":1}', type)
-    t.match(answer.json(), { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } }, type)
+    t.match(answer.json(), { error: { code: 'UNSUPPORTED_MEDIA_TYPE', hint: /Content-Type: application\/json/ } }, type)
     t.equal(answer.statusCode, 415)
   }
 })

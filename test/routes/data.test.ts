@@ -338,11 +338,17 @@ t.test('an increment in an imported table', async (t) => {
   const incr = (body: object) => token.post('/data/loose/incr', body)
   const read = async (id: number) => dataOf(await token.get(`/data/loose/records/${id}`))
   t.test('never overflows into a real', async (t) => {
-    refuses(t, await incr({ pk: '1', field: 'n', count: 1 }), 409, 'INCREMENT_OVERFLOW')
+    const answer = await incr({ pk: '1', field: 'n', count: 1 })
+    refuses(t, answer, 409, 'INCREMENT_OVERFLOW')
+    t.match(answer.json().error.message, /^The sum does not fit 'n'/)
     t.equal((await read(1)).n, '9223372036854775807')
   })
   t.test('never turns text into a number', async (t) => {
-    for (const field of ['n', 'd']) refuses(t, await incr({ pk: '2', field }), 409, 'INCREMENT_OVERFLOW')
+    for (const field of ['n', 'd']) {
+      const answer = await incr({ pk: '2', field })
+      refuses(t, answer, 409, 'INCREMENT_OVERFLOW')
+      t.match(answer.json().error.message, new RegExp(`^'${field}' of this record holds no number`))
+    }
     t.match(await read(2), { n: 'text', d: 'text' })
   })
   t.test('adds to a NUMERIC column', async (t) => {

@@ -3,6 +3,7 @@ import type { NewField } from '../../schemas/table.ts'
 import {
   answers,
   asAdmin,
+  asToken,
   confirms,
   createDatabase,
   createTable,
@@ -39,6 +40,11 @@ const theirs = createDatabase(
    CREATE TRIGGER hush BEFORE INSERT ON shouted WHEN new.word = 'no' BEGIN SELECT RAISE(ABORT, 'a secret of SQL'); END;
    CREATE TRIGGER drop_it BEFORE INSERT ON shouted WHEN new.word = 'nothing' BEGIN SELECT RAISE(IGNORE); END;
    CREATE TRIGGER keep BEFORE DELETE ON shouted BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE floored (id INTEGER PRIMARY KEY, n INTEGER);
+   INSERT INTO floored VALUES (1, 1), (2, 9223372036854775807);
+   CREATE TRIGGER floor_it BEFORE UPDATE ON floored WHEN new.n < 0 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE distinct_ones (id INTEGER PRIMARY KEY, n INTEGER UNIQUE ON CONFLICT IGNORE);
+   INSERT INTO distinct_ones VALUES (1, 1), (2, 2);
    CREATE TABLE wide_keys (id INTEGER PRIMARY KEY, n INTEGER);
    INSERT INTO wide_keys VALUES (9007199254740993, 1), (-9223372036854775808, 2), (0, 3);
    CREATE TABLE real_keys (r REAL PRIMARY KEY, t TEXT);
@@ -305,7 +311,9 @@ t.test('an imported table with constraints', async (t) => {
   })
   t.test('keeps its foreign keys', async (t) => {
     refuses(t, await admin.post(books, { isbn: 'x', author: 99 }), 409, 'FOREIGN_KEY_VIOLATION')
-    refuses(t, await admin.delete(`${authors}/1`), 409, 'FOREIGN_KEY_VIOLATION')
+    const refused = await admin.delete(`${authors}/1`)
+    refuses(t, refused, 409, 'FOREIGN_KEY_VIOLATION')
+    t.match(refused.json().error.message, /^Other records refer to the record '1'/)
     confirms(t, await admin.delete(`${authors}/3`))
   })
   t.test('checks what it declares to check', async (t) => {
@@ -405,6 +413,21 @@ t.test('a generated column is read-only', async (t) => {
   refuses(t, await admin.post(url, { a: 3, b: 4, total: 8 }), 400, 'VALIDATION_FAILED', '/total')
   confirms(t, await admin.put(`${url}/2`, { a: 5, total: 7 }))
   answers(t, await admin.get(`${url}/2`), { a: 5, b: 4, total: 9, id: 2 })
+})
+
+t.test('an increment that the database ignores is told from one that does not fit', async (t) => {
+  const token = await asToken(app, admin)
+  await imported('floored')
+  const floored = (body: object) => token.post('/data/floored/incr', { field: 'n', ...body })
+  refuses(t, await floored({ pk: 1, count: -2 }), 409, 'REFUSED_BY_TRIGGER')
+  refuses(t, await floored({ pk: 2, count: 1 }), 409, 'INCREMENT_OVERFLOW')
+  refuses(t, await floored({ pk: 3, count: 1 }), 404, 'RECORD_NOT_FOUND')
+  confirms(t, await floored({ pk: 1, count: -1 }))
+
+  await imported('distinct_ones')
+  const distinct = (body: object) => token.post('/data/distinct_ones/incr', { field: 'n', ...body })
+  refuses(t, await distinct({ pk: 1 }), 400, 'CONSTRAINT_VIOLATION')
+  confirms(t, await distinct({ pk: 2 }))
 })
 
 t.test('triggers have their say', async (t) => {

@@ -5,6 +5,8 @@ const DATABASE = createDatabase(
   t,
   `CREATE TABLE folded (k TEXT PRIMARY KEY COLLATE NOCASE, n INTEGER);
    INSERT INTO folded VALUES ('Tom', 1);
+   CREATE TABLE folded_strictly (k TEXT PRIMARY KEY COLLATE NOCASE, n INTEGER) STRICT;
+   INSERT INTO folded_strictly VALUES ('Tom', 1);
    CREATE TABLE split (k TEXT COLLATE NOCASE, n INTEGER, PRIMARY KEY (k COLLATE BINARY));
    INSERT INTO split VALUES ('abc', 1), ('ABC', 2);
    CREATE TABLE secrets (id INTEGER PRIMARY KEY, Secret TEXT);
@@ -15,9 +17,11 @@ const app = await startApp(t, { env: { DATABASE } })
 const admin = await asAdmin(app)
 
 t.test('a key has one spelling, whatever its collation', async (t) => {
-  const folded = await importTable(admin, 'folded')
-  answers(t, await admin.get(`/admin/tables/${folded.id}/data/Tom`), { k: 'Tom', n: 1 })
-  refuses(t, await admin.get(`/admin/tables/${folded.id}/data/TOM`), 404, 'RECORD_NOT_FOUND')
+  for (const name of ['folded', 'folded_strictly']) {
+    const { id } = await importTable(admin, name)
+    answers(t, await admin.get(`/admin/tables/${id}/data/Tom`), { k: 'Tom', n: 1 })
+    refuses(t, await admin.get(`/admin/tables/${id}/data/TOM`), 404, 'RECORD_NOT_FOUND')
+  }
 
   const split = await importTable(admin, 'split')
   answers(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), { k: 'ABC', n: 2 })

@@ -535,6 +535,7 @@ t.test('unregistering', async (t) => {
       const answer = await admin.delete(`/admin/tables/${id}${query}`)
       refuses(t, answer, 400, 'CONFIRMATION_REQUIRED')
       t.match(answer.json().error.message, /\b1 row/)
+      t.match(answer.json().error.hint, /confirm=true\. It can be imported again\.$/)
     }
     for (const query of ['confirm=1', 'confirm=yes', 'confirm=TRUE', 'confirm=', 'confirm=true&confirm=true'])
       refuses(t, await admin.delete(`/admin/tables/${id}?${query}`), 400, 'VALIDATION_FAILED', '/confirm')
@@ -548,6 +549,7 @@ t.test('unregistering', async (t) => {
     const answer = await admin.delete(`/admin/tables/${id}`)
     refuses(t, answer, 400, 'CONFIRMATION_REQUIRED')
     t.match(answer.json().error.message, /^'dropped' cannot be counted\./)
+    t.match(answer.json().error.hint, /Where it is still there, it can be imported again\.$/)
     confirms(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   })
 

@@ -27,7 +27,7 @@ export const mayBeNull = ({ isRowidKey }: Registered, { isPrimary, nullable }: F
 
 export const isRequired = (table: Registered, field: Field) => !mayBeNull(table, field) && field.defaultValue === null
 
-export const toRecord = (table: Registered, viewer: Viewer, row: Row) =>
+const toRecord = (table: Registered, viewer: Viewer, row: Row) =>
   Object.fromEntries(
     visibleFields(table, viewer).map(({ name, jsonType }) => [name, toSpoken(jsonType, row.get(name) ?? null)])
   )

@@ -48,8 +48,7 @@ export const keyOf = ({ key }: StoredTable, row: Row) => key.map((name) => row.g
 const isSame = (a: readonly Stored[], b: readonly Stored[]) =>
   a.every((part, index) => compare(part, b[index] ?? null) === 0)
 
-export const findRow = (table: StoredTable, key: readonly Stored[]) =>
-  table.rows.find((row) => isSame(keyOf(table, row), key))
+const findRow = (table: StoredTable, key: readonly Stored[]) => table.rows.find((row) => isSame(keyOf(table, row), key))
 
 const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable) => {
   const keys = rows.map((row) => row.get(name) as bigint)

@@ -103,11 +103,6 @@ export const checkTokensFields = (fields: readonly NewField[]) => {
   if (hasVisibilityFlags(fields)) invalid()
 }
 
-/** Rules that hold before anything is looked up. */
-export const checkTableName = (name: string) => {
-  if (!/^[A-Za-z]/.test(name)) invalid()
-}
-
 const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey'>) => {
   const times = { createdAt: model.now, updatedAt: model.now }
   const registered = { label: '', note: null, isPublished: true, isEditable: true, hasTimestamps: false, ...times }

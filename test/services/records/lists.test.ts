@@ -1,5 +1,7 @@
 import t from 'tap'
+import { createScan } from '../../../services/database/scan.ts'
 import { tokenView } from '../../../services/records/view.ts'
+import { countRows } from '../../../services/sql/lists.ts'
 import { startServices } from '../services.ts'
 
 const THEIRS = `
@@ -27,7 +29,17 @@ type Listed = { rows: readonly { id: number }[]; total: number; page: number; si
 const ids = ({ rows }: Listed) => rows.map(({ id }) => id)
 
 t.test('lists and exports', async (t) => {
-  const { serve, tables, records, exports, registry, totals, foreign } = await startServices(t, THEIRS)
+  const { file, serve, tables, records, exports, registry, totals, foreign } = await startServices(t, THEIRS)
+
+  t.test('a count of all rows ends with the service, as every scan does', async (t) => {
+    const { view } = await serve('many')
+    const count = countRows({ table: view().table, filter: null })
+    const stop = new Int32Array(new SharedArrayBuffer(4))
+    const scan = createScan({ file, cacheSize: 1, stop })
+    t.strictSame(scan(count), { rows: [{ total: 5000 }] })
+    Atomics.store(stop, 0, 1)
+    t.match(scan(count), { error: { code: 'SCAN_STOPPED' } })
+  })
 
   t.test('q is a case-insensitive substring of text fields, or a number in numeric ones', async (t) => {
     const { list } = await serve('cats')

@@ -1,0 +1,35 @@
+import { DomainError, invalid } from '../errors.ts'
+
+export const refusedByTrigger = () =>
+  new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
+
+export const refusedByConstraint = () =>
+  new DomainError(
+    'CONSTRAINT_VIOLATION',
+    'A constraint of the table ignored the change: it is declared ON CONFLICT IGNORE.'
+  )
+
+export const noNumber = (name: string) =>
+  new DomainError('INCREMENT_OVERFLOW', `'${name}' of this record holds no number. It stays as it was.`)
+
+export const overflow = (name: string) =>
+  new DomainError('INCREMENT_OVERFLOW', `The sum does not fit '${name}'. It stays as it was.`)
+
+export const stillReferredTo = (pk: string) =>
+  new DomainError('FOREIGN_KEY_VIOLATION', `Other records refer to the record '${pk}', so it cannot be deleted.`, {
+    hint: 'Delete them first, or let them refer to another one.'
+  })
+
+export const isForeignKeyViolation = (error: unknown) =>
+  error instanceof DomainError && error.code === 'FOREIGN_KEY_VIOLATION'
+
+export const ambiguousKey = (pk: string) =>
+  new DomainError('STRUCTURE_CHANGED', `Two records have keys that are spelled '${pk}', one a number and one a text.`, {
+    hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
+  })
+
+export const roundedKey = () =>
+  invalid(
+    [{ path: '/pk', code: 'range', message: "'pk' is beyond what a JSON number holds exactly." }],
+    'Send it as a string.'
+  )
