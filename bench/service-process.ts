@@ -1,5 +1,7 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
+import { RecordBodySchema } from '../schemas/record.ts'
 import { createVerifier } from '../services/verifier.ts'
 import { CONSTANT_PATH } from './workloads.ts'
 
@@ -17,7 +19,7 @@ const readUsage = (): Usage => {
   return { cpu: user + system, peakMemory: process.resourceUsage().maxRSS * 1024 }
 }
 
-/** The service as `server.ts` builds it, with one route more: the measure of all others. */
+/** The service as `server.ts` builds it, with one path more: the measure of all others. */
 const start = async () => {
   const config = readConfig(process.env)
   const app = await buildApp({
@@ -32,7 +34,10 @@ const start = async () => {
   let constant = ''
   await app.register(async (fastify) => {
     fastify.addHook('onRequest', fastify.authenticateToken)
-    fastify.get(CONSTANT_PATH, async (_request, reply) => reply.type('application/json; charset=utf-8').send(constant))
+    const answer = async (_request: FastifyRequest, reply: FastifyReply) =>
+      reply.type('application/json; charset=utf-8').send(constant)
+    fastify.get(CONSTANT_PATH, answer)
+    fastify.post(CONSTANT_PATH, { schema: { body: RecordBodySchema } }, answer)
   })
 
   process.on('message', async (request: ServiceRequest) => {

@@ -47,6 +47,13 @@ export const workloads: readonly Workload[] = [
   },
   { name: 'list', target: 0.25, isDurable: false, request: () => page(between(1, 5)) },
   { name: 'middle', target: 0.2, isDurable: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
+  // What HTTP alone costs a write: the same body, read and checked, and the constant for an answer.
+  {
+    name: 'posted constant',
+    target: null,
+    isDurable: false,
+    request: () => ({ method: 'POST', path: CONSTANT_PATH, body: JSON.stringify(newItem()) })
+  },
   {
     name: 'create',
     target: 0.55,
