@@ -12,6 +12,7 @@ import { readConfig } from '../config.ts'
 import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
+import './plain-threads.ts'
 
 export const PASSWORD = 'correct horse'
 
