@@ -1,5 +1,6 @@
 import t from 'tap'
-import { bearer, createTable, startTokenApp, type TokenApp } from '../token-app.ts'
+import { bearer } from '../helpers.ts'
+import { createTable, startTokenApp, type TokenApp } from '../token-app.ts'
 
 let app: TokenApp
 t.before(async () => {
