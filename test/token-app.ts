@@ -8,7 +8,6 @@ import services from '../plugins/services.ts'
 import tokenAuth, { type TokenAuthOptions } from '../plugins/token-auth.ts'
 import validation from '../plugins/validation.ts'
 import dataRoutes from '../routes/data.ts'
-import tokenRoutes from '../routes/tokens.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
@@ -18,7 +17,7 @@ interface StartOptions extends TokenAuthOptions {
   readonly onLog?: (line: string) => void
 }
 
-/** The data interface and the administration of its tokens, without sessions, on a real database. */
+/** The data interface alone, on a real database: the whole service has no say in when the uses of tokens are saved. */
 export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...options }: StartOptions = {}) => {
   const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD })
   const app = Fastify({
@@ -32,7 +31,6 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
   await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
   await app.register(services, { hashingCost: CHEAP })
   await app.register(tokenAuth, options)
-  await app.register(tokenRoutes, { prefix: '/admin/tokens' })
   await app.register(dataRoutes, { prefix: '/data' })
   app.get('/without-token', async ({ token }) => ok(token.name))
   app.get('/without-table', async ({ table }) => ok(table.name))
