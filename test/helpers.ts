@@ -189,10 +189,9 @@ export const refuses = (t: Test, answer: Answer, status: number, code: ErrorCode
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, answer.body)
 }
 
-/** Everything that a caller can change: the schema, and all rows of all tables but what requests leave behind. */
-export const fingerprint = (file: string) => {
-  const db = new BetterSqlite3(file, { readonly: true })
-  db.defaultSafeIntegers()
+type Connection = BetterSqlite3.Database
+
+const hashOf = (db: Connection) => {
   const hash = createHash('sha256')
   const add = (rows: readonly unknown[]) => {
     for (const row of rows)
@@ -213,6 +212,25 @@ export const fingerprint = (file: string) => {
         .all()
     ])
   }
-  db.close()
   return hash.digest('hex')
+}
+
+/**
+ * Gives, whenever it is asked, a hash of everything that a caller can change: the schema, and all rows of all tables but
+ * what requests leave behind. The file is read anew where another connection has committed since.
+ */
+export const createFingerprint = (t: Test, file: string) => {
+  const db = new BetterSqlite3(file, { readonly: true })
+  db.defaultSafeIntegers()
+  t.teardown(() => db.close())
+  let version: unknown
+  let hash = ''
+  return () => {
+    const current = db.pragma('data_version', { simple: true })
+    if (current !== version) {
+      version = current
+      hash = hashOf(db)
+    }
+    return hash
+  }
 }
