@@ -12,6 +12,7 @@ import { readConfig } from '../config.ts'
 import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
+import './plain-threads.ts'
 
 export const PASSWORD = 'correct horse'
 
@@ -55,8 +56,15 @@ const routes = new WeakMap<object, readonly RouteOptions[]>()
 /** The routes of an app that `startApp` has started, in the order of their registration. */
 export const routesOf = (app: object) => routes.get(app) ?? []
 
-/** Builds the app, and sees each route as it is registered. `fail`, where there is one, hears of answers that differ from their documented form. */
-export const buildObserved = async (options: AppOptions, fail?: (says: string, extra: object) => void) => {
+interface Observers {
+  /** Hears of answers that differ from their documented form. */
+  readonly fail?: (says: string, extra: object) => void
+  /** Sees each part of the app before its own routes and hooks are added. */
+  readonly onRegister?: (part: FastifyInstance) => void
+}
+
+/** Builds the app, and sees each route as it is registered. */
+export const buildObserved = async (options: AppOptions, { fail, onRegister }: Observers = {}) => {
   const seen: RouteOptions[] = []
   const observe = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
@@ -66,6 +74,7 @@ export const buildObserved = async (options: AppOptions, fail?: (says: string, e
       seen.push(route)
     })
     if (fail) checkAnswers(fastify, fail)
+    if (onRegister) fastify.addHook('onRegister', onRegister)
   }
   subscribe('fastify.initialization', observe)
   const building = buildApp(options)
@@ -76,17 +85,19 @@ export const buildObserved = async (options: AppOptions, fail?: (says: string, e
 }
 
 interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
-  readonly env?: Record<string, string>
+  readonly env?: Record<string, string | undefined>
+  readonly onRegister?: Observers['onRegister']
 }
 
 /**
  * A fresh service on a real SQLite file, closed and removed when `t` ends. It does not listen. An answer that differs
  * from its documented form fails `t`.
  */
-export const startApp = async (t: Test, { env = {}, ...options }: StartOptions = {}) => {
+export const startApp = async (t: Test, { env = {}, onRegister, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
   const config = readConfig({ DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env })
-  const app = await buildObserved({ config, hashingCost: CHEAP, onDeath: t.threw, ...options }, t.fail)
+  const observers = { fail: t.fail, ...(onRegister && { onRegister }) }
+  const app = await buildObserved({ config, hashingCost: CHEAP, onDeath: t.threw, ...options }, observers)
   t.teardown(() => app.close())
   return app
 }
@@ -121,7 +132,7 @@ export const dataOf = (answer: Answer) => {
 }
 
 /** The header that a browser sends after this login. */
-export const logIn = async (app: App, name = 'admin', password = PASSWORD) => {
+export const logIn = async (app: Pick<FastifyInstance, 'inject'>, name = 'admin', password = PASSWORD) => {
   const answer = await app.inject({ method: 'POST', url: '/auth/login', payload: { name, password } })
   const [cookie] = answer.cookies
   if (!cookie) throw new Error(`The login was refused: ${answer.body}`)
@@ -178,10 +189,9 @@ export const refuses = (t: Test, answer: Answer, status: number, code: ErrorCode
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, answer.body)
 }
 
-/** Everything that a caller can change: the schema, and all rows of all tables but what requests leave behind. */
-export const fingerprint = (file: string) => {
-  const db = new BetterSqlite3(file, { readonly: true })
-  db.defaultSafeIntegers()
+type Connection = BetterSqlite3.Database
+
+const hashOf = (db: Connection) => {
   const hash = createHash('sha256')
   const add = (rows: readonly unknown[]) => {
     for (const row of rows)
@@ -202,6 +212,25 @@ export const fingerprint = (file: string) => {
         .all()
     ])
   }
-  db.close()
   return hash.digest('hex')
+}
+
+/**
+ * Gives, whenever it is asked, a hash of everything that a caller can change: the schema, and all rows of all tables but
+ * what requests leave behind. The file is read anew where another connection has committed since.
+ */
+export const createFingerprint = (t: Test, file: string) => {
+  const db = new BetterSqlite3(file, { readonly: true })
+  db.defaultSafeIntegers()
+  t.teardown(() => db.close())
+  let version: unknown
+  let hash = ''
+  return () => {
+    const current = db.pragma('data_version', { simple: true })
+    if (current !== version) {
+      version = current
+      hash = hashOf(db)
+    }
+    return hash
+  }
 }

@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parseString } from 'fast-csv'
 import type { Test } from 'tap'
 import type { Field, Table } from '../schemas/table.ts'
+import { parseCsv } from './csv.ts'
 import {
   type Answer,
   asAdmin,
@@ -55,15 +55,6 @@ const walk = async (t: Test, token: Client, table: Table, total: number) => {
   t.strictSame([...totals], [total], `${table.name}: the total on every page`)
   return rows
 }
-
-const parseCsv = (csv: string) =>
-  new Promise<string[][]>((resolve, reject) => {
-    const rows: string[][] = []
-    parseString(csv)
-      .on('data', (row) => rows.push(row))
-      .on('error', reject)
-      .on('end', () => resolve(rows))
-  })
 
 /** A cell read back as the value that it came from: CSV has neither types nor null. */
 const fromCell = (cell: string, wanted: unknown): unknown => {

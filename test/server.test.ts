@@ -1,70 +1,39 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from './helpers.ts'
+import type { Environment } from './plain-process.ts'
+import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
-const SERVER = new URL(`../server.js`, import.meta.url).pathname
+/** What server.ts itself does is covered here. Without a word on it, the first administrator's password is made up. */
+const launch = (t: Test, env: Environment) => runService(t, { ADMIN_PASSWORD: undefined, ...env }, { isCovered: true })
 
-interface Running {
-  readonly child: ChildProcess
-  readonly address: string
-  readonly output: string[]
-}
-
-const collect = (child: ChildProcess) => {
-  const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface(stream).on('line', (line) => lines.push(line))
-  }
-  return lines
-}
-
-const spawnServer = (t: Test, env: Record<string, string>) => {
-  const child = spawn(process.execPath, [SERVER], { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe' })
-  t.teardown(() => child.kill('SIGKILL'))
-  return { child, output: collect(child) }
-}
+const start = async (t: Test, env: Environment) => assertListening(await launch(t, env))
 
 /** Runs before the server in its process, and does something to it on SIGWINCH. */
-const withFault = (onSignal: string, onThread = '') => {
-  const code = `import threads from 'node:worker_threads'
+const withFault = (onSignal: string, onThread = '') =>
+  withPreload(`import threads from 'node:worker_threads'
     import { syncBuiltinESMExports } from 'node:module'
     if (threads.isMainThread) {
       const workers = []
       threads.Worker = class extends threads.Worker { constructor(...args) { super(...args); workers.push(this); ${onThread} } }
       syncBuiltinESMExports()
       process.once('SIGWINCH', () => { ${onSignal} })
-    }`
-  const preload = `--import data:text/javascript,${encodeURIComponent(code)}`
-  return { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}` }
-}
+    }`)
 
-/** Waits for the line that says the address. */
-const start = async (t: Test, env: Record<string, string>): Promise<Running> => {
-  const { child, output } = spawnServer(t, env)
-  for await (const line of createInterface(child.stdout)) {
-    const address = /listens at (\S+)/.exec(line)?.[1]
-    if (address) return { child, address, output }
-  }
-  throw new Error(`The server did not start: ${output.join('\n')}`)
-}
-
-const stop = async ({ child }: Running) => {
-  child.kill('SIGTERM')
-  const [code] = await once(child, 'exit')
+const stop = async ({ end }: Service) => {
+  const [code] = await end('SIGTERM')
   return code
 }
 
 /** Waits for the end of a server that refuses to start. */
-const refusal = async (t: Test, env: Record<string, string>) => {
-  const { child, output } = spawnServer(t, env)
-  const [code] = await once(child, 'close')
-  return { code, output: output.join('\n') }
+const refusal = async (t: Test, env: Environment) => {
+  const { ended, lines } = await launch(t, env)
+  const [code] = await ended
+  return { code, output: lines.join('\n') }
 }
 
 const logIn = (address: string, password: string) =>
@@ -77,23 +46,23 @@ const logIn = (address: string, password: string) =>
 t.test('the first start makes an administrator, prints the password once, and SIGTERM ends it with 0', async (t) => {
   const DATA_DIR = join(temporaryDirectory(t), 'new', 'data')
   const first = await start(t, { DATA_DIR })
-  const password = /password\s+(\S+)/.exec(first.output.join('\n'))?.[1] ?? ''
+  const password = /password\s+(\S+)/.exec(first.lines.join('\n'))?.[1] ?? ''
   t.equal((await logIn(first.address, password)).status, 200)
   t.equal((await logIn(first.address, 'something else')).status, 401)
   t.equal(await stop(first), 0)
   t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the WAL was folded into the file')
 
   const second = await start(t, { DATA_DIR })
-  t.notMatch(second.output.join('\n'), /password/)
+  t.notMatch(second.lines.join('\n'), /password/)
   t.equal((await logIn(second.address, password)).status, 200)
   t.equal(await stop(second), 0)
 })
 
 t.test('a short ADMIN_PASSWORD is taken, with a warning', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' })
-  t.match(server.output.join('\n'), /ADMIN_PASSWORD is shorter than 8/)
   t.equal((await logIn(server.address, 'short')).status, 200)
   t.equal(await stop(server), 0)
+  t.match(server.complaints, [/ADMIN_PASSWORD is shorter than 8/])
 })
 
 t.test('a bad variable stops the start, by name', async (t) => {
@@ -107,7 +76,7 @@ t.test('a secret that can be guessed stops the start, before a password is made 
   const { code, output } = await refusal(t, { DATA_DIR, JWT_SECRET: 'changeme'.repeat(5) })
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: JWT_SECRET can be guessed/)
-  t.match((await start(t, { DATA_DIR })).output.join('\n'), /password/)
+  t.match((await start(t, { DATA_DIR })).lines.join('\n'), /password/)
 })
 
 t.test('a host that is not of this machine stops the start', async (t) => {
@@ -126,9 +95,9 @@ t.test('a database that is named and not there stops the start, and is not made'
 
 t.test('the line with the address says when every address of the machine is open', async (t) => {
   const open = await start(t, { DATA_DIR: temporaryDirectory(t), HOST: '0.0.0.0' })
-  t.match(open.output.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
+  t.match(open.lines.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
   const local = await start(t, { DATA_DIR: temporaryDirectory(t) })
-  t.notMatch(local.output.join('\n'), /every other address/)
+  t.notMatch(local.lines.join('\n'), /every other address/)
   t.equal(await stop(open), 0)
   t.equal(await stop(local), 0)
 })
@@ -159,8 +128,8 @@ t.test('when the writer thread dies, the process says so and ends with 1', async
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ...fault })
   t.equal((await logIn(server.address, 'correct horse')).status, 200)
   server.child.kill('SIGWINCH')
-  t.equal((await once(server.child, 'close'))[0], 1)
-  t.match(server.output.join('\n'), /The database engine has stopped/)
+  t.equal((await server.ended)[0], 1)
+  t.match(server.lines.join('\n'), /The database engine has stopped/)
 })
 
 t.test('when the writer thread dies before the service is built, the process says so too', async (t) => {
@@ -174,8 +143,8 @@ t.test('an error that nobody catches is logged, and ends the process in order', 
   const DATA_DIR = temporaryDirectory(t)
   const server = await start(t, { DATA_DIR, ...withFault("throw new Error('a fault of ours')") })
   server.child.kill('SIGWINCH')
-  t.equal((await once(server.child, 'close'))[0], 1)
-  t.match(server.output.join('\n'), /a fault of ours/)
+  t.equal((await server.ended)[0], 1)
+  t.match(server.lines.join('\n'), /a fault of ours/)
   t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the database was closed')
 })
 
@@ -188,7 +157,7 @@ t.test('ACCESS_LOG writes a line per request, without its credentials', async (t
   const server = await start(t, env)
   await fetch(`${server.address}/data/cats`, { headers: { authorization: 'Bearer rh_canary' } })
   t.equal(await stop(server), 0)
-  const log = server.output.join('\n')
+  const log = server.lines.join('\n')
   t.match(log, /"url":"\/data\/cats"/)
   t.notMatch(log, /canary/)
 })
@@ -197,7 +166,7 @@ t.test('ACCESS_LOG does not lower a level that says more', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ACCESS_LOG: 'true', LOG_LEVEL: 'trace' })
   await fetch(`${server.address}/health`)
   t.equal(await stop(server), 0)
-  t.match(server.output.join('\n'), /"url":"\/health"/)
+  t.match(server.lines.join('\n'), /"url":"\/health"/)
 })
 
 t.test('a request in flight finishes when the service is told to stop', async (t) => {

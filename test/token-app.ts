@@ -8,23 +8,18 @@ import services from '../plugins/services.ts'
 import tokenAuth, { type TokenAuthOptions } from '../plugins/token-auth.ts'
 import validation from '../plugins/validation.ts'
 import dataRoutes from '../routes/data.ts'
-import tokenRoutes from '../routes/tokens.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
-import type { HashingCost } from '../services/passwords.ts'
-import { temporaryDirectory } from './helpers.ts'
-
-/** As little work as argon2 accepts. */
-const hashingCost: HashingCost = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 
 interface StartOptions extends TokenAuthOptions {
   readonly clock?: () => number
   readonly onLog?: (line: string) => void
 }
 
-/** The data interface and the administration of its tokens, without sessions, on a real database. */
+/** The data interface alone, on a real database: the whole service has no say in when the uses of tokens are saved. */
 export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...options }: StartOptions = {}) => {
-  const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' })
+  const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD })
   const app = Fastify({
     logger: onLog ? { level: 'error', stream: { write: onLog } } : false
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -34,9 +29,8 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
   await app.register(errors)
   await app.register(validation)
   await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
-  await app.register(services, { hashingCost })
+  await app.register(services, { hashingCost: CHEAP })
   await app.register(tokenAuth, options)
-  await app.register(tokenRoutes, { prefix: '/admin/tokens' })
   await app.register(dataRoutes, { prefix: '/data' })
   app.get('/without-token', async ({ token }) => ok(token.name))
   app.get('/without-table', async ({ table }) => ok(table.name))
@@ -55,8 +49,6 @@ export const createTable = (app: TokenApp, name: string) =>
       { name: 'lives', jsonType: 'integer' }
     ]
   })
-
-export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** Issues a token through the service; its name is made of its actions. */
 export const issue = (app: TokenApp, permissions: Permissions, expiresAt: number | null = null) =>

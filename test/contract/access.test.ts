@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { type Answer, type App, fingerprint, routesOf, startApp } from '../helpers.ts'
+import { type Answer, type App, createFingerprint, routesOf, startApp } from '../helpers.ts'
 import { type Caller, createCallers } from './access-callers.ts'
 import {
   type Asked,
@@ -20,7 +20,8 @@ const startService = async (t: Test, isChangeRequired: boolean) => {
   const app = await startApp(t, { env })
   const workshop = await createWorkshop(app)
   const callers = await createCallers(workshop)
-  return { app, file: `${app.config.DATA_DIR}/rowhouse.db`, workshop, callers, isChangeRequired }
+  const fingerprint = createFingerprint(t, `${app.config.DATA_DIR}/rowhouse.db`)
+  return { app, fingerprint, workshop, callers, isChangeRequired }
 }
 
 type Service = Awaited<ReturnType<typeof startService>>
@@ -45,7 +46,7 @@ const expectedCode = ({ method }: Call, { code }: Refusal) => (method === 'HEAD'
 
 /** A request is in vain, and leaves everything stored as it is, under each credential that does not allow it. */
 const checkRefused = async (t: Test, service: Service, call: Call, asked: Asked, state: TableState) => {
-  const before = fingerprint(service.file)
+  const before = service.fingerprint()
   const expected: Record<string, object> = {}
   const found: Record<string, object> = {}
   for (const caller of service.callers) {
@@ -53,7 +54,7 @@ const checkRefused = async (t: Test, service: Service, call: Call, asked: Asked,
     if (!refusal) continue
     expected[caller.says] = { status: refusal.status, code: expectedCode(call, refusal), isUnchanged: true }
     const answer = await send(service, call, asked, caller)
-    const isUnchanged = fingerprint(service.file) === before
+    const isUnchanged = service.fingerprint() === before
     found[caller.says] = { status: answer.statusCode, code: codeOf(call, answer), isUnchanged }
   }
   t.strictSame(found, expected, 'is refused to whoever may not, and nothing has changed')
@@ -143,7 +144,7 @@ t.test('what has no rule is no operation, and does nothing for anybody', async (
   const mighty = service.callers.filter(({ session, token }) => session || token?.actions.includes('write'))
   const headers = Object.assign({}, ...mighty.map((caller) => caller.headers))
   t.strictSame(Object.keys(headers).sort(), ['authorization', 'cookie'])
-  const before = fingerprint(service.file)
+  const before = service.fingerprint()
   const patterns = [...new Set(calls.map(({ pattern }) => pattern))]
   const methods = METHODS.filter((method) => method !== 'CONNECT') as Call['method'][]
   const imaginable = patterns.flatMap((pattern) => methods.map((method) => ({ method, pattern })))
@@ -153,7 +154,7 @@ t.test('what has no rule is no operation, and does nothing for anybody', async (
     const answer = await send(service, call, { url: call.pattern.replace(/:\w+/g, '1') }, { headers })
     if (answer.statusCode !== 405) t.fail(`Nobody has said who may ${call.method} ${call.pattern}.`)
   }
-  t.equal(fingerprint(service.file), before, 'nothing has changed')
+  t.equal(service.fingerprint(), before, 'nothing has changed')
 })
 
 t.test('where no password has to be changed, one that another has set opens everything', async (t) => {

@@ -7,9 +7,9 @@ import {
   bearer,
   client,
   createDatabase,
+  createFingerprint,
   createTable,
   dataOf,
-  fingerprint,
   importTable,
   isFailure,
   issueToken,
@@ -28,6 +28,7 @@ const file = createDatabase(
    CREATE VIEW everybody AS SELECT name FROM owners;`
 )
 const app = await startApp(t, { env: { DATABASE: file, BODY_LIMIT: '8192' } })
+const fingerprint = createFingerprint(t, file)
 const admin = await asAdmin(app)
 const everything = { tables: ['*'], actions: ['read', 'write'] } as const
 const secret = await issueToken(admin, { tables: [...everything.tables], actions: [...everything.actions] })
@@ -75,11 +76,11 @@ const check = (group: string, cases: readonly Case[]) =>
   t.test(group, async (t) => {
     for (const [says, call, status, code] of cases) {
       await t.test(says, async (t) => {
-        const before = fingerprint(file)
+        const before = fingerprint()
         const answer = await call()
         refuses(t, answer, status, code)
         t.notMatch(answer.body, /SQLITE_|INSERT|UPDATE |\/work\/|\/tmp\/|\.js:|at async/, 'nothing of the inside shows')
-        t.equal(fingerprint(file), before, 'nothing has changed')
+        t.equal(fingerprint(), before, 'nothing has changed')
       })
     }
   })
@@ -592,21 +593,21 @@ t.test('what no HTTP client would send', async (t) => {
   ])
   for (const [says, bytes, status, code] of cases) {
     await t.test(says, async (t) => {
-      const before = fingerprint(file)
+      const before = fingerprint()
       const answer = await send(bytes, unfinished.has(says))
       t.equal(answer.statusCode, status, answer.body)
       t.match(answer.head, /content-type: application\/json/i)
       const body = JSON.parse(answer.body)
       t.ok(isFailure(body), answer.body)
       t.equal(body.error.code, code)
-      t.equal(fingerprint(file), before, 'nothing has changed')
+      t.equal(fingerprint(), before, 'nothing has changed')
     })
   }
   await t.test('where a well-formed request is served', async (t) => {
-    const before = fingerprint(file)
+    const before = fingerprint()
     const answer = await send(post('Content-Length: 12\r\n\r\n{"name":"x"}'))
     t.equal(answer.statusCode, 200, answer.body)
     t.match(JSON.parse(answer.body), { success: true, data: { id: 2, name: 'x' } })
-    t.not(fingerprint(file), before, 'the fingerprint sees a single record')
+    t.not(fingerprint(), before, 'the fingerprint sees a single record')
   })
 })

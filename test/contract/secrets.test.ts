@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bearer } from '../helpers.ts'
-import { startProcess } from '../service-process.ts'
+import { startService } from '../service-process.ts'
 
 // Directus CVE-2023-28443, CVE-2026-39943: secrets in logs, in what is stored, and in answers.
 
@@ -11,7 +11,7 @@ const WRONG_PASSWORD = 'canary-of-a-wrong-password'
 const NEW_PASSWORD = 'canary-of-a-new-password'
 const JWT_SECRET = 'canary-3f1c9a7be52d4860a1b7c3d95e8f2046'
 
-const service = await startProcess(t, {
+const service = await startService(t, {
   ADMIN_PASSWORD: FIRST_PASSWORD,
   JWT_SECRET,
   LOG_LEVEL: 'trace',
@@ -22,7 +22,7 @@ const service = await startProcess(t, {
 const answers: string[] = []
 
 const call = async (method: string, path: string, headers: object, body?: object | string) => {
-  const answer = await fetch(`http://${service.host}:${service.port}${path}`, {
+  const answer = await fetch(`${service.address}${path}`, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })

@@ -1,6 +1,6 @@
 import { PASSWORD } from '../helpers.ts'
+import { type Answer, createCaller, dataOf } from './caller.ts'
 import { ABSENT, type Ledger, type Seen } from './ledger.ts'
-import { type Answer, createCaller, dataOf } from './service.ts'
 
 /** The table that the clients write to, and its record that all of them increment. */
 export const RECORDS = 'records'

@@ -1,6 +1,6 @@
 import { type Access, callAs, RECORDS, readRecord, SHARED, textOf } from './access.ts'
+import type { Answer, Call } from './caller.ts'
 import type { Change, Ledger } from './ledger.ts'
-import type { Answer, Call } from './service.ts'
 
 export const CLIENTS = 32
 /** Records that a client keeps, so that the database stays small however long the test. */

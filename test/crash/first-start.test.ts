@@ -1,9 +1,10 @@
 import t from 'tap'
 import { PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { assertListening } from '../service-process.ts'
+import { createCaller } from './caller.ts'
 import { noInterposer } from './interposer.ts'
 import { createForgetfulDisk } from './power-cut.ts'
-import { createCaller } from './service.ts'
 
 const CYCLES = scaled(30)
 
@@ -18,7 +19,7 @@ t.test('a first start that is cut off anywhere can be repeated', { skip: noInter
     const cut = await disk.start(new Map(), after)
     await cut.end('SIGKILL')
     const again = await disk.start(cut.survivors(), 0)
-    const logIn = createCaller(again.assertListening())
+    const logIn = createCaller(assertListening(again).address)
     const { status } = await logIn('POST', '/auth/login', { name: 'admin', password: PASSWORD })
     t.equal(status, 200, `cut at change ${after}`)
     await again.end('SIGKILL')

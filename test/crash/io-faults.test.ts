@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { startService } from '../service-process.ts'
 import { prepare } from './access.ts'
 import { CLIENTS, startClients } from './clients.ts'
 import { compileInterposer, noInterposer } from './interposer.ts'
 import { createLedger } from './ledger.ts'
 import { askService, inspectFiles } from './oracle.ts'
-import { startService } from './service.ts'
 
 /** Calls that write before the disk fails, while it does, and that have to succeed when it no longer does. */
 const BEFORE = 500
@@ -35,8 +35,8 @@ const createFailingDisk = (t: Test, rates: Record<string, string>) => {
 /** Lets clients write to a service whose disk fails, mends it, and holds all there is against what they know. */
 const writeThrough = async (t: Test, disk: ReturnType<typeof createFailingDisk>) => {
   const ledger = createLedger()
-  const service = await startService(t, disk.directory, disk.env)
-  const address = service.assertListening()
+  const service = await startService(t, { DATA_DIR: disk.directory, ...disk.env })
+  const { address } = service
   const access = await prepare(address, ledger)
   const { answers, until, stop } = startClients(address, access, ledger)
   const refusals = () => (answers.writes.get(503) ?? 0) + (answers.writes.get(507) ?? 0)
@@ -58,8 +58,8 @@ const writeThrough = async (t: Test, disk: ReturnType<typeof createFailingDisk>)
   t.strictSame(ledger.faults(await askService(address, access)), [], 'as the service says')
   await service.end('SIGKILL')
   t.strictSame(ledger.faults(inspectFiles(disk.directory)), [], 'as the files say')
-  const next = await startService(t, disk.directory)
-  t.strictSame(ledger.faults(await askService(next.assertListening(), access)), [], 'as the next service says')
+  const next = await startService(t, { DATA_DIR: disk.directory })
+  t.strictSame(ledger.faults(await askService(next.address, access)), [], 'as the next service says')
   await next.end('SIGKILL')
   return answers
 }

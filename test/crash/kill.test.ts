@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { askService, DATABASE, inspectFiles } from './oracle.ts'
-import { startService } from './service.ts'
 
 const CYCLES = scaled(200)
 /** A database gets older than the full count only in the long form, where its tables would slow down every start. */
@@ -24,8 +24,8 @@ interface World {
 const createWorld = async (t: Test): Promise<World> => {
   const directory = temporaryDirectory(t)
   const ledger = createLedger()
-  const service = await startService(t, directory)
-  const access = await prepare(service.assertListening(), ledger)
+  const service = await startService(t, { DATA_DIR: directory })
+  const access = await prepare(service.address, ledger)
   await service.end('SIGKILL')
   return { directory, ledger, access }
 }
@@ -44,10 +44,9 @@ const env = { WAL_SIZE: '1' }
 
 /** Starts the service, lets the clients write, kills it amid that. Gives what was lost on the way. */
 const killOnce = async (t: Test, { directory, ledger, access }: World) => {
-  const service = await startService(t, directory, env)
-  const address = service.assertListening()
-  const faults = [...ledger.faults(await askService(address, access))]
-  const clients = startClients(address, access, ledger)
+  const service = await startService(t, { DATA_DIR: directory, ...env })
+  const faults = [...ledger.faults(await askService(service.address, access))]
+  const clients = startClients(service.address, access, ledger)
   const goal = ledger.counts.acknowledged + Math.floor(Math.random() * MOST_WRITES)
   await clients.until(() => ledger.counts.acknowledged >= goal)
   await service.end('SIGKILL')

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
 import { type Access, callAs, RECORDS, type StoredRecord, toSeen } from './access.ts'
+import { createCaller, dataOf } from './caller.ts'
 import type { Seen, Sight } from './ledger.ts'
-import { createCaller, dataOf } from './service.ts'
 
 export const DATABASE = 'rowhouse.db'
 

@@ -2,13 +2,13 @@ import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
+import { runService, startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'
 import { type Files, readFiles, readJournal, survivors, writeFiles } from './disk.ts'
 import { compileInterposer } from './interposer.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { askService, inspectFiles } from './oracle.ts'
-import { startService } from './service.ts'
 
 /** A directory whose disk forgets what was not synced. */
 export const createForgetfulDisk = (t: Test) => {
@@ -21,8 +21,8 @@ export const createForgetfulDisk = (t: Test) => {
   const start = async (files: Files, after: number, lies = false) => {
     writeFiles(directory, files)
     rmSync(journal, { force: true })
-    const env = { ...interposer, CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(lies && { CUT_LIES: '1' }) }
-    const service = await startService(t, directory, env)
+    const cut = { CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(lies && { CUT_LIES: '1' }) }
+    const service = await runService(t, { DATA_DIR: directory, ...interposer, ...cut })
     /** For as long as nothing else is started here. */
     const changes = () => [...readJournal(readFileSync(journal))]
     return { ...service, changes, survivors: () => survivors(files, changes()) }
@@ -36,8 +36,8 @@ export type ForgetfulDisk = ReturnType<typeof createForgetfulDisk>
 export const createWorld = async (t: Test, disk: ForgetfulDisk) => {
   writeFiles(disk.directory, new Map())
   const ledger = createLedger()
-  const service = await startService(t, disk.directory)
-  const access = await prepare(service.assertListening(), ledger)
+  const service = await startService(t, { DATA_DIR: disk.directory })
+  const access = await prepare(service.address, ledger)
   await service.end('SIGTERM')
   return { files: readFiles(disk.directory), ledger, access }
 }
@@ -73,7 +73,7 @@ export const cutOnce = async (disk: ForgetfulDisk, world: World, after: number, 
     await startClients(service.address, access, ledger).finished
   }
   const [, signal] = await service.ended
-  if (signal !== 'SIGKILL') throw new Error(`The service ended by itself: ${service.said()}`)
+  if (signal !== 'SIGKILL') throw new Error(`The service ended by itself: ${service.lines.join('\n')}`)
   const files = service.survivors()
   writeFiles(disk.directory, files)
   faults.push(...faultsOf(disk.directory, ledger))

@@ -16,7 +16,7 @@ import { payloads, someOf } from './payloads.ts'
 
 const encode = encodeURIComponent
 
-/** Each filtered export starts a thread, which is slow under tap, so fewer payloads are exported with. */
+/** Each filtered export starts a thread, so fewer payloads are exported with. */
 const exported = someOf(scaled(payloads.length / 40))
 const chosen = someOf(scaled(payloads.length))
 

@@ -3,18 +3,20 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { isFailure } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { startService } from '../service-process.ts'
 import { createCaller } from './caller.ts'
 import { createRandom, type Random, SEED } from './random.ts'
 import { type RawAnswer, readAnswers } from './raw-answers.ts'
 import { corpus, TOKENS } from './raw-corpus.ts'
-import { startProcess } from './service-process.ts'
+import { survives } from './survival.ts'
 
 const COUNT = scaled(30_000)
 /** Connections at once. */
 const BATCH = 32
 const LONGEST = 200_000
 
-const { port, survives } = await startProcess(t)
+const service = await startService(t)
+const { port } = service
 const call = createCaller(t, port)
 
 interface Connection {
@@ -126,4 +128,4 @@ t.test('nor do flipped, cut and spliced bytes bring anything else', async (t) =>
 /** Node reads PRI, the preface of HTTP/2, as a method that it does not list; Fastify says so, with its routes. */
 const UNLISTED_METHOD = /the default handler for 404 did not catch this|"msg":"└── /
 
-t.test('the service lives on', (t) => survives(t, UNLISTED_METHOD))
+t.test('the service lives on', (t) => survives(t, service, UNLISTED_METHOD))

@@ -6,6 +6,7 @@ import { type Draft, draw, toRequest } from './draft.ts'
 import { mutate } from './mutations.ts'
 import { createRandom, SEED } from './random.ts'
 import { learn, type Stage, setStage } from './stage.ts'
+import { survives } from './survival.ts'
 
 const COUNT = scaled(70_000)
 /** Requests to one service: what it stores stays small, and each of them is drawn from a seed of its own. */
@@ -79,7 +80,7 @@ const playRound = async (t: Test, seed: number, requests: number) => {
       learn(stage, draft.operation, sent, reply)
     }
   }
-  await stage.service.survives(t)
+  await survives(t, stage.service)
 }
 
 t.test('every answer to a generated request is in the document, and the service lives on', async (t) => {

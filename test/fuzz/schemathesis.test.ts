@@ -7,6 +7,7 @@ import { temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { SEED } from './random.ts'
 import { setStage } from './stage.ts'
+import { survives } from './survival.ts'
 
 /** An independent judge of the document: `pip install schemathesis`, and its command in PATH or in SCHEMATHESIS. */
 const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
@@ -52,6 +53,6 @@ t.test(
     t.equal(code, 0, said)
     t.comment(`${/Test cases:\s*(.*)/.exec(said)?.[1]}, SEED=${SEED}`)
     t.match(said, /\d+ generated/)
-    await service.survives(t)
+    await survives(t, service)
   }
 )

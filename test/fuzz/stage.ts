@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import { createDatabase, PASSWORD } from '../helpers.ts'
+import { type Service, startService } from '../service-process.ts'
 import { type Call, createCaller, type Reply, type Sent } from './caller.ts'
 import type { Operation } from './document.ts'
-import { type Service, startProcess } from './service-process.ts'
 
 /** Tables as other programs make them: odd names, every kind of key, and rules that refuse values. */
 const ADOPTED = `
@@ -61,7 +61,7 @@ const sender =
 
 /** A service of its own, with tables of both origins, a token for everything and a second administrator. */
 export const setStage = async (t: Test): Promise<Stage> => {
-  const service = await startProcess(t, { DATABASE: createDatabase(t, ADOPTED), BODY_LIMIT: '65536' })
+  const service = await startService(t, { DATABASE: createDatabase(t, ADOPTED), BODY_LIMIT: '65536' })
   const call = createCaller(t, service.port)
   const send = sender(call)
   const cookie = cookieOf(await send('POST', '/auth/login', '', { name: 'admin', password: PASSWORD }))

@@ -18,7 +18,7 @@ import { payloads, someOf } from './payloads.ts'
 const CHUNK = 120
 /** Payloads in use at once. */
 const LANES = 10
-/** One in so many is exported too: each sorted export starts a thread, which is slow under tap. */
+/** One in so many is exported too: each sorted export starts a thread. */
 const EXPORTED = 60
 
 const encode = encodeURIComponent

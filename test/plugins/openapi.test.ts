@@ -1,21 +1,7 @@
 import { readFileSync } from 'node:fs'
-import Fastify from 'fastify'
 import t from 'tap'
-import { readConfig } from '../../config.ts'
-import database, { startOpening } from '../../plugins/database.ts'
-import errors from '../../plugins/errors.ts'
-import health from '../../plugins/health.ts'
-import openapi from '../../plugins/openapi.ts'
-import security from '../../plugins/security.ts'
-import services from '../../plugins/services.ts'
-import session from '../../plugins/session.ts'
-import tokenAuth from '../../plugins/token-auth.ts'
-import validation from '../../plugins/validation.ts'
-import admin from '../../routes/admin.ts'
-import auth from '../../routes/auth.ts'
-import data from '../../routes/data.ts'
 import { errorCatalogue } from '../../schemas/error.ts'
-import { temporaryDirectory } from '../helpers.ts'
+import { startApp } from '../helpers.ts'
 
 interface Operation {
   readonly operationId: string
@@ -26,24 +12,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>
 }
 
-const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' })
-const app = Fastify()
-app.decorate('config', config)
-app.decorate('clock', Date.now)
-await app.register(errors)
-await app.register(security)
-await app.register(validation)
-await app.register(openapi)
-await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
-await app.register(services, { hashingCost: { memoryCost: 8, timeCost: 1, parallelism: 1 } })
-await app.register(session)
-await app.register(tokenAuth)
-await app.register(health)
-await app.register(auth, { prefix: '/auth' })
-await app.register(admin, { prefix: '/admin' })
-await app.register(data, { prefix: '/data' })
-t.teardown(() => app.close())
-
+const app = await startApp(t)
 const answer = await app.inject('/openapi.json')
 const document = answer.json()
 

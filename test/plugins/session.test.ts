@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { type App, createAdmin, JWT_SECRET, logIn, loginRequest, PASSWORD, startSessionApp } from '../session-app.ts'
+import { logIn, PASSWORD } from '../helpers.ts'
+import { type App, createAdmin, JWT_SECRET, loginRequest, startSessionApp } from '../session-app.ts'
 
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
 
@@ -318,7 +319,7 @@ t.test('a session of a deleted administrator is over at once', async (t) => {
   const { app } = await startSessionApp(t)
   const root = await logIn(app)
   const { id } = await createAdmin(app, root, 'ada')
-  const headers = await logIn(app, { name: 'ada' })
+  const headers = await logIn(app, 'ada')
   t.equal((await probe(app, headers)).statusCode, 200)
   await app.inject({ method: 'DELETE', url: `/admin/admins/${id}`, headers: root })
   const response = await probe(app, headers)

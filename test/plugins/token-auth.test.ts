@@ -5,7 +5,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../schemas/token.ts'
 import { administratorView } from '../../services/records/view.ts'
-import { bearer, createTable, issue, startTokenApp, type TokenApp } from '../token-app.ts'
+import { bearer } from '../helpers.ts'
+import { createTable, issue, startTokenApp, type TokenApp } from '../token-app.ts'
 
 const lines: string[] = []
 let now = Date.now()

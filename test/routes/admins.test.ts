@@ -1,12 +1,12 @@
 import t from 'tap'
-import { startApp } from '../helpers.ts'
-import { CHEAP, createAdmin, createTestClock, logIn, loginRequest, PASSWORD } from '../session-app.ts'
+import { logIn, PASSWORD, startApp } from '../helpers.ts'
+import { createAdmin, createTestClock, loginRequest } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
 
 t.test('/admin/admins', async (t) => {
   const { clock } = createTestClock()
-  const app = await startApp(t, { hashingCost: CHEAP, clock })
+  const app = await startApp(t, { clock })
   const headers = await logIn(app)
   const ada = await createAdmin(app, headers, 'ada')
   const request = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
@@ -91,7 +91,7 @@ t.test('/admin/admins', async (t) => {
   })
 
   t.test('PUT sets the password of another administrator and ends the sessions', async (t) => {
-    const session = await logIn(app, { name: 'ada' })
+    const session = await logIn(app, 'ada')
     const response = await request('PUT', '/2', { password: 'set by another' })
     t.equal(response.statusCode, 200)
     t.same(response.json(), SUCCESS)

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { startApp } from '../helpers.ts'
-import { CHEAP, createAdmin, logIn, loginRequest, PASSWORD } from '../session-app.ts'
+import { logIn, PASSWORD, startApp } from '../helpers.ts'
+import { createAdmin, loginRequest } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
 const ADMIN = { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: true }
 
 t.test('POST /auth/login', async (t) => {
-  const app = await startApp(t, { hashingCost: CHEAP })
+  const app = await startApp(t)
 
   t.test('answers with the administrator and sets a cookie', async (t) => {
     const response = await app.inject(loginRequest())
@@ -91,7 +91,7 @@ t.test('POST /auth/login', async (t) => {
 })
 
 t.test('GET /auth/me', async (t) => {
-  const app = await startApp(t, { hashingCost: CHEAP })
+  const app = await startApp(t)
 
   t.test('answers with the administrator who is logged in', async (t) => {
     const response = await app.inject({ url: '/auth/me', headers: await logIn(app) })
@@ -107,21 +107,21 @@ t.test('GET /auth/me', async (t) => {
 })
 
 t.test('PUT /auth/password', async (t) => {
-  const app = await startApp(t, { hashingCost: CHEAP })
+  const app = await startApp(t)
   const root = await logIn(app)
   await createAdmin(app, root, 'ada')
   const change = (headers: { cookie?: string }, oldPassword: unknown, newPassword: unknown) =>
     app.inject({ method: 'PUT', url: '/auth/password', headers, payload: { oldPassword, newPassword } })
 
   t.test('refuses a wrong old password', async (t) => {
-    const response = await change(await logIn(app, { name: 'ada' }), 'wrong', 'battery staple')
+    const response = await change(await logIn(app, 'ada'), 'wrong', 'battery staple')
     t.equal(response.statusCode, 403)
     t.match(response.json(), { success: false, error: { code: 'WRONG_PASSWORD' } })
     t.equal((await app.inject(loginRequest({ name: 'ada' }))).statusCode, 200)
   })
 
   t.test('changes the password, clears the flag, and ends the other sessions', async (t) => {
-    const [here, elsewhere] = [await logIn(app, { name: 'ada' }), await logIn(app, { name: 'ada' })]
+    const [here, elsewhere] = [await logIn(app, 'ada'), await logIn(app, 'ada')]
     const response = await change(here, PASSWORD, 'battery staple')
     t.equal(response.statusCode, 200)
     t.same(response.json(), SUCCESS)
@@ -142,7 +142,7 @@ t.test('PUT /auth/password', async (t) => {
   }
   for (const [fault, [oldPassword, newPassword]] of Object.entries(malformed)) {
     t.test(`refuses a new password ${fault}`, async (t) => {
-      const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+      const headers = await logIn(app, 'ada', 'battery staple')
       const response = await change(headers, oldPassword, newPassword)
       t.equal(response.statusCode, 400)
       t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
@@ -150,7 +150,7 @@ t.test('PUT /auth/password', async (t) => {
   }
 
   t.test('takes a new password of 8 and of 256 characters', async (t) => {
-    const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+    const headers = await logIn(app, 'ada', 'battery staple')
     t.equal((await change(headers, 'battery staple', 'x'.repeat(256))).statusCode, 200)
     t.equal((await change(headers, 'x'.repeat(256), '12345678')).statusCode, 200)
     t.equal((await change(headers, '12345678', 'battery staple')).statusCode, 200)
@@ -163,7 +163,7 @@ t.test('PUT /auth/password', async (t) => {
   })
 
   t.test('counts wrong old passwords as failed logins', async (t) => {
-    const headers = await logIn(app, { name: 'ada', password: 'battery staple' })
+    const headers = await logIn(app, 'ada', 'battery staple')
     for (let count = 0; count < 10; count += 1) {
       t.equal((await change(headers, `guess ${count}`, 'correct battery')).statusCode, 403)
     }
@@ -177,7 +177,7 @@ t.test('PUT /auth/password', async (t) => {
 })
 
 t.test('POST /auth/logout', async (t) => {
-  const app = await startApp(t, { hashingCost: CHEAP })
+  const app = await startApp(t)
   const logOut = (headers: { cookie?: string }, payload?: object) =>
     app.inject({ method: 'POST', url: '/auth/logout', headers, ...(payload && { payload }) })
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { parseString } from 'fast-csv'
 import t from 'tap'
 import type { NewField } from '../../schemas/table.ts'
+import { parseCsv } from '../csv.ts'
 import {
   type Answer,
   asAdmin,
@@ -29,15 +29,6 @@ const admin = await asAdmin(app)
 
 const exported = (id: number, query = '') => admin.get(`/admin/tables/${id}/export${query}`)
 const lines = async (id: number, query = '') => (await exported(id, query)).body.split('\r\n')
-
-const parse = (csv: string) =>
-  new Promise<string[][]>((resolve, reject) => {
-    const rows: string[][] = []
-    parseString(csv)
-      .on('data', (row) => rows.push(row))
-      .on('error', reject)
-      .on('end', () => resolve(rows))
-  })
 
 const fields: NewField[] = [
   { name: 's', jsonType: 'string' },
@@ -71,7 +62,7 @@ t.test('a record is a line: text quoted, numbers bare, null an empty cell', asyn
     'line, ü 😀",,,,',
     ''
   ])
-  const rows = await parse((await exported(people.id)).body)
+  const rows = await parseCsv((await exported(people.id)).body)
   t.strictSame(rows[3], ['3', 'a "quote", a\r\nline, ü 😀', '', '', '', ''])
   t.equal(Number(rows[2]?.[3]), 1e21)
 })
@@ -100,7 +91,7 @@ t.test('text that a spreadsheet would run is disarmed, numbers never', async (t)
   ]
   const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=', 'ü=', '。=']
   for (const s of [...dangerous, ...harmless]) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
-  const cells = async (query: string) => (await parse((await exported(id, query)).body)).slice(1).map(([, s]) => s)
+  const cells = async (query: string) => (await parseCsv((await exported(id, query)).body)).slice(1).map(([, s]) => s)
   t.strictSame(await cells(''), [...dangerous.map((s) => `'${s}`), ...harmless])
   t.strictSame(await cells('?escape=true'), [...dangerous.map((s) => `'${s}`), ...harmless])
   t.strictSame(await cells('?escape=false'), [...dangerous, ...harmless])
@@ -118,7 +109,8 @@ t.test('an export', async (t) => {
   const url = `/admin/tables/${id}/data`
   const created = Array.from({ length: 250 }, (_, index) => admin.post(url, { s: `row ${index % 10}`, i: index }))
   await Promise.all(created)
-  const ids = async (query = '') => (await parse((await exported(id, query)).body)).slice(1).map(([key]) => Number(key))
+  const ids = async (query = '') =>
+    (await parseCsv((await exported(id, query)).body)).slice(1).map(([key]) => Number(key))
   const listed = async (query: string) =>
     dataOf(await admin.get(`${url}?${query}`)).rows.map((row: { id: number }) => row.id)
   const everyId = Array.from({ length: 250 }, (_, index) => index + 1)

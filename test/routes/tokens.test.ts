@@ -1,16 +1,14 @@
 import t from 'tap'
-import { bearer, createTable, startTokenApp, type TokenApp } from '../token-app.ts'
+import { asAdmin, bearer, createTable, startApp } from '../helpers.ts'
 
-let app: TokenApp
-t.before(async () => {
-  app = (await startTokenApp(t)).app
-  await createTable(app, 'cats')
-})
+const app = await startApp(t)
+const admin = await asAdmin(app)
+await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
 
 const permissions = { tables: ['cats'], actions: ['read'] }
 
 const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
-  app.inject({ method, url: `/admin/tokens${path}`, ...(payload && { payload }) })
+  app.inject({ method, url: `/admin/tokens${path}`, headers: admin.headers, ...(payload && { payload }) })
 
 const issue = async (name = 'Till') => (await send('POST', '', { name, permissions })).json().data
 

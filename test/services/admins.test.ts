@@ -3,7 +3,8 @@ import { createAdminService } from '../../services/admins.ts'
 import { createCredentials } from '../../services/credentials.ts'
 import type { Database } from '../../services/database/database.ts'
 import { createPasswords } from '../../services/passwords.ts'
-import { CHEAP, createTestClock, openTestDatabase, PASSWORD, startAdminServices } from '../session-app.ts'
+import { CHEAP, PASSWORD } from '../helpers.ts'
+import { createTestClock, openTestDatabase, startAdminServices } from '../session-app.ts'
 
 const ADDRESS = '192.0.2.1'
 const NEW = { nickname: 'N', password: PASSWORD }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createCredentials } from '../../services/credentials.ts'
 import { DomainError } from '../../services/errors.ts'
 import { createPasswords } from '../../services/passwords.ts'
-import { CHEAP } from '../session-app.ts'
+import { CHEAP } from '../helpers.ts'
 
 const passwords = createPasswords(CHEAP)
 const attempt = { name: 'admin', address: '192.0.2.1' }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPasswords } from '../../services/passwords.ts'
-import { CHEAP } from '../session-app.ts'
+import { CHEAP } from '../helpers.ts'
 
 const passwords = createPasswords(CHEAP)
 const costIn = (hash: string) => hash.split('$').slice(0, 4).join('$')

@@ -3,7 +3,8 @@ import { createCredentials } from '../../services/credentials.ts'
 import type { Database, Row } from '../../services/database/database.ts'
 import { createPasswords } from '../../services/passwords.ts'
 import { createSessionService } from '../../services/sessions.ts'
-import { CHEAP, PASSWORD, startAdminServices } from '../session-app.ts'
+import { CHEAP, PASSWORD } from '../helpers.ts'
+import { startAdminServices } from '../session-app.ts'
 
 const ADDRESS = '192.0.2.1'
 const LOGIN = { name: 'admin', password: PASSWORD }

@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders, request } from 'node:http'
 import type { Test } from 'tap'
-import type { ServiceProcess } from '../service-process.ts'
+import type { Service } from '../service-process.ts'
 
 export interface Reply {
   readonly status: number
@@ -30,7 +30,7 @@ const replyTo = (sent: ClientRequest) =>
   })
 
 /** Requests to a service over so many connections, which are kept. */
-export const createClient = (t: Test, { host, port }: Pick<ServiceProcess, 'host' | 'port'>, connections: number) => {
+export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'port'>, connections: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
   t.teardown(() => agent.destroy())
 

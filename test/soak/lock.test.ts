@@ -3,14 +3,14 @@ import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { isFailure, PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService } from '../service-process.ts'
 import { createClient, type Reply, type Wanted } from './http-client.ts'
 
 const ROUNDS = scaled(10)
 /** Reads and writes of every kind that are under way at once while the lock is held. */
 const AT_ONCE = 20
 
-const service = await startProcess(t)
+const service = await startService(t)
 const client = createClient(t, service, 512)
 const headers = await client.logIn('admin', PASSWORD)
 const fields = [

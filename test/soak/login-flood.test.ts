@@ -2,7 +2,7 @@ import t from 'tap'
 import { median } from '../../bench/statistics.ts'
 import { PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService } from '../service-process.ts'
 import { createClient, type Reply } from './http-client.ts'
 import { residentMib } from './memory.ts'
 import { pace } from './pace.ts'
@@ -21,7 +21,7 @@ const MOST_SLOWER = 2
 const MOST_DIFFERENCE = 0.05
 const MOST_GROWTH_MIB = 100
 
-const service = await startProcess(t, { TRUST_PROXY: '127.0.0.1' })
+const service = await startService(t, { TRUST_PROXY: '127.0.0.1' })
 const client = createClient(t, service, 16)
 const others = createClient(t, service, 512)
 

@@ -5,9 +5,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { isFailure, PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService, withPreload } from '../service-process.ts'
 import { createClient, type Reply } from './http-client.ts'
-import { withPreload } from './preload.ts'
 
 const ROUNDS = scaled(10)
 /** More writes than may wait (4,096), on so few connections that each sends many without an answer. */
@@ -27,7 +26,7 @@ const LATE_TURNS = `
   }
   if (isMainThread) process.on('SIGWINCH', () => { isLate = !isLate; turn() })`
 
-const service = await startProcess(t, withPreload(LATE_TURNS))
+const service = await startService(t, withPreload(LATE_TURNS))
 const { host, port } = service
 const client = createClient(t, service, 512)
 const cookie = await client.logIn('admin', PASSWORD)

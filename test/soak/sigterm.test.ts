@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createCaller, dataOf, type Service, startService } from '../crash/service.ts'
+import { createCaller, dataOf } from '../crash/caller.ts'
 import { PASSWORD, temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { type Service, startService } from '../service-process.ts'
 import { createClient } from './http-client.ts'
 
 const STOPS = scaled(100)
@@ -21,8 +22,8 @@ const directory = temporaryDirectory(t)
 const file = join(directory, 'rowhouse.db')
 
 const prepare = async (t: Test) => {
-  const service = await startService(t, directory)
-  const address = service.assertListening()
+  const service = await startService(t, { DATA_DIR: directory })
+  const { address } = service
   const login = await createCaller(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
   const asAdmin = createCaller(address, { cookie: String(login.headers['set-cookie']?.[0]?.split(';')[0]) })
   const fields = [
@@ -102,9 +103,8 @@ const startLoad = (address: string, headers: Record<string, string>) => {
 }
 
 /** Writes of which the service has the head and half of the body. */
-const beginSlow = async (t: Test, address: string, headers: Record<string, string>) => {
-  const { hostname: host, port } = new URL(address)
-  const client = createClient(t, { host, port: Number(port) }, SLOW)
+const beginSlow = async (t: Test, service: Service, headers: Record<string, string>) => {
+  const client = createClient(t, service, SLOW)
   return Promise.all(
     Array.from({ length: SLOW }, async () => {
       const body = nextRecord()
@@ -116,9 +116,8 @@ const beginSlow = async (t: Test, address: string, headers: Record<string, strin
 
 /** Tells a service to stop amid its load. Gives how that ended, and what was acknowledged. */
 const stopOnce = async (t: Test, service: Service, headers: Record<string, string>) => {
-  const address = service.assertListening()
-  const slow = await beginSlow(t, address, headers)
-  const load = startLoad(address, headers)
+  const slow = await beginSlow(t, service, headers)
+  const load = startLoad(service.address, headers)
   await load.until(FEWEST + Math.floor(Math.random() * (MOST - FEWEST)))
   const start = performance.now()
   const exit = service.end('SIGTERM')
@@ -148,9 +147,9 @@ t.test(
     const total: Record<string, number> = {}
     for (let stop = 0; stop < STOPS; stop += 1) {
       const before = last
-      const service = await startService(t, directory)
+      const service = await startService(t, { DATA_DIR: directory })
       const { code, counts, slow, acknowledged, milliseconds } = await stopOnce(t, service, headers)
-      t.equal(code, 0, service.said())
+      t.equal(code, 0, service.lines.join('\n'))
       t.notOk(existsSync(`${file}-wal`), 'the WAL was folded into the file')
       t.strictSame(slow, Array(SLOW).fill(200), 'what was on its way is completed')
       t.strictSame(storedAfter(before), acknowledged, 'what was acknowledged is there, and nothing else')

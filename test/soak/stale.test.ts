@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService } from '../service-process.ts'
 import { createClient } from './http-client.ts'
 import { createRights, type MakeRight, type Right } from './rights.ts'
 
@@ -14,7 +14,7 @@ const INSISTENT = 4
 /** Bodies that are on their way when their right ends. */
 const SLOW_BODIES = scaled(50)
 
-const service = await startProcess(t)
+const service = await startService(t)
 /** The ends of rights travel on connections of their own. */
 const rights = await createRights(createClient(t, service, 4), PASSWORD)
 const client = createClient(t, service, BURST + INSISTENT)

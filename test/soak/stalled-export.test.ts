@@ -7,7 +7,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { PASSWORD, temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService } from '../service-process.ts'
 import { createClient } from './http-client.ts'
 
 const MIB = 1024 * 1024
@@ -30,7 +30,7 @@ setUp.exec(`CREATE TABLE large (id INTEGER PRIMARY KEY, text TEXT);
   INSERT INTO changed (id) VALUES (1), (2), (3), (4)`)
 setUp.close()
 
-const service = await startProcess(t, { DATABASE: file })
+const service = await startService(t, { DATABASE: file })
 const { host, port } = service
 const client = createClient(t, service, 2 * WRITERS)
 const headers = await client.logIn('admin', PASSWORD)

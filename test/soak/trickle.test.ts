@@ -2,10 +2,9 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { isFailure, PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { startProcess } from '../service-process.ts'
+import { startService, withPreload } from '../service-process.ts'
 import { createClient } from './http-client.ts'
 import { residentMib } from './memory.ts'
-import { withPreload } from './preload.ts'
 
 const SOCKETS = scaled(2000)
 const TRICKLE_MS = 200
@@ -24,7 +23,7 @@ const SHORTER = `
   }`
 const isShort = scaled(10) < 10
 
-const service = await startProcess(t, isShort ? withPreload(SHORTER) : {})
+const service = await startService(t, isShort ? withPreload(SHORTER) : {})
 const client = createClient(t, service, ORDINARY)
 const headers = await client.logIn('admin', PASSWORD)
 const asAdmin = { headers, method: 'POST' }

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import t from 'tap'
+import { spawnPlain } from '../../plain-process.ts'
 import { scaled } from '../../scale.ts'
-import { plainEnvironment } from '../../service-process.ts'
 
 /**
- * A process of its own: tap loads itself, and source maps, into every thread, and each sequence starts several.
- * `SEED=… REPLAY=…`, as a failure prints them, repeat it at once.
+ * A process of its own, which runs at the full speed: tap would measure its coverage. `SEED=… REPLAY=…`, as a failure prints them, repeat it at once.
  */
 const MAIN = new URL('./main.js', import.meta.url).pathname
 
@@ -15,10 +14,10 @@ const MAIN = new URL('./main.js', import.meta.url).pathname
 const TIME_LIMIT = process.env.SCALE === undefined ? { TIME_LIMIT: '40000' } : {}
 
 t.test('whatever is asked in whatever order, the service answers as the model does', async (t) => {
-  const env = { ...plainEnvironment(), ...TIME_LIMIT, SEQUENCES: String(scaled(500)) }
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const env = { ...TIME_LIMIT, SEQUENCES: String(scaled(500)) }
+  const child = spawnPlain(MAIN, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  createInterface(child.stdout).on('line', (line) => t.comment(line))
+  createInterface(child.stdout as Readable).on('line', (line) => t.comment(line))
   const [code] = await once(child, 'close')
   t.equal(code, 0, 'no divergence')
 })

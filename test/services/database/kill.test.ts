@@ -1,19 +1,20 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { spawnPlain } from '../../plain-process.ts'
 import { databaseFile, openForeign, startEngine } from './engine.ts'
 
 const script = fileURLToPath(new URL(`./writing-process${extname(import.meta.url)}`, import.meta.url))
 
 /** Starts a process that writes, kills it in the midst of that, and gives what it had acknowledged. */
 const writeAndKill = async (file: string, acknowledgements: number) => {
-  const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawnPlain(script, { args: [file], stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const acknowledged: number[] = []
-  for await (const line of createInterface(child.stdout)) {
+  for await (const line of createInterface(child.stdout as Readable)) {
     acknowledged.push(Number(line))
     if (acknowledged.length === acknowledgements) child.kill('SIGKILL')
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { parseString } from 'fast-csv'
 import type { Field } from '../../../../schemas/table.ts'
+import { parseCsv } from '../../../csv.ts'
 import {
   allow,
   findRegistered,
@@ -276,20 +276,11 @@ const list = command(12, fc.record({ ...target, query }), (world, { query, ...ta
   )
 })
 
-const parse = (csv: string) =>
-  new Promise<string[][]>((resolve, reject) => {
-    const rows: string[][] = []
-    parseString(csv)
-      .on('data', (row) => rows.push(row))
-      .on('error', reject)
-      .on('end', () => resolve(rows))
-  })
-
 /** An export's lines, its doubles spelled as in JavaScript. */
 const readCsv =
   (fields: readonly Field[]) =>
   async ({ text }: Answer) => {
-    const [header, ...rows] = await parse(text)
+    const [header, ...rows] = await parseCsv(text)
     return [header, ...rows.map((row) => row.map((cell, index) => normalCell(fields[index] as Field, cell)))]
   }
 

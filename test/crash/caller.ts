@@ -1,53 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import tap, { type Test } from 'tap'
-import { PASSWORD } from '../helpers.ts'
-import { plainEnvironment, SERVER } from '../service-process.ts'
-
-/** A test has as long for each service that it starts: how many there are is a matter of the scale. */
-const TIME_MS = 120_000
-
-/** In all, since tap fails what took longer than its last limit. */
-const giveTime = (t: Test) => {
-  for (const test of [tap, t]) test.setTimeout(1000 * process.uptime() + TIME_MS)
-}
-
-/** Starts the real service, as `npm start` does. Resolves when it listens, or has ended before it did. */
-export const startService = async (t: Test, directory: string, env: Record<string, string> = {}) => {
-  giveTime(t)
-  const settings = { DATA_DIR: directory, PORT: '0', ADMIN_PASSWORD: PASSWORD }
-  const child = spawn(process.execPath, [SERVER], {
-    env: { ...plainEnvironment(), ...settings, ...env },
-    stdio: 'pipe'
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
-  const output: string[] = []
-  child.stderr.on('data', (chunk) => output.push(String(chunk)))
-  const address = await new Promise<string | null>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      output.push(String(chunk))
-      const found = /listens at (\S+)/.exec(output.join(''))
-      if (found) resolve(found[1] as string)
-    })
-    ended.then(() => resolve(null))
-  })
-  const end = (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    return ended
-  }
-  /** @throws with what it said, where it has ended before it listened */
-  const assertListening = () => {
-    if (address === null) throw new Error(`The service did not start: ${output.join('')}`)
-    return address
-  }
-  return { address, assertListening, end, ended, pid: child.pid, said: () => output.join('') }
-}
-
-export type Service = Awaited<ReturnType<typeof startService>>
 
 export interface Answer {
   /** 0: the connection ended before there was one. */
