@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
@@ -7,7 +7,7 @@ import { startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { askService, DATABASE, inspectFiles } from './oracle.ts'
+import { askService, DATABASE, inspectFiles, walSequence } from './oracle.ts'
 
 const CYCLES = scaled(200)
 /** A database gets older than the full count only in the long form, where its tables would slow down every start. */
@@ -28,15 +28,6 @@ const createWorld = async (t: Test): Promise<World> => {
   const access = await prepare(service.address, ledger)
   await service.end('SIGKILL')
   return { directory, ledger, access }
-}
-
-/** How often this WAL began anew: each time, all of it had been folded into the database (checkpointed). */
-const walSequence = (directory: string) => {
-  const header = Buffer.alloc(16)
-  const file = openSync(join(directory, `${DATABASE}-wal`), 'r')
-  readSync(file, header)
-  closeSync(file)
-  return header.readUInt32BE(12)
 }
 
 /** So little that some of the kills come while the WAL is being folded into the database. */
@@ -66,7 +57,7 @@ t.test('kill -9 loses nothing that was acknowledged, and leaves nothing that was
     }
     total.acknowledged += world.ledger.counts.acknowledged
     total.unknown += world.ledger.counts.unknown
-    total.checkpoints += walSequence(world.directory)
+    total.checkpoints += walSequence(readFileSync(join(world.directory, `${DATABASE}-wal`)))
   }
   t.comment(`${CYCLES} kills: ${JSON.stringify(total)}`)
   t.ok(total.unknown > 0, 'calls were under way when it was killed')

@@ -9,6 +9,9 @@ import type { Seen, Sight } from './ledger.ts'
 
 export const DATABASE = 'rowhouse.db'
 
+/** How often a WAL began anew: each time, all of it had been folded into the database (checkpointed). */
+export const walSequence = (wal: Buffer | undefined) => (wal && wal.length >= 16 ? wal.readUInt32BE(12) : 0)
+
 /** The database and its journals. Shared memory is not on the disk, and the lock holds nothing. */
 const isStored = (file: string) => file.startsWith(DATABASE) && !/-(?:shm|rowhouse-lock)$/.test(file)
 

@@ -22,7 +22,8 @@ export const createForgetfulDisk = (t: Test) => {
     writeFiles(directory, files)
     rmSync(journal, { force: true })
     const cut = { CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(lies && { CUT_LIES: '1' }) }
-    const service = await runService(t, { DATA_DIR: directory, ...interposer, ...cut })
+    // So little that some of the cuts come while the WAL is being folded into the database.
+    const service = await runService(t, { DATA_DIR: directory, WAL_SIZE: '1', ...interposer, ...cut })
     /** For as long as nothing else is started here. */
     const changes = () => [...readJournal(readFileSync(journal))]
     return { ...service, changes, survivors: () => survivors(files, changes()) }
