@@ -55,7 +55,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       onRequest: authenticateAdmin
     },
     async ({ session, body, ip }) => {
-      await admins.changeOwnPassword(session, body, ip)
+      await admins.changeOwnPassword(body, { session, address: ip })
       return done()
     }
   )
