@@ -26,7 +26,7 @@ export const statusOf: Record<ErrorKind, number> = {
 
 /** Failures that Fastify and Node find before a handler runs, by their own codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than BODY_LIMIT allows.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route takes.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Bodies must be application/json.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
@@ -37,6 +37,13 @@ const frameworkErrors: Record<string, () => DomainError> = {
 
 /** Characters of a path that a message repeats. */
 const SHOWN_PATH = 200
+
+export const routeNotFound = ({ method, url }: FastifyRequest) => {
+  const [path = ''] = url.split('?')
+  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${path.slice(0, SHOWN_PATH)}.`, {
+    hint: 'GET /openapi.json lists every route; /docs shows it.'
+  })
+}
 
 const internal = () =>
   new DomainError('INTERNAL_ERROR', 'Something went wrong on our side.', {
@@ -128,10 +135,7 @@ export default fp(
     fastify.server.on('request', (request, response) => exchanges.set(request.socket, { request, response }))
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
-      const [path = ''] = request.url.split('?')
-      throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${path.slice(0, SHOWN_PATH)}.`, {
-        hint: 'GET /openapi.json lists every route; /docs shows it.'
-      })
+      throw routeNotFound(request)
     })
   },
   { name: 'errors' }

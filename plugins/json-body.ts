@@ -18,11 +18,22 @@ const stringFault = (text: string): Fault | undefined => {
   return text.isWellFormed() ? undefined : { path: '', code: 'format', says: 'contains half of a surrogate pair' }
 }
 
+const within = (key: string, fault: Fault): Fault => ({ ...fault, path: pointer(key) + fault.path })
+
+const itemFault = (items: readonly unknown[], depth: number): Fault | undefined => {
+  for (let index = 0; index < items.length; index += 1) {
+    const fault = findFault(items[index], depth)
+    if (fault) return within(String(index), fault)
+  }
+  return undefined
+}
+
 const memberFault = (value: object, depth: number): Fault | undefined => {
   if (depth === 0) return { path: '', code: 'depth', says: `is nested deeper than ${DEEPEST_BODY} levels` }
-  for (const [key, member] of Object.entries(value)) {
-    const fault = stringFault(key) ?? findFault(member, depth - 1)
-    if (fault) return { ...fault, path: pointer(key) + fault.path }
+  if (Array.isArray(value)) return itemFault(value, depth - 1)
+  for (const key of Object.keys(value)) {
+    const fault = stringFault(key) ?? findFault(Reflect.get(value, key), depth - 1)
+    if (fault) return within(key, fault)
   }
   return undefined
 }

@@ -37,12 +37,26 @@ t.test('every method that HTTP knows is 405 on a known path, and 404 on an unkno
     const answer = await call('/health')
     refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
     t.match(answer.head, /^allow: GET, HEAD$/im)
-    if (method !== 'QUERY') refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
-    else refuses(t, await call('/nowhere'), 400, 'MALFORMED_REQUEST')
+    refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
 t.test('the longest key arrives, however it is encoded', async (t) => {
   const answer = await get(`/data/cats/records/${encodeURIComponent('€'.repeat(8000))}`, 'Host: localhost')
   refuses(t, answer, 401, 'INVALID_TOKEN')
+})
+
+t.test('where nothing takes a body, none is waited for or read', async (t) => {
+  const post = (path: string, connection: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n`
+  for (const [path, status, code] of [
+    ['/nowhere', 404, 'ROUTE_NOT_FOUND'],
+    ['/health', 405, 'METHOD_NOT_ALLOWED']
+  ] as const) {
+    refuses(t, await send(post(path, 'close')), status, code)
+    const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    const answer = await send(`${post(path, 'keep-alive')}not JSON${next}`)
+    t.equal(answer.statusCode, status)
+    t.match(answer.body, /"requestId".*HTTP\/1\.1 200 OK/s, 'what follows the body on its connection is answered')
+  }
 })
