@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
-import { DomainError } from '../services/errors.ts'
+import { DomainError, shown } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export const statusOf: Record<ErrorKind, number> = {
@@ -35,12 +35,9 @@ const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A part of the path is too long.')
 }
 
-/** Characters of a path that a message repeats. */
-const SHOWN_PATH = 200
-
 export const routeNotFound = ({ method, url }: FastifyRequest) => {
   const [path = ''] = url.split('?')
-  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${path.slice(0, SHOWN_PATH)}.`, {
+  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${shown(path)}.`, {
     hint: 'GET /openapi.json lists every route; /docs shows it.'
   })
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, invalid, pointer } from '../services/errors.ts'
+import { DomainError, invalid, pointer, shown } from '../services/errors.ts'
 
 /** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
 const DEEPEST_BODY = 100
@@ -18,7 +18,7 @@ const stringFault = (text: string): Fault | undefined => {
   return text.isWellFormed() ? undefined : { path: '', code: 'format', says: 'contains half of a surrogate pair' }
 }
 
-const within = (key: string, fault: Fault): Fault => ({ ...fault, path: pointer(key) + fault.path })
+const within = (key: string, fault: Fault): Fault => ({ ...fault, path: pointer(shown(key)) + fault.path })
 
 const itemFault = (items: readonly unknown[], depth: number): Fault | undefined => {
   for (let index = 0; index < items.length; index += 1) {

@@ -6,7 +6,7 @@ import type {
   preHandlerHookHandler
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, tableNotFound } from '../services/errors.ts'
+import { DomainError, shown, tableNotFound } from '../services/errors.ts'
 import type { NeededAction } from '../services/permissions.ts'
 import type { RegisteredTable } from '../services/tables/registered-table.ts'
 import type { LiveToken, TokenService } from '../services/tokens.ts'
@@ -41,7 +41,7 @@ export interface TokenAuthOptions {
 
 const actionNotAllowed = (action: NeededAction, table: string) => {
   const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
-  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${table}'.`, {
+  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${shown(table)}'.`, {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }

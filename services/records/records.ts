@@ -7,7 +7,7 @@ import {
   UnexpectedChanges,
   type WriteResult
 } from '../database/database.ts'
-import { DomainError, invalid, recordNotFound } from '../errors.ts'
+import { DomainError, invalid, recordNotFound, shown } from '../errors.ts'
 import { kindOf } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
@@ -58,9 +58,13 @@ const refusedByConstraint = () =>
   )
 
 const ambiguousKey = (pk: string) =>
-  new DomainError('STRUCTURE_CHANGED', `Two records have keys that are spelled '${pk}', one a number and one a text.`, {
-    hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
-  })
+  new DomainError(
+    'STRUCTURE_CHANGED',
+    `Two records have keys that are spelled '${shown(pk)}', one a number and one a text.`,
+    {
+      hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
+    }
+  )
 
 const roundedKey = () =>
   invalid(
@@ -130,7 +134,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   const incrementable = ({ table, columns }: View, name: string): Column => {
     const column = columns.get(name)
-    if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
+    if (!column)
+      throw invalid([{ path: '/field', code: 'unknown', message: `'${shown(name)}' is no field of this table.` }])
     if (!INCREMENTABLE.includes(kindOf(column)) || column.isPrimary || !isWritable(table, column)) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { SqlValue } from '../database/database.ts'
-import { pointer } from '../errors.ts'
+import { pointer, shown } from '../errors.ts'
 import { type ColumnKind, kindOf } from '../sql/column-kind.ts'
 import { parseBase64, parseInteger } from '../sql/keys.ts'
 import type { Column } from '../tables/registered-table.ts'
@@ -68,9 +68,10 @@ const checks: Record<Exclude<ColumnKind, 'json'>, (value: unknown) => Checked> =
 const findRounded = (value: unknown): string | undefined => {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [key, member] of Object.entries(value)) {
-    const below = findRounded(member)
-    if (below !== undefined) return pointer(key) + below
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  for (let index = 0; index < members.length; index += 1) {
+    const below = findRounded(members[index])
+    if (below !== undefined) return pointer(shown(String(Object.keys(value)[index]))) + below
   }
   return undefined
 }
