@@ -6,9 +6,10 @@ import type {
   preHandlerHookHandler
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, shown, tableNotFound } from '../services/errors.ts'
+import { DomainError, shown } from '../services/errors.ts'
 import type { NeededAction } from '../services/permissions.ts'
 import type { RegisteredTable } from '../services/tables/registered-table.ts'
+import { openToTokens } from '../services/tables/token-access.ts'
 import type { LiveToken, TokenService } from '../services/tokens.ts'
 
 declare module 'fastify' {
@@ -45,11 +46,6 @@ const actionNotAllowed = (action: NeededAction, table: string) => {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }
-
-const tableReadOnly = (table: string) =>
-  new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
-    hint: 'An administrator can make it editable: PUT /admin/tables/:id.'
-  })
 
 /** The boundary where the validated path gets its type. */
 const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
@@ -107,13 +103,6 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
-    const findTable = (name: string, isWrite: boolean) => {
-      const table = tables.find(name)
-      if (!table?.isPublished) throw tableNotFound(name)
-      if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
-      return table
-    }
-
     // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.
     fastify.decorate('allow', (action) => {
       const isWrite = action !== 'read'
@@ -123,7 +112,7 @@ export default fp<TokenAuthOptions>(
         const name = existing ?? bodyTable(request)
         if (!token.scope.allows(action, name)) throw actionNotAllowed(action, name)
         request[TOKEN] = token
-        if (existing !== undefined) request[TABLE] = findTable(existing, isWrite)
+        if (existing !== undefined) request[TABLE] = openToTokens(tables.find(existing), existing, isWrite)
         done()
       }
     })
