@@ -3,13 +3,15 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, HTTPMethods
 import fp from 'fastify-plugin'
 import findMyWay from 'find-my-way'
 import { DomainError } from '../services/errors.ts'
+import { routeNotFound } from './errors.ts'
 
 /** The path of a wildcard that answers for every unknown path: @fastify/cors has one for OPTIONS. */
 const ANY_PATH = '*'
 
 /**
  * Fastify answers a known path with another method as 404; HTTP has 405 for it, with the methods that there are
- * (RFC 9110, 15.5.6). Registered before all routes, whose paths it notes; asked only where no route was found.
+ * (RFC 9110, 15.5.6). Both are said before a body is read: Fastify would parse it first. Registered before all routes,
+ * whose paths it notes; asked only where no route was found.
  */
 export default fp(
   async (fastify) => {
@@ -22,16 +24,15 @@ export default fp(
     const allowedAt = (url: string) =>
       METHODS.filter((method) => fastify.hasRoute({ url, method: method as HTTPMethods })).sort()
 
-    const refuseOtherMethod = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-      const isFound = !request.is404 && request.routeOptions.url !== ANY_PATH
-      const known = isFound ? null : paths.find('GET', request.url)
-      if (!known) return done()
+    const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      if (!request.is404 && request.routeOptions.url !== ANY_PATH) return done()
+      const known = paths.find('GET', request.url)
+      if (!known) throw routeNotFound(request)
       const allow = allowedAt(known.store).join(', ')
       reply.header('allow', allow)
       throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here. Allowed: ${allow}.`)
     }
-    // In onRequest, so that no body is read first.
-    fastify.addHook('onRequest', refuseOtherMethod)
+    fastify.addHook('onRequest', refuseUnknown)
   },
-  { name: 'allowed-methods' }
+  { name: 'allowed-methods', dependencies: ['errors'] }
 )

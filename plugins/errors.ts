@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
-import { DomainError } from '../services/errors.ts'
+import { DomainError, shown } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export const statusOf: Record<ErrorKind, number> = {
@@ -31,7 +31,7 @@ export const notJson = () =>
 
 /** Failures that Fastify and Node find before a handler runs, by their own codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than BODY_LIMIT allows.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route takes.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
@@ -40,8 +40,12 @@ const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A part of the path is too long.')
 }
 
-/** Characters of a path that a message repeats. */
-const SHOWN_PATH = 200
+export const routeNotFound = ({ method, url }: FastifyRequest) => {
+  const [path = ''] = url.split('?')
+  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${shown(path)}.`, {
+    hint: 'GET /openapi.json lists every route; /docs shows it.'
+  })
+}
 
 const internal = () =>
   new DomainError('INTERNAL_ERROR', 'Something went wrong on our side.', {
@@ -148,10 +152,7 @@ export default fp(
     fastify.server.on('request', remember)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
-      const [path = ''] = request.url.split('?')
-      throw new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${path.slice(0, SHOWN_PATH)}.`, {
-        hint: 'GET /openapi.json lists every route; /docs shows it.'
-      })
+      throw routeNotFound(request)
     })
   },
   { name: 'errors' }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, type Fault, invalid, pointer } from '../services/errors.ts'
+import { DomainError, type Fault, invalid, pointer, shown } from '../services/errors.ts'
 
 /** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
 const DEEPEST_BODY = 100
@@ -11,11 +11,25 @@ const stringFault = (text: string): Fault | undefined => {
   return text.isWellFormed() ? undefined : { code: 'format', message: 'contains half of a surrogate pair' }
 }
 
+const within = (key: string, fault: Fault): Fault => ({
+  ...fault,
+  below: pointer(shown(key)) + (fault.below ?? '')
+})
+
+const itemFault = (items: readonly unknown[], depth: number): Fault | undefined => {
+  for (let index = 0; index < items.length; index += 1) {
+    const fault = findFault(items[index], depth)
+    if (fault) return within(String(index), fault)
+  }
+  return undefined
+}
+
 const memberFault = (value: object, depth: number): Fault | undefined => {
   if (depth === 0) return { code: 'depth', message: `is nested deeper than ${DEEPEST_BODY} levels` }
-  for (const [key, member] of Object.entries(value)) {
-    const fault = stringFault(key) ?? findFault(member, depth - 1)
-    if (fault) return { ...fault, below: pointer(key) + (fault.below ?? '') }
+  if (Array.isArray(value)) return itemFault(value, depth - 1)
+  for (const key of Object.keys(value)) {
+    const fault = stringFault(key) ?? findFault(Reflect.get(value, key), depth - 1)
+    if (fault) return within(key, fault)
   }
   return undefined
 }

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, overloaded } from '../services/errors.ts'
+import { DomainError, overloaded, shown } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
@@ -25,10 +26,20 @@ const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHan
   done()
 }
 
+/** A name or an address, and perhaps a port (RFC 3986, 3.2.2). */
+const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
+
+/** Every Host header: Node keeps the first one only. */
+const hostsOf = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host')
+
 /** RFC 9112, 3.2. Programs that speak HTTP/1.0 need none. */
 const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  if (raw.headers.host === undefined && raw.httpVersion !== '1.0') {
-    throw new DomainError('MALFORMED_REQUEST', 'The request has no Host header.')
+  // Two of them make none.
+  const host = hostsOf(raw).join(' ')
+  const isNeeded = host !== '' || raw.httpVersion !== '1.0'
+  if (isNeeded && !HOST.test(host)) {
+    throw new DomainError('MALFORMED_REQUEST', 'The request has no Host header, more than one, or one that is no host.')
   }
   done()
 }
@@ -37,9 +48,13 @@ const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: 
 const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
   const encoding = headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity') {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Bodies are taken as they are, not encoded as '${encoding}'.`, {
-      hint: 'Leave Content-Encoding out.'
-    })
+    throw new DomainError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Bodies are taken as they are, not encoded as '${shown(encoding)}'.`,
+      {
+        hint: 'Leave Content-Encoding out.'
+      }
+    )
   }
   done()
 }

@@ -31,7 +31,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** An onRequest hook: a live session, or 401. */
     authenticateAdmin: RequestHook
-    /** A preHandler hook: where a body had to be waited for, the session is still alive. */
+    /** A preHandler hook: the session is still alive where a body, an empty one too, may have been waited for. */
     confirmAdmin: RequestHook
     /** An onRequest hook, after `authenticateAdmin`: with REQUIRE_PASSWORD_CHANGE, the password is one's own. */
     requirePasswordChange: RequestHook
@@ -144,7 +144,7 @@ export default fp(
     fastify.decorate('authenticateAdmin', authenticateAdmin)
 
     fastify.decorate('confirmAdmin', async (request) => {
-      if (request.body !== undefined) await authenticateAdmin(request)
+      if (!SAFE_METHODS.has(request.method)) await authenticateAdmin(request)
     })
 
     fastify.decorate('requirePasswordChange', async ({ admin }) => {

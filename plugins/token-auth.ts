@@ -6,9 +6,10 @@ import type {
   preHandlerHookHandler
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, tableNotFound } from '../services/errors.ts'
+import { DomainError, shown } from '../services/errors.ts'
 import type { NeededAction } from '../services/permissions.ts'
 import type { RegisteredTable } from '../services/tables/registered-table.ts'
+import { openToTokens } from '../services/tables/token-access.ts'
 import type { LiveToken } from '../services/tokens.ts'
 
 declare module 'fastify' {
@@ -40,15 +41,10 @@ export interface TokenAuthOptions {
 
 const actionNotAllowed = (action: NeededAction, table: string) => {
   const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
-  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${table}'.`, {
+  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${shown(table)}'.`, {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }
-
-const tableReadOnly = (table: string) =>
-  new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
-    hint: 'An administrator can make it editable: PUT /admin/tables/:id.'
-  })
 
 /** The boundary where the validated path gets its type. */
 const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
@@ -106,13 +102,6 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
-    const findTable = (name: string, isWrite: boolean) => {
-      const table = tables.find(name)
-      if (!table?.isPublished) throw tableNotFound(name)
-      if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
-      return table
-    }
-
     // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.
     fastify.decorate('allow', (action) => {
       const isWrite = action !== 'read'
@@ -122,7 +111,7 @@ export default fp<TokenAuthOptions>(
         const name = existing ?? bodyTable(request)
         if (!token.scope.allows(action, name)) throw actionNotAllowed(action, name)
         request[TOKEN] = token
-        if (existing !== undefined) request[TABLE] = findTable(existing, isWrite)
+        if (existing !== undefined) request[TABLE] = openToTokens(tables.find(existing), existing, isWrite)
         done()
       }
     })

@@ -1,10 +1,10 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
-import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
-import { DomainError, invalid, pointer } from '../services/errors.ts'
+import { DomainError, invalid, pointer, shown } from '../services/errors.ts'
 import { notJson } from './errors.ts'
 import { findFault, parseJson, refuse } from './json-body.ts'
 
@@ -79,7 +79,7 @@ const says = (error: ErrorObject, path: string) => {
 
 const toDetail = (error: ErrorObject): ErrorDetail => {
   const key = keyOf(error)
-  const path = error.instancePath + (key === undefined ? '' : pointer(key))
+  const path = error.instancePath + (key === undefined ? '' : pointer(shown(key)))
   const isChoice = error.keyword === 'anyOf' && valuesOf(error) !== undefined
   return { path, code: isChoice ? 'enum' : (detailCodes[error.keyword] ?? 'invalid'), message: says(error, path) }
 }
@@ -146,10 +146,20 @@ const AJV_OPTIONS = { strict: false, verbose: true, meta: false, validateSchema:
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 
+const bodyNotAllowed = () => new DomainError('BODY_NOT_ALLOWED', 'This route takes no body.')
+
 /** Routes that take no body accept none, an empty one, or {}. */
 const refuseBody = (body: unknown) => {
   if (body === undefined || isEmptyObject(body)) return
-  throw new DomainError('BODY_NOT_ALLOWED', 'This route takes no body.')
+  throw bodyNotAllowed()
+}
+
+/** The body of a GET or HEAD is never read. What is announced as no longer than {} may be just that; more is refused. */
+const refuseUnreadBody = ({ method, headers }: FastifyRequest, reply: FastifyReply) => {
+  if (!['GET', 'HEAD'].includes(method)) return
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= '{}'.length) return
+  reply.header('connection', 'close')
+  throw bodyNotAllowed()
 }
 
 /** Routes that take no query parameters have no schema that could refuse them. */
@@ -157,7 +167,7 @@ const refuseQuery = (query: unknown) => {
   const names = Object.keys(query as object)
   if (names.length === 0) return
   throw invalid(
-    names.map((name) => ({ path: pointer(name), code: 'unknown', message: `'${name}' is not known here.` }))
+    names.map(shown).map((name) => ({ path: pointer(name), code: 'unknown', message: `'${name}' is not known here.` }))
   )
 }
 
@@ -184,10 +194,13 @@ export default fp(
       throw notJson()
     })
 
-    fastify.addHook('preValidation', ({ url, body, query, routeOptions: { schema } }, _reply, done) => {
+    fastify.addHook('preValidation', (request, reply, done) => {
+      const { url, body, query, routeOptions } = request
+      const { schema } = routeOptions
       if (url.includes('%')) refuseUndecodable(url)
       if (schema?.operationId !== undefined) {
         if (schema.body === undefined) refuseBody(body)
+        refuseUnreadBody(request, reply)
         if (schema.querystring === undefined) refuseQuery(query)
       }
       done()

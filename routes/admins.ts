@@ -30,7 +30,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(AdminAccountSchema) }
       }
     },
-    async ({ body, ip }) => ok(await admins.create(body, ip))
+    async ({ body, session, ip }) => ok(await admins.create(body, { session, address: ip }))
   )
 
   fastify.put(
@@ -47,8 +47,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params, body, admin, ip }) => {
-      await admins.update(params.id, body, { id: admin.id, address: ip })
+    async ({ params, body, session, ip }) => {
+      await admins.update(params.id, body, { session, address: ip })
       return done()
     }
   )
@@ -65,8 +65,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params }) => {
-      await admins.remove(params.id)
+    async ({ params, session, ip }) => {
+      await admins.remove(params.id, { session, address: ip })
       return done()
     }
   )

@@ -2,9 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AdminSchema, LoginResultSchema, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
 import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
 
+/** Bytes, for those who have no session yet: the longest name and password, each character of them escaped, fit in. */
+const LARGEST_LOGIN = 32 * 1024
+
 /** Open to administrators who still have to change their password: these routes are how they do it. */
 const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { admins, sessions, authenticateAdmin } = fastify
+  const { admins, sessions, authenticateAdmin, config } = fastify
   fastify.addHook('onRequest', fastify.refuseCrossSite)
 
   fastify.post(
@@ -18,7 +21,8 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Sets the session cookie. Ten failures in 15 minutes from an address close the name to it for a while.',
         body: LoginSchema,
         response: { 200: Envelope(LoginResultSchema) }
-      }
+      },
+      bodyLimit: Math.min(LARGEST_LOGIN, config.BODY_LIMIT)
     },
     async ({ body, ip }, reply) => {
       const session = await sessions.logIn(body, ip)
@@ -55,7 +59,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       onRequest: authenticateAdmin
     },
     async ({ session, body, ip }) => {
-      await admins.changeOwnPassword(session, body, ip)
+      await admins.changeOwnPassword(body, { session, address: ip })
       return done()
     }
   )

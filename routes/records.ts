@@ -16,7 +16,7 @@ import { okText } from './json-text.ts'
 const tags = ['records']
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, clock } = fastify
+  const { records, exports, tables, clock, authenticateAdmin } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
 
   fastify.get(
@@ -46,9 +46,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: CsvSchema }
       }
     },
-    async ({ params, query }, reply) => {
-      const view = viewOf(params.id)
-      return sendCsv(reply, view.table.name, clock(), await exports.exportCsv(view, query))
+    async (request, reply) => {
+      const view = viewOf(request.params.id)
+      const chunks = await exports.exportCsv(view, request.query, () => authenticateAdmin(request))
+      return sendCsv(reply, view.table.name, clock(), chunks)
     }
   )
 

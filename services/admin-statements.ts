@@ -48,11 +48,11 @@ export const updateAdmin = (id: number, { nickname, hash }: AccountChanges, now:
   expect: 1
 })
 
-/** A session ends with every other change of the password, so one that still exists vouches for the old password. */
-export const changePassword = (session: string, hash: string, now: number): Statement => ({
+/** A session ends with every other change of the password: where the unit asks for it, it vouches for the old one. */
+export const changePassword = (id: number, hash: string, now: number): Statement => ({
   sql: `UPDATE _rowhouse_admins SET password_hash = ?, must_change_password = 0, updated_at = max(?, updated_at + 1)
-        WHERE id = (SELECT admin_id FROM _rowhouse_sessions WHERE id = ?)`,
-  params: [hash, BigInt(now), session],
+        WHERE id = ?`,
+  params: [hash, BigInt(now), BigInt(id)],
   expect: 1
 })
 

@@ -6,7 +6,7 @@ import type { Credentials } from './credentials.ts'
 import { type Database, type Row, type Statement, UnexpectedChanges } from './database/database.ts'
 import { DomainError, invalid } from './errors.ts'
 import { normalizePassword } from './passwords.ts'
-import { endSessionsOf } from './session-statements.ts'
+import { endSessionsOf, readSession } from './session-statements.ts'
 import { authenticationRequired, type Session } from './sessions.ts'
 
 interface Dependencies {
@@ -18,8 +18,8 @@ interface Dependencies {
 }
 
 /** Who acts, and from where. */
-interface Actor {
-  readonly id: number
+export interface Actor {
+  readonly session: Session
   readonly address: string
 }
 
@@ -69,33 +69,38 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     throw invalid([{ path, code: 'length', message }])
   }
 
-  /** Whether the unit was committed; false where a statement of it met other rows than it expects. */
-  const commit = async (unit: readonly Statement[]) => {
+  /**
+   * The results of the unit; null where a statement of it met other rows than it expects. The session is asked for in
+   * the same transaction: it may have ended while a password waited to be hashed.
+   * @throws AUTHENTICATION_REQUIRED
+   */
+  const commit = async ({ session }: Actor, unit: readonly Statement[]) => {
     try {
-      await db.write(unit)
-      return true
+      const [, ...results] = await db.write([{ ...readSession(session.id, clock()), expect: 1 }, ...unit])
+      return results
     } catch (error) {
-      if (error instanceof UnexpectedChanges) return false
-      throw error
+      if (!(error instanceof UnexpectedChanges)) throw error
+      if (error.statement === 0) throw authenticationRequired()
+      return null
     }
   }
 
   const list = async (): Promise<AdminAccount[]> => (await db.read(statements.listAdmins)).map(toAccount)
 
   /** @throws ADMIN_EXISTS */
-  const create = async ({ name, nickname, password }: NewAdmin, address: string): Promise<AdminAccount> => {
+  const create = async ({ name, nickname, password }: NewAdmin, by: Actor): Promise<AdminAccount> => {
     assertLongEnough(password, '/password')
-    const hash = await credentials.hash(password, address)
-    const [inserted] = await db.write([statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
+    const hash = await credentials.hash(password, by.address)
+    const results = await commit(by, [statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
       throw error instanceof DomainError && error.code === 'UNIQUE_VIOLATION' ? adminExists(name) : error
     })
-    return toAccount(inserted?.rows[0] as Row)
+    return toAccount(results?.[0]?.rows[0] as Row)
   }
 
-  const hashForAnother = async (id: number, password: string, by: Actor) => {
-    if (id === by.id) throw ownPassword()
+  const hashForAnother = async (id: number, password: string, { session, address }: Actor) => {
+    if (id === session.admin.id) throw ownPassword()
     assertLongEnough(password, '/password')
-    return credentials.hash(password, by.address)
+    return credentials.hash(password, address)
   }
 
   /**
@@ -106,12 +111,12 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     const hash = password === undefined ? null : await hashForAnother(id, password, by)
     const unit = [statements.updateAdmin(id, { nickname: nickname ?? null, hash }, clock())]
     if (hash !== null) unit.push(endSessionsOf(id))
-    if (!(await commit(unit))) throw adminNotFound(id)
+    if (!(await commit(by, unit))) throw adminNotFound(id)
   }
 
   /** Ends the sessions too: they refer to the administrator. @throws ADMIN_NOT_FOUND, LAST_ADMIN */
-  const remove = async (id: number) => {
-    if (await commit([statements.deleteUnlessLast(id)])) return
+  const remove = async (id: number, by: Actor) => {
+    if (await commit(by, [statements.deleteUnlessLast(id)])) return
     const [admin] = await db.read(statements.findAdmin(id))
     throw admin ? lastAdmin() : adminNotFound(id)
   }
@@ -120,7 +125,9 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
    * Keeps the given session and ends every other one of its administrator.
    * @throws WRONG_PASSWORD, which counts as a failed login; TOO_MANY_ATTEMPTS
    */
-  const changeOwnPassword = async ({ id, admin }: Session, change: PasswordChange, address: string) => {
+  const changeOwnPassword = async (change: PasswordChange, by: Actor) => {
+    const { address, session } = by
+    const { id, admin } = session
     assertLongEnough(change.newPassword, '/newPassword')
     if (normalizePassword(change.newPassword) === normalizePassword(change.oldPassword)) {
       throw invalid([
@@ -136,8 +143,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     )
     if (verified === null) throw new DomainError('WRONG_PASSWORD', 'The old password is wrong.')
     const hash = await credentials.hash(change.newPassword, address)
-    const unit = [statements.changePassword(id, hash, clock()), endSessionsOf(admin.id, id)]
-    if (!(await commit(unit))) throw authenticationRequired()
+    await commit(by, [statements.changePassword(admin.id, hash, clock()), endSessionsOf(admin.id, id)])
   }
 
   /** Creates an administrator where there is none at all, and says so; null where there is one. */

@@ -27,6 +27,13 @@ export class DomainError extends Error {
   }
 }
 
+/** Characters of a caller's text that a message repeats. */
+const MOST_SHOWN = 200
+
+/** A name that the caller made up, as a message repeats it: not the whole of a long one. */
+export const shown = (name: string) =>
+  name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN).toWellFormed()}…` : name
+
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export const pointer = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
@@ -50,7 +57,10 @@ export const overloaded = (message: string, retryAfter: number) =>
   new DomainError('OVERLOADED', message, { retryAfter })
 
 export const tableNotFound = (ref: string | number) =>
-  new DomainError('TABLE_NOT_FOUND', `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${ref}'`}.`)
+  new DomainError(
+    'TABLE_NOT_FOUND',
+    `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${shown(ref)}'`}.`
+  )
 
 export const recordNotFound = (pk: string) =>
-  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${pk}'.`)
+  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${shown(pk)}'.`)

@@ -24,6 +24,9 @@ const GROWTH = 8
 
 type Chunk = Uint8Array | string
 
+/** Asked before rows leave, as an export may take hours: rejects where its caller may no longer have them. */
+type Confirm = () => Promise<void>
+
 const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanceof Uint8Array ? row.chunk : null)
 
 /** Rows for the next step, from how wide the last ones were. */
@@ -90,14 +93,15 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   /** Yields nothing first, once it is known that there will be an answer: see `exportCsv`. */
-  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
+  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, confirm: Confirm): AsyncGenerator<Chunk> {
     try {
-      const first = await rows.next()
+      let step = await rows.next()
       yield ''
       yield header
-      if (first.done) return
-      yield first.value
-      yield* rows
+      for (; !step.done; step = await rows.next()) {
+        await confirm()
+        yield step.value
+      }
     } finally {
       await rows.return(undefined)
     }
@@ -108,10 +112,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
    * Resolves once the first rows are there, so that whatever can be refused is refused before the answer begins.
    * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
    */
-  const exportCsv = async (view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
+  const exportCsv = async (view: View, query: ExportQuery, confirm: Confirm): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
     const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
-    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query))
+    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query), confirm)
     // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
     await chunks.next()
     return chunks

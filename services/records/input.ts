@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { SqlValue } from '../database/database.ts'
-import { DomainError, type Fault, invalid, pointer } from '../errors.ts'
+import { DomainError, type Fault, invalid, pointer, shown } from '../errors.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
@@ -50,7 +50,7 @@ const readBody = (view: View, body: RecordBody) => {
     // A key of this name would vanish from every JavaScript object that it is copied to.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
     if (!column) {
-      faults.push(detail(name, { code: 'unknown', message: 'is no field of this table' }))
+      faults.push(detail(shown(name), { code: 'unknown', message: 'is no field of this table' }))
       continue
     }
     const checked = check(view.table, column, value)

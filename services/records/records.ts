@@ -7,7 +7,7 @@ import {
   UnexpectedChanges,
   type WriteResult
 } from '../database/database.ts'
-import { DomainError, invalid, recordNotFound } from '../errors.ts'
+import { DomainError, invalid, recordNotFound, shown } from '../errors.ts'
 import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
@@ -127,7 +127,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   const incrementable = ({ table, columns }: View, name: string): Column => {
     const column = columns.get(name)
-    if (!column) throw invalid([{ path: '/field', code: 'unknown', message: `'${name}' is no field of this table.` }])
+    if (!column)
+      throw invalid([{ path: '/field', code: 'unknown', message: `'${shown(name)}' is no field of this table.` }])
     if (!isNumeric(column) || column.isPrimary || !isWritable(table, column)) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }

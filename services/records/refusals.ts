@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../errors.ts'
+import { DomainError, invalid, shown } from '../errors.ts'
 
 export const refusedByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
@@ -16,17 +16,25 @@ export const overflow = (name: string) =>
   new DomainError('INCREMENT_OVERFLOW', `The sum does not fit '${name}'. It stays as it was.`)
 
 export const stillReferredTo = (pk: string) =>
-  new DomainError('FOREIGN_KEY_VIOLATION', `Other records refer to the record '${pk}', so it cannot be deleted.`, {
-    hint: 'Delete them first, or let them refer to another one.'
-  })
+  new DomainError(
+    'FOREIGN_KEY_VIOLATION',
+    `Other records refer to the record '${shown(pk)}', so it cannot be deleted.`,
+    {
+      hint: 'Delete them first, or let them refer to another one.'
+    }
+  )
 
 export const isForeignKeyViolation = (error: unknown) =>
   error instanceof DomainError && error.code === 'FOREIGN_KEY_VIOLATION'
 
 export const ambiguousKey = (pk: string) =>
-  new DomainError('STRUCTURE_CHANGED', `Two records have keys that are spelled '${pk}', one a number and one a text.`, {
-    hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
-  })
+  new DomainError(
+    'STRUCTURE_CHANGED',
+    `Two records have keys that are spelled '${shown(pk)}', one a number and one a text.`,
+    {
+      hint: 'Send the key field along, as a number or as text, to say which of them is meant.'
+    }
+  )
 
 export const roundedKey = () =>
   invalid(

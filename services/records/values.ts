@@ -1,5 +1,5 @@
 import type { SqlValue } from '../database/database.ts'
-import { type Fault, pointer } from '../errors.ts'
+import { type Fault, pointer, shown } from '../errors.ts'
 import { type ColumnKind, kindOf } from '../sql/column-kind.ts'
 import { parseBase64, parseInteger } from '../sql/spellings.ts'
 import type { Column } from '../tables/registered-table.ts'
@@ -61,9 +61,10 @@ const checks: Record<Exclude<ColumnKind, 'json'>, (value: unknown) => Checked> =
 const findRounded = (value: unknown): string | undefined => {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [key, member] of Object.entries(value)) {
-    const below = findRounded(member)
-    if (below !== undefined) return pointer(key) + below
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  for (let index = 0; index < members.length; index += 1) {
+    const below = findRounded(members[index])
+    if (below !== undefined) return pointer(shown(String(Object.keys(value)[index]))) + below
   }
   return undefined
 }

@@ -77,12 +77,13 @@ export const createTableRegistry = (db: Database) => {
 
   const load = async () => {
     const statement = (sql: string) => db.read({ sql, params: [] })
-    const [rows, triggers, cascades, replaces] = await Promise.all([
-      statement(`SELECT ${REGISTRY_COLUMNS} FROM _rowhouse_tables`),
+    const [triggers, cascades, replaces] = await Promise.all([
       statement(TRIGGERS),
       statement(CASCADES),
       statement(REPLACES)
     ])
+    // After the others, which come later where they meet a lock: what we acknowledge meanwhile must not be undone.
+    const rows = await statement(`SELECT ${REGISTRY_COLUMNS} FROM _rowhouse_tables`)
     byId = new Map()
     byName = new Map()
     for (const row of rows) apply(toRegisteredTable(row))

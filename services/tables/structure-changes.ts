@@ -1,5 +1,5 @@
 import type { FieldChanges } from '../../schemas/table.ts'
-import { invalid } from '../errors.ts'
+import { invalid, shown } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { defaultAs, reachableRowid } from '../sql/introspection.ts'
@@ -40,7 +40,7 @@ export const changeColumns = (columns: readonly Column[], changes: readonly Fiel
     const column = byName.get(name)
     if (!column)
       throw invalid([
-        { path: `/fields/${index}/name`, code: 'unknown', message: `'${name}' is no field of this table.` }
+        { path: `/fields/${index}/name`, code: 'unknown', message: `'${shown(name)}' is no field of this table.` }
       ])
     if (column.isPrimary && change.isHidden) {
       throw invalid([

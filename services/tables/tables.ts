@@ -12,6 +12,7 @@ import type { RegisteredTable } from './registered-table.ts'
 import { type TableRegistry, toRegisteredTable } from './registry.ts'
 import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
 import { deleteTable, insertTable, selectNamed, updateMetadata, updateStructure } from './table-statements.ts'
+import { openToTokens } from './token-access.ts'
 
 interface TableServiceOptions {
   readonly db: Database
@@ -150,11 +151,14 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       return [updateStructure(table, keepChoices(found.structure, table.structure), clock())]
     })
 
-  /** @throws TABLE_NOT_FOUND, FIELD_EXISTS, VALIDATION_FAILED */
+  /**
+   * For tokens, which may have lost the table to a change that came in between.
+   * @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED
+   */
   const addField = (id: number, field: NewField): Promise<RegisteredTable> =>
     change(id, async (table) => {
       const { column, defaultValue } = declareField(field)
-      const { columns } = table.structure
+      const { columns } = openToTokens(table, table.name, true).structure
       if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {
         throw new DomainError('FIELD_EXISTS', `The table has a field '${column.name}' already.`)
       }

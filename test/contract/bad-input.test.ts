@@ -530,6 +530,38 @@ check('permissions', [
   ]
 ])
 
+t.test('a long name is not repeated whole', async (t) => {
+  const long = '😀'.repeat(1700)
+  const written = encodeURIComponent(long)
+  const headers = { ...token.headers, 'content-encoding': 'x'.repeat(7000) }
+  const calls: Record<string, () => Promise<Answer>> = {
+    'a field to sort by': () => token.get(`${url}?order=${written}`),
+    'a query parameter': () => token.get(`${url}?${written}=1`),
+    'a query parameter of a route without any': () => token.get(`${url}/records/1?${written}=1`),
+    'a table': () => token.get(`/data/${written}`),
+    'a table out of scope': () => reader.get(`/data/${written}`),
+    'a key': () => token.get(`${url}/records/${written}`),
+    'a route': () => token.get(`/${written}`),
+    'a field to write': () => token.post(`${url}/records`, { [long]: 1 }),
+    'a field to count': () => token.post(`${url}/incr`, { pk: '1', field: long }),
+    'a field to change': () => admin.put(adminTable, { fields: [{ name: long, label: '' }] }),
+    'a key of a body': () => admin.post('/auth/login', { name: 'admin', password: 'x', [long]: 1 }),
+    'a key of a body with NUL behind it': () => admin.post('/auth/login', { [long]: '\0' }),
+    'a key of a field that holds too large a number': () =>
+      token.post(`${url}/records`, { extra: { [long]: 2 ** 60 } }),
+    'an encoding': () => client(app, headers).post(`${url}/records`, {})
+  }
+  for (const [what, call] of Object.entries(calls)) {
+    const answer = await call()
+    t.ok([400, 403, 404, 415].includes(answer.statusCode), what)
+    t.ok(isFailure(answer.json()), what)
+    t.match(answer.json().error.message, '…', what)
+    t.ok(answer.rawPayload.length < 2500, `${what}: ${answer.rawPayload.length}`)
+  }
+  const exact = 'x'.repeat(200)
+  t.match((await token.get(`/data/${exact}`)).json().error.message, `'${exact}'`)
+})
+
 t.test('what no HTTP client would send', async (t) => {
   const send = await listenRaw(t, app)
   const host = 'Host: localhost\r\nConnection: close\r\n'

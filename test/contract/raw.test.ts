@@ -22,6 +22,40 @@ t.test('HTTP/1.1 needs a Host, HTTP/1.0 does not', async (t) => {
   t.equal((await send('GET /health HTTP/1.0\r\n\r\n')).statusCode, 200)
 })
 
+t.test('the Host is one, and names a host', async (t) => {
+  const hosts = [
+    'localhost',
+    'rows.example:3000',
+    '127.0.0.1:80',
+    '[::1]:3000',
+    '[fe80::1%25eth0]',
+    'a_b.example:',
+    'x%20y'
+  ]
+  for (const host of hosts) t.equal((await get('/health', `Host: ${host}`)).statusCode, 200, host)
+  for (const host of ['', ':80', 'a b', 'a/b', 'a@b', 'a:b', 'a,b:1:2', '::1', '[::1', 'ü', 'a\tb'])
+    refuses(t, await get('/health', `Host: ${host}`), 400, 'MALFORMED_REQUEST')
+  refuses(t, await get('/health', 'Host: localhost', 'Host: localhost'), 400, 'MALFORMED_REQUEST')
+  refuses(t, await get('/health', 'Host: localhost', 'hOST: elsewhere'), 400, 'MALFORMED_REQUEST')
+  refuses(t, await send('GET /health HTTP/1.0\r\nHost: a b\r\n\r\n'), 400, 'MALFORMED_REQUEST')
+  t.equal((await send('GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n')).statusCode, 200)
+})
+
+t.test('GET and HEAD take no body, nor wait for one', async (t) => {
+  const body = (method: string, ...headers: string[]) =>
+    send([`${method} /health HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n'))
+  for (const length of ['3', '99999999999', '007'])
+    refuses(t, await body('GET', `Content-Length: ${length}`, '', ''), 400, 'BODY_NOT_ALLOWED')
+  refuses(t, await body('GET', 'Transfer-Encoding: chunked', '', ''), 400, 'BODY_NOT_ALLOWED')
+  const head = await body('HEAD', 'Content-Length: 3', '', '')
+  t.equal(head.statusCode, 400)
+  t.match(head.head, /^connection: close$/im)
+  for (const method of ['GET', 'HEAD']) {
+    t.equal((await body(method, 'Connection: close', 'Content-Length: 0', '', '')).statusCode, 200)
+    t.equal((await body(method, 'Connection: close', 'Content-Length: 2', '', '{}')).statusCode, 200)
+  }
+})
+
 t.test('garbage behind a request is not taken for its answer', async (t) => {
   const body = JSON.stringify({ name: 'admin', password: PASSWORD })
   const head = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
@@ -52,8 +86,7 @@ t.test('every method that HTTP knows is 405 on a known path, and 404 on an unkno
     const answer = await call('/health')
     refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
     t.match(answer.head, /^allow: GET, HEAD$/im)
-    if (method !== 'QUERY') refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
-    else refuses(t, await call('/nowhere'), 400, 'MALFORMED_REQUEST')
+    refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
@@ -62,4 +95,19 @@ t.test('the longest key arrives, however it is encoded', async (t) => {
   const call = (length: number) => get(pathOf(length), 'Host: localhost', `Authorization: ${authorization}`)
   refuses(t, await call(8192), 404, 'RECORD_NOT_FOUND')
   refuses(t, await call(8193), 414, 'PATH_TOO_LONG')
+})
+
+t.test('where nothing takes a body, none is waited for or read', async (t) => {
+  const post = (path: string, connection: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n`
+  for (const [path, status, code] of [
+    ['/nowhere', 404, 'ROUTE_NOT_FOUND'],
+    ['/health', 405, 'METHOD_NOT_ALLOWED']
+  ] as const) {
+    refuses(t, await send(post(path, 'close')), status, code)
+    const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    const answer = await send(`${post(path, 'keep-alive')}not JSON${next}`)
+    t.equal(answer.statusCode, status)
+    t.match(answer.body, /"requestId".*HTTP\/1\.1 200 OK/s, 'what follows the body on its connection is answered')
+  }
 })

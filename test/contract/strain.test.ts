@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import {
   asAdmin,
   asToken,
+  bearer,
   client,
   createTable,
   dataOf,
@@ -117,3 +121,35 @@ t.test('every answer, of whatever route and status, says that nobody may keep, f
   }
   for (const status of [200, 400, 401, 405]) t.ok(statuses.has(status), `${status} was among them`)
 })
+
+t.test(
+  'a session that has ended revokes no token by an empty body that comes later; one that lasts does',
+  async (t) => {
+    const app = await startApp(t)
+    const admin = await asAdmin(app)
+    const { token } = dataOf(
+      await admin.post('/admin/tokens', { name: 'kept', permissions: { tables: ['*'], actions: ['read'] } })
+    )
+    const [ended, alive] = [await logIn(app), await logIn(app)]
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.address() as AddressInfo
+    const begin = async ({ cookie }: { cookie: string }) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(
+        `DELETE /admin/tokens/1 HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+      )
+      t.match(String((await once(socket, 'data'))[0]), 'HTTP/1.1 100 Continue')
+      return socket
+    }
+    const finish = async (socket: Socket) => {
+      socket.write('0\r\n\r\n')
+      return text(socket)
+    }
+    const sockets = [await begin(ended), await begin(alive)] as const
+    t.equal((await client(app, ended).post('/auth/logout')).statusCode, 200)
+    t.match(await finish(sockets[0]), /^HTTP\/1\.1 401 .*AUTHENTICATION_REQUIRED/s)
+    t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 200)
+    t.match(await finish(sockets[1]), /^HTTP\/1\.1 200 /)
+    t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 401)
+  }
+)

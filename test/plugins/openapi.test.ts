@@ -112,4 +112,7 @@ t.test('GET /docs shows it under a policy that lets in nothing but our own files
     t.equal(res.headers['x-content-type-options'], 'nosniff')
   }
   t.strictSame((await app.inject('/docs/json')).json(), document)
+  const missing = await app.inject('/docs/static/missing.js')
+  t.equal(missing.statusCode, 404)
+  t.match(missing.json(), { success: false, error: { code: 'ROUTE_NOT_FOUND' } })
 })

@@ -157,36 +157,71 @@ t.test('a route that forgot the hook fails closed', async (t) => {
 t.test('a session that ends while the body arrives', async (t) => {
   const { app } = await startSessionApp(t)
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const root = await logIn(app)
 
-  /** Sends the head of a request, does something, then sends the body; gives the status line. */
-  const slowly = async (cookie: string, meanwhile: () => Promise<unknown>) => {
+  /** How a body is announced, and the rest of it. */
+  const framings: Record<string, readonly [announced: string, rest: string]> = {
+    'of a known length': ['content-type: application/json\r\ncontent-length: 2\r\n\r\n{', '}'],
+    'of an unknown length': [
+      'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+      '2\r\n{}\r\n0\r\n\r\n'
+    ],
+    'that turns out to be empty': ['transfer-encoding: chunked\r\n\r\n', '0\r\n\r\n'],
+    'that turns out to be empty, of a type': [
+      'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+      '0\r\n\r\n'
+    ]
+  }
+
+  /** Sends the head of a request, does something, then sends the rest of the body; gives the answer. */
+  const slowly = async (cookie: string, framing: string, meanwhile: () => Promise<unknown>) => {
+    const [announced, rest] = framings[framing] as readonly [string, string]
     const socket = connect(Number(port), '127.0.0.1')
     const authenticated = once(app.server, 'authenticated')
-    const head = `POST /admin/probe HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\nconnection: close`
-    socket.write(`${head}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{`)
+    socket.write(`POST /admin/probe HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\nconnection: close\r\n${announced}`)
     await authenticated
     await meanwhile()
-    socket.write('}')
+    socket.write(rest)
     let answer = ''
     for await (const chunk of socket) answer += String(chunk)
     return answer
   }
 
-  t.test('refuses the request', async (t) => {
-    const { cookie } = await logIn(app)
-    const logOut = () => app.inject({ method: 'POST', url: '/auth/logout', headers: { cookie } })
-    const answer = await slowly(cookie, logOut)
-    t.match(answer, /^HTTP\/1\.1 401 /)
-    t.match(answer, '"code":"AUTHENTICATION_REQUIRED"')
-  })
+  const put = (url: string, headers: { cookie: string }, payload: object) =>
+    app.inject({ method: 'PUT', url, headers, payload })
+  const endings: Record<
+    string,
+    (id: number, name: string, headers: { cookie: string }) => Promise<{ statusCode: number }>
+  > = {
+    logout: (_id, _name, headers) => app.inject({ method: 'POST', url: '/auth/logout', headers }),
+    'a new password': async (_id, name) =>
+      put('/auth/password', await logIn(app, name), { oldPassword: PASSWORD, newPassword: 'battery staple' }),
+    'a reset': (id) => put(`/admin/admins/${id}`, root, { password: 'set by another' }),
+    deletion: (id) => app.inject({ method: 'DELETE', url: `/admin/admins/${id}`, headers: root })
+  }
 
-  t.test('refuses nothing where another session ended', async (t) => {
-    const [here, elsewhere] = [await logIn(app), await logIn(app)]
-    const logOut = () => app.inject({ method: 'POST', url: '/auth/logout', headers: elsewhere })
-    const answer = await slowly(here.cookie, logOut)
-    t.match(answer, /^HTTP\/1\.1 200 /)
-    t.match(answer, '{"success":true,"data":"admin"}')
-  })
+  for (const framing of Object.keys(framings)) {
+    for (const [ending, end] of Object.entries(endings)) {
+      t.test(`by ${ending} refuses the request, with a body ${framing}`, async (t) => {
+        const name = `${ending}, ${framing}`
+        const { id } = await createAdmin(app, root, name)
+        const headers = await logIn(app, name)
+        const answer = await slowly(headers.cookie, framing, async () => {
+          t.equal((await end(id, name, headers)).statusCode, 200)
+        })
+        t.match(answer, /^HTTP\/1\.1 401 /)
+        t.match(answer, '"code":"AUTHENTICATION_REQUIRED"')
+      })
+    }
+
+    t.test(`refuses nothing where it was another session, with a body ${framing}`, async (t) => {
+      const [here, elsewhere] = [await logIn(app), await logIn(app)]
+      const logOut = () => app.inject({ method: 'POST', url: '/auth/logout', headers: elsewhere })
+      const answer = await slowly(here.cookie, framing, logOut)
+      t.match(answer, /^HTTP\/1\.1 200 /)
+      t.match(answer, '{"success":true,"data":"admin"}')
+    })
+  }
 })
 
 t.test('with REQUIRE_PASSWORD_CHANGE', async (t) => {

@@ -1,5 +1,7 @@
+import { EventEmitter, once } from 'node:events'
 import t from 'tap'
-import { logIn, PASSWORD, startApp } from '../helpers.ts'
+import { type VerifyPassword, verifyPassword } from '../../services/passwords.ts'
+import { CHEAP, logIn, PASSWORD, startApp } from '../helpers.ts'
 import { createAdmin, createTestClock, loginRequest } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
@@ -157,4 +159,46 @@ t.test('/admin/admins', async (t) => {
     t.match(response.json(), { success: false, error: { code: 'LAST_ADMIN' } })
     t.equal((await request('GET', '')).statusCode, 200)
   })
+})
+
+t.test('a request whose administrator is deleted while its password waits to be hashed', async (t) => {
+  const queue = new EventEmitter()
+  const verifyInTurn: VerifyPassword = async (stored, password) => {
+    if (password === 'held') {
+      queue.emit('held')
+      await once(queue, 'released')
+    }
+    return verifyPassword(stored, password)
+  }
+  const app = await startApp(t, { verifyPassword: verifyInTurn })
+  const root = await logIn(app)
+  await createAdmin(app, root, 'stays')
+  const { id } = await createAdmin(app, root, 'leaves')
+  const [stays, leaves] = [await logIn(app, 'stays'), await logIn(app, 'leaves')]
+  const listed = async () => (await app.inject({ url: '/admin/admins', headers: root })).json().data
+  const before = await listed()
+
+  const isHeld = once(queue, 'held')
+  const held = app.inject(loginRequest({ password: 'held' }))
+  await isHeld
+  const send = (headers: { cookie: string }, method: 'POST' | 'PUT', path: string, payload: object) =>
+    app.inject({ method, url: `/admin/admins${path}`, headers, payload })
+  const waiting = [
+    send(leaves, 'POST', '', { name: 'back door', nickname: '', password: PASSWORD }),
+    send(leaves, 'PUT', '/1', { password: 'taken over' }),
+    send(stays, 'POST', '', { name: 'newcomer', nickname: '', password: PASSWORD })
+  ]
+  const deleted = await app.inject({ method: 'DELETE', url: `/admin/admins/${id}`, headers: root })
+  t.equal(deleted.statusCode, 200)
+  queue.emit('released')
+  await held
+  const [created, reset, twin] = await Promise.all(waiting)
+  for (const response of [created, reset]) {
+    t.equal(response?.statusCode, 401)
+    t.match(response?.json(), { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } })
+  }
+  t.equal(twin?.statusCode, 200, 'one whose session is alive is carried out')
+  const remaining = before.filter((admin: { id: number }) => admin.id !== id)
+  t.strictSame(await listed(), [...remaining, twin?.json().data])
+  t.equal((await app.inject(loginRequest())).statusCode, 200, 'the password is what it was')
 })

@@ -39,6 +39,20 @@ t.test('POST /auth/login', async (t) => {
     t.match(longer.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path: '/password' }] } })
   })
 
+  t.test('reads no more of a body than the longest name and password take', async (t) => {
+    const escaped = (length: number) => '\\ud83d\\ude00'.repeat(length)
+    const post = (payload: string) =>
+      app.inject({ method: 'POST', url: '/auth/login', headers: { 'content-type': 'application/json' }, payload })
+    const longest = await post(`{"name":"${escaped(1024)}","password":"${escaped(1024)}"}`)
+    t.equal(longest.statusCode, 401)
+    t.match(longest.json(), { success: false, error: { code: 'INVALID_CREDENTIALS' } })
+    const login = JSON.stringify({ name: 'admin', password: PASSWORD })
+    t.equal((await post(login.padEnd(32 * 1024))).statusCode, 200)
+    const larger = await post(login.padEnd(32 * 1024 + 1))
+    t.equal(larger.statusCode, 413)
+    t.match(larger.json(), { success: false, error: { code: 'BODY_TOO_LARGE' } })
+  })
+
   t.test('takes a password shorter than may be set', async (t) => {
     const response = await app.inject(loginRequest({ password: 'x' }))
     t.equal(response.statusCode, 401)

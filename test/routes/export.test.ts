@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { NewField } from '../../schemas/table.ts'
 import { parseCsv } from '../csv.ts'
 import {
@@ -11,6 +11,8 @@ import {
   createTable,
   dataOf,
   importTable,
+  logIn,
+  PASSWORD,
   refuses,
   startApp
 } from '../helpers.ts'
@@ -184,15 +186,18 @@ t.test('odd names of tables and columns leave whole', async (t) => {
   )
 })
 
-t.test('an export that nobody reads', async (t) => {
-  const wide = createDatabase(
+/** More than the buffers between a service and a client that does not read hold. */
+const createWide = (t: Test) =>
+  createDatabase(
     t,
     `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
        INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
      CREATE TABLE small (id INTEGER PRIMARY KEY, s TEXT);`
   )
-  const app = await startApp(t, { env: { DATABASE: wide } })
+
+t.test('an export that nobody reads', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
   const admin = await asAdmin(app)
   const [{ id }, small] = [await importTable(admin, 'wide'), await importTable(admin, 'small')]
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -245,4 +250,37 @@ t.test('an export that nobody reads', async (t) => {
     for (const { answer } of [second, third]) answer.destroy()
     t.equal((await released()).statusCode, 200)
   })
+})
+
+t.test('an export goes on as long as the session of its administrator', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'wide')
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  /** The last bytes of an export that is read on once something else has been done; `whole` says whether it ended well. */
+  const exportAround = async (name: string, query: string, meanwhile: () => Promise<unknown>) => {
+    const headers = await logIn(app, name)
+    const request = get(`${address}/admin/tables/${id}/export${query}`, { headers })
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    t.equal(answer.statusCode, 200)
+    await meanwhile()
+    let last = ''
+    try {
+      for await (const chunk of answer) last = String(chunk)
+    } catch {
+      return { last, whole: false }
+    }
+    return { last, whole: true }
+  }
+
+  for (const query of ['', '?order=-s']) {
+    const name = `leaves${query}`
+    const made = dataOf(await admin.post('/admin/admins', { name, nickname: '', password: PASSWORD }))
+    const cut = await exportAround(name, query, () => admin.delete(`/admin/admins/${made.id}`))
+    t.equal(cut.whole, false, `cut short: ${query}`)
+    const twin = await exportAround('admin', query, () => admin.get('/admin/admins'))
+    t.ok(twin.whole, `whole while the session lasts: ${query}`)
+    t.match(twin.last, query === '?order=-s' ? /0001"\r\n$/ : /20000"\r\n$/)
+  }
 })

@@ -1,8 +1,9 @@
 import t from 'tap'
-import { createAdminService } from '../../services/admins.ts'
+import { type Actor, createAdminService } from '../../services/admins.ts'
 import { createCredentials } from '../../services/credentials.ts'
 import type { Database } from '../../services/database/database.ts'
 import { createPasswords } from '../../services/passwords.ts'
+import type { Session } from '../../services/sessions.ts'
 import { CHEAP, PASSWORD } from '../helpers.ts'
 import { createTestClock, openTestDatabase, startAdminServices } from '../session-app.ts'
 
@@ -11,12 +12,13 @@ const NEW = { nickname: 'N', password: PASSWORD }
 
 t.test('administrators', async (t) => {
   const { db, clock, advance, admins, sessions } = await startAdminServices(t)
-  const actor = { id: 1, address: ADDRESS }
   const logIn = (name: string, password = PASSWORD) => sessions.logIn({ name, password }, ADDRESS)
+  const by = (session: Session): Actor => ({ session, address: ADDRESS })
+  const actor = by(await logIn('admin'))
   const account = async (id: number) => (await admins.list()).find((admin) => admin.id === id)
 
   t.test('a new administrator is listed, and must change the password', async (t) => {
-    const created = await admins.create({ ...NEW, name: 'Ada' }, ADDRESS)
+    const created = await admins.create({ ...NEW, name: 'Ada' }, actor)
     t.same(created, {
       id: 2,
       name: 'Ada',
@@ -30,7 +32,7 @@ t.test('administrators', async (t) => {
   })
 
   t.test('a name is taken whatever its case', async (t) => {
-    await t.rejects(admins.create({ ...NEW, name: 'ADA' }, ADDRESS), {
+    await t.rejects(admins.create({ ...NEW, name: 'ADA' }, actor), {
       code: 'ADMIN_EXISTS',
       message: /^There is an administrator named 'ADA'/
     })
@@ -38,25 +40,25 @@ t.test('administrators', async (t) => {
 
   t.test('of two at once with one name, one is created', async (t) => {
     const outcomes = await Promise.allSettled([
-      admins.create({ ...NEW, name: 'twin' }, ADDRESS),
-      admins.create({ ...NEW, name: 'Twin' }, ADDRESS)
+      admins.create({ ...NEW, name: 'twin' }, actor),
+      admins.create({ ...NEW, name: 'Twin' }, actor)
     ])
     t.same(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   })
 
   t.test('a password of the shortest length is taken, one character less is not', async (t) => {
-    await t.resolves(admins.create({ ...NEW, name: 'long enough', password: '12345678' }, ADDRESS))
-    await t.rejects(admins.create({ ...NEW, name: 'too short', password: '1234567' }, ADDRESS), {
+    await t.resolves(admins.create({ ...NEW, name: 'long enough', password: '12345678' }, actor))
+    await t.rejects(admins.create({ ...NEW, name: 'too short', password: '1234567' }, actor), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/password', code: 'length' }]
     })
   })
 
   t.test('characters are counted, not the code units or code points that spell them', async (t) => {
-    await t.rejects(admins.create({ ...NEW, name: 'emoji', password: '😀😀😀😀' }, ADDRESS), {
+    await t.rejects(admins.create({ ...NEW, name: 'emoji', password: '😀😀😀😀' }, actor), {
       code: 'VALIDATION_FAILED'
     })
-    await t.rejects(admins.create({ ...NEW, name: 'accents', password: 'e\u0301'.repeat(4) }, ADDRESS), {
+    await t.rejects(admins.create({ ...NEW, name: 'accents', password: 'e\u0301'.repeat(4) }, actor), {
       code: 'VALIDATION_FAILED'
     })
   })
@@ -84,7 +86,7 @@ t.test('administrators', async (t) => {
 
   t.test('changing one’s own password keeps this session and ends the others', async (t) => {
     const [here, elsewhere] = [await logIn('Ada'), await logIn('Ada')]
-    await admins.changeOwnPassword(here, { oldPassword: PASSWORD, newPassword: 'battery staple' }, ADDRESS)
+    await admins.changeOwnPassword({ oldPassword: PASSWORD, newPassword: 'battery staple' }, by(here))
     t.match(await sessions.find(here.id), { admin: { mustChangePassword: false } })
     t.equal(await sessions.find(elsewhere.id), null)
     await t.rejects(logIn('Ada'), { code: 'INVALID_CREDENTIALS' })
@@ -94,14 +96,14 @@ t.test('administrators', async (t) => {
   t.test('one’s own password does not change with a wrong old one', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: PASSWORD, newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'WRONG_PASSWORD', kind: 'forbidden' })
+    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'WRONG_PASSWORD', kind: 'forbidden' })
     t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
   })
 
   t.test('one’s own new password differs from the old one', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'battery staple' }
-    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), {
+    await t.rejects(admins.changeOwnPassword(change, by(session)), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/newPassword', code: 'unchanged' }]
     })
@@ -110,7 +112,7 @@ t.test('administrators', async (t) => {
   t.test('one’s own new password is long enough', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'staple' }
-    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), {
+    await t.rejects(admins.changeOwnPassword(change, by(session)), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/newPassword', code: 'length' }]
     })
@@ -120,7 +122,7 @@ t.test('administrators', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     await sessions.end(session.id)
     const change = { oldPassword: 'battery staple', newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'AUTHENTICATION_REQUIRED' })
+    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'AUTHENTICATION_REQUIRED' })
     t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
   })
 
@@ -152,35 +154,74 @@ t.test('administrators', async (t) => {
 
   t.test('deleting an administrator ends the sessions', async (t) => {
     const session = await logIn('Ada', 'set by another')
-    await admins.remove(2)
+    await admins.remove(2, actor)
     t.equal(await account(2), undefined)
     t.equal(await sessions.find(session.id), null)
     t.same(await db.read({ sql: 'SELECT id FROM _rowhouse_sessions WHERE admin_id = 2', params: [] }), [])
     const change = { oldPassword: 'set by another', newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(session, change, ADDRESS), { code: 'AUTHENTICATION_REQUIRED' })
+    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'AUTHENTICATION_REQUIRED' })
   })
 
   t.test('an administrator who does not exist is not deleted', async (t) => {
-    await t.rejects(admins.remove(2), { code: 'ADMIN_NOT_FOUND' })
+    await t.rejects(admins.remove(2, actor), { code: 'ADMIN_NOT_FOUND' })
   })
 
   t.test('the id of a deleted administrator is not given again', async (t) => {
-    const created = await admins.create({ ...NEW, name: 'last' }, ADDRESS)
-    await admins.remove(created.id)
-    t.ok((await admins.create({ ...NEW, name: 'last' }, ADDRESS)).id > created.id)
+    const created = await admins.create({ ...NEW, name: 'last' }, actor)
+    await admins.remove(created.id, actor)
+    t.ok((await admins.create({ ...NEW, name: 'last' }, actor)).id > created.id)
   })
 
+  const endings: Record<string, (session: Session) => Promise<unknown>> = {
+    'a logout': ({ id }) => sessions.end(id),
+    'a deletion': async ({ admin }) => admins.remove(admin.id, by(await logIn('admin'))),
+    'a reset': async ({ admin }) => admins.update(admin.id, { password: PASSWORD }, by(await logIn('admin'))),
+    'its last moment': async ({ expiresAt }) => advance(expiresAt * 1000 - clock())
+  }
+  for (const [ending, end] of Object.entries(endings)) {
+    t.test(`a session changes administrators before ${ending}, and none after`, async (t) => {
+      await admins.create({ ...NEW, name: ending }, by(await logIn('admin')))
+      const leaver = by(await logIn(ending))
+      const other = (await admins.create({ ...NEW, name: `beside ${ending}` }, leaver)).id
+      await admins.update(other, { nickname: 'alive', password: 'set by another' }, leaver)
+      await end(leaver.session)
+      const before = await db.read({ sql: 'SELECT * FROM _rowhouse_admins', params: [] })
+      const changes: (() => Promise<unknown>)[] = [
+        () => admins.create({ ...NEW, name: 'back door' }, leaver),
+        () => admins.update(1, { password: 'taken over' }, leaver),
+        () => admins.update(1, { nickname: 'x' }, leaver),
+        () => admins.remove(other, leaver),
+        () => admins.changeOwnPassword({ oldPassword: PASSWORD, newPassword: 'battery staple' }, leaver)
+      ]
+      for (const change of changes)
+        await t.rejects(async () => void (await change()), { code: 'AUTHENTICATION_REQUIRED' })
+      t.strictSame(await db.read({ sql: 'SELECT * FROM _rowhouse_admins', params: [] }), before)
+    })
+  }
+
   t.test('of the last two, deleted at once by different requests, one remains', async (t) => {
-    const [first, second, ...others] = await admins.list()
-    for (const { id } of others) await admins.remove(id)
-    const outcomes = await Promise.allSettled([admins.remove(first?.id ?? 0), admins.remove(second?.id ?? 0)])
+    const last = by(await logIn('admin'))
+    for (const { id } of (await admins.list()).slice(1)) await admins.remove(id, last)
+    const second = await admins.create({ ...NEW, name: 'second' }, last)
+    const outcomes = await Promise.allSettled([admins.remove(second.id, last), admins.remove(1, last)])
     t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'LAST_ADMIN' } }])
     t.equal((await admins.list()).length, 1)
   })
 
+  t.test('of two who delete each other at once, the first one remains', async (t) => {
+    const first = by(await logIn('admin'))
+    const { id } = await admins.create({ ...NEW, name: 'second' }, first)
+    await admins.create({ ...NEW, name: 'third' }, first)
+    const second = by(await logIn('second'))
+    const outcomes = await Promise.allSettled([admins.remove(id, first), admins.remove(1, second)])
+    t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'AUTHENTICATION_REQUIRED' } }])
+    t.ok(await account(1))
+  })
+
   t.test('the last one cannot be deleted', async (t) => {
-    const [last] = await admins.list()
-    await t.rejects(admins.remove(last?.id ?? 0), { code: 'LAST_ADMIN', kind: 'conflict' })
+    const last = by(await logIn('admin'))
+    for (const { id } of (await admins.list()).slice(1)) await admins.remove(id, last)
+    await t.rejects(admins.remove(1, last), { code: 'LAST_ADMIN', kind: 'conflict' })
     t.equal((await admins.list()).length, 1)
   })
 })
@@ -226,12 +267,13 @@ t.test('the first administrator', async (t) => {
 })
 
 t.test('a refusal by the database is not taken for a conflict', async (t) => {
-  const { db, admins } = await startAdminServices(t)
-  const { id } = await admins.create({ ...NEW, name: 'Ada' }, ADDRESS)
+  const { db, admins, sessions } = await startAdminServices(t)
+  const actor = { session: await sessions.logIn({ name: 'admin', password: PASSWORD }, ADDRESS), address: ADDRESS }
+  const { id } = await admins.create({ ...NEW, name: 'Ada' }, actor)
   for (const event of ['INSERT', 'DELETE']) {
     const sql = `CREATE TRIGGER no_${event} BEFORE ${event} ON _rowhouse_admins BEGIN SELECT RAISE(ABORT, 'no'); END`
     await db.write([{ sql, params: [] }])
   }
-  await t.rejects(admins.create({ ...NEW, name: 'Bob' }, ADDRESS), { code: 'REFUSED_BY_TRIGGER' })
-  await t.rejects(admins.remove(id), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(admins.create({ ...NEW, name: 'Bob' }, actor), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(admins.remove(id, actor), { code: 'REFUSED_BY_TRIGGER' })
 })

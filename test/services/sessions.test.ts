@@ -56,9 +56,9 @@ t.test('sessions', async (t) => {
   })
 
   t.test('a session shows its administrator as of now', async (t) => {
-    const { id } = await sessions.logIn(LOGIN, ADDRESS)
-    await admins.update(1, { nickname: 'Renamed' }, { id: 1, address: ADDRESS })
-    t.match(await sessions.find(id), { admin: { nickname: 'Renamed' } })
+    const session = await sessions.logIn(LOGIN, ADDRESS)
+    await admins.update(1, { nickname: 'Renamed' }, { session, address: ADDRESS })
+    t.match(await sessions.find(session.id), { admin: { nickname: 'Renamed' } })
   })
 
   t.test('a session is found until the moment that it expires', async (t) => {

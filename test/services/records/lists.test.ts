@@ -196,8 +196,14 @@ t.test('lists and exports', async (t) => {
 
   t.test('two sorted exports run at once; one that is given up, even unread, makes room for the next', async (t) => {
     const { view, exported } = await serve('many')
-    const running = [await exports.exportCsv(view(), { order: 'n' }), await exports.exportCsv(view(), { q: 'x' })]
-    await t.rejects(exports.exportCsv(view(), { order: 'n' }), { code: 'OVERLOADED' })
+    const running = [
+      await exports.exportCsv(view(), { order: 'n' }, async () => {}),
+      await exports.exportCsv(view(), { q: 'x' }, async () => {})
+    ]
+    await t.rejects(
+      exports.exportCsv(view(), { order: 'n' }, async () => {}),
+      { code: 'OVERLOADED' }
+    )
     t.equal((await exported()).split('\r\n').length, 5002)
     for (const rows of running) await rows.return(undefined)
     t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
@@ -205,7 +211,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('rows that are deleted while an export runs are left out', async (t) => {
     const { view } = await serve('many')
-    const rows = await exports.exportCsv(view(), { order: 'n' })
+    const rows = await exports.exportCsv(view(), { order: 'n' }, async () => {})
     await rows.next()
     await rows.next()
     foreign.exec('DELETE FROM many')
@@ -216,7 +222,10 @@ t.test('lists and exports', async (t) => {
 
   t.test('an order that names no field is refused before an export begins', async (t) => {
     const { view } = await serve('gaps')
-    await t.rejects(exports.exportCsv(view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
+    await t.rejects(
+      exports.exportCsv(view(), { order: 'gone' }, async () => {}),
+      { code: 'VALIDATION_FAILED' }
+    )
   })
 
   t.test('a total is remembered, follows our own writes, and is counted again when somebody else wrote', async (t) => {

@@ -1,4 +1,7 @@
+import { EventEmitter, once } from 'node:events'
 import t from 'tap'
+import { createTableRegistry } from '../../../services/tables/registry.ts'
+import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../database/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -106,6 +109,26 @@ t.test('tables', async (t) => {
     t.match(await tables.update(id, { label: 'ours' }), { label: 'ours', note: 'theirs', updatedAt: updatedAt + 2 })
   })
 
+  t.test('a field is added for a token only where the change that came in between left the table open', async (t) => {
+    const { id } = tables.find('theirs') ?? { id: 0 }
+    const change = (set: string) => {
+      foreign.exec(`UPDATE _rowhouse_tables SET ${set}, updated_at = updated_at + 1 WHERE id = ${id}`)
+    }
+    const add = (name: string) => tables.addField(id, { name, jsonType: 'string' })
+    change("note = 'still open'")
+    t.match(await add('first'), { note: 'still open' })
+    change('is_editable = 0')
+    t.match(await rejection(add('second')), { code: 'TABLE_READ_ONLY' })
+    change('is_editable = 1')
+    await registry.load()
+    change('is_published = 0')
+    t.match(await rejection(add('third')), { code: 'TABLE_NOT_FOUND' })
+    const columns = foreign.prepare("SELECT name FROM pragma_table_info('theirs')").pluck().all()
+    t.strictSame(columns, ['id', 'a', 'first'])
+    change('is_published = 1')
+    await registry.load()
+  })
+
   t.test('a registration that keeps changing is a conflict', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
     foreign.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
@@ -145,4 +168,25 @@ t.test('tables', async (t) => {
     await registry.load()
     t.ok(tables.find('THEIRS'))
   })
+})
+
+t.test('a change that is acknowledged while the registry is read anew stays', async (t) => {
+  const { db } = await startServices(t, 'CREATE TABLE theirs (a)')
+  const lock = new EventEmitter()
+  let isLocked = false
+  const registry = createTableRegistry({
+    ...db,
+    read: async (statement) => {
+      if (isLocked && statement.sql.includes('trigger')) await once(lock, 'free')
+      return db.read(statement)
+    }
+  })
+  const tables = createTableService({ db, registry, clock: Date.now })
+  const { id } = await tables.importTable('theirs')
+  isLocked = true
+  const loading = registry.load()
+  await tables.update(id, { isPublished: false })
+  lock.emit('free')
+  await loading
+  t.equal(registry.get(id).isPublished, false)
 })
