@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import { type VerifyPassword, verifyPassword } from '../../services/passwords.ts'
-import { CHEAP, logIn, PASSWORD, startApp } from '../helpers.ts'
+import { logIn, PASSWORD, startApp } from '../helpers.ts'
 import { createAdmin, createTestClock, loginRequest } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
