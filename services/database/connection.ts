@@ -22,6 +22,8 @@ export interface Connection {
   /** Runs any statement: one that returns rows gives them, any other gives how many rows it changed. */
   run(sql: string, params: readonly SqlValue[]): { changes: number; rows: readonly Row[] }
   rows(sql: string, params: readonly SqlValue[]): readonly Row[]
+  /** The steps by which SQLite would run a statement: https://sqlite.org/eqp.html */
+  plan(sql: string, params: readonly SqlValue[]): readonly string[]
   /** The first column of the first row; undefined without a row. */
   value(sql: string, params?: readonly SqlValue[]): SqlValue | undefined
   close(): void
@@ -74,6 +76,11 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
       if (!statement.reader) return { changes: statement.run(...params).changes, rows: [] }
       const returned = rows(sql, params)
       return { changes: returned.length, rows: returned }
+    },
+    // Prepared anew: a statement that only explains never looks whether the schema is still the one it was prepared for.
+    plan: (sql, params) => {
+      const steps = raw.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
+      return steps.map(({ detail }) => detail)
     },
     value: (sql, params = []) => preparePlucked(sql).get(...params) as SqlValue | undefined,
     close: () => raw.close()

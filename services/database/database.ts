@@ -31,6 +31,8 @@ export interface Database {
   read(statement: Statement): Promise<readonly Row[]>
   /** The same for a statement that gives one text, such as JSON made by SQLite; null where there is no row. */
   readText(statement: Statement): Promise<string | null>
+  /** The steps by which `read` would run a statement, in SQLite's words; nothing is run. */
+  plan(statement: Statement): Promise<readonly string[]>
   /** Unbounded work (search, deep offset, unindexed sort, count, export): it runs in a reader thread, 30 s at most. */
   scan(statement: Statement): Promise<readonly Row[]>
   /** A reader thread of one's own; at most two at a time, then `OVERLOADED`. Release it in a `finally`. */

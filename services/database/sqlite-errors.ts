@@ -77,7 +77,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 
-/** SQLite gives these the plain code SQLITE_ERROR; only the text tells them apart. */
+/** SQLite gives these the code SQLITE_ERROR, or one that begins so; only the text tells them apart. */
 const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
   [
     /already exists|already another table or index/,
@@ -95,7 +95,7 @@ export const toDomainError = ({ code, message, statement }: PlainError): Error =
   const primary = code.split('_').slice(0, 2).join('_')
   const known = byCode[code] ?? byCode[primary]
   if (known) return known(message)
-  const spoken = code === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message)) : undefined
+  const spoken = primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message)) : undefined
   if (spoken) return spoken[1]()
   return Object.assign(new Error(message), { code })
 }

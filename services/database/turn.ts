@@ -67,6 +67,7 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean, clock
 
   return {
     read: (statement: Statement): Promise<readonly Row[]> => submit(statement, connection.rows),
+    plan: (statement: Statement): Promise<readonly string[]> => submit(statement, connection.plan),
     readText: (statement: Statement): Promise<string | null> =>
       submit(statement, (sql, params) => (connection.value(sql, params) ?? null) as string | null)
   }

@@ -21,6 +21,7 @@ import {
 } from '../sql/lists.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
+import { createPlans } from './plans.ts'
 import {
   ambiguousKey,
   isForeignKeyViolation,
@@ -58,7 +59,7 @@ const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   return key
 }
 
-/** The order of the key itself, which has an index: pages near its start are bounded work. */
+/** The order of the key itself, in which its index most often lies. */
 const isKeyOrder = ({ table, order }: Selection) => {
   if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
@@ -66,6 +67,8 @@ const isKeyOrder = ({ table, order }: Selection) => {
 
 /** Records of registered tables. Each call names the view that its caller has of the table. Records are JSON text. */
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
+  const plans = createPlans(db)
+
   const write = async (view: View, ...statements: Parameters<Database['write']>[0]) =>
     db.write(statements).catch((error) => {
       throw explainViolation(error, view)
@@ -75,6 +78,15 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   /** Characters of a row, where pages have been found to be wide. */
   const widths = new WeakMap<RegisteredTable, number>()
+
+  /** How many records have the key: two where they are spelled alike. */
+  const count = async (view: View, pk: string) => {
+    const { read, exists } = view.statements
+    const key = keyOf(view, pk)
+    const isSought = await plans.isSought(view, read(key))
+    const rows = await (isSought ? db.read(exists(key)) : db.scan(exists(key, true)))
+    return rows.length
+  }
 
   /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
   const writeRow = async (
@@ -87,16 +99,20 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       await unit
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
-      const found = await db.read(view.statements.exists(keyOf(view, pk)))
-      if (found.length > 1) throw ambiguousKey(pk)
-      throw found.length === 0 ? recordNotFound(pk) : await why()
+      const found = await count(view, pk)
+      if (found > 1) throw ambiguousKey(pk)
+      throw found === 0 ? recordNotFound(pk) : await why()
     }
   }
 
   /** @throws RECORD_NOT_FOUND */
   const read = async (view: View, pk: string): Promise<string> => {
-    const record = await db.readText(view.statements.read(keyOf(view, pk)))
-    if (record === null) throw recordNotFound(pk)
+    const { statements } = view
+    const key = keyOf(view, pk)
+    const statement = statements.read(key)
+    const isSought = await plans.isSought(view, statement)
+    const record = isSought ? await db.readText(statement) : (await db.scan(statements.read(key, true)))[0]?.record
+    if (typeof record !== 'string') throw recordNotFound(pk)
     return record
   }
 
@@ -170,21 +186,22 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   }
 
   /** The rows of an unfiltered page by the cheapest way that is right. */
-  const rowsOfAll = async (selection: Selection, json: string, window: Window, total: number): Promise<string> => {
-    const { table } = selection
+  const rowsOfAll = async (view: View, selection: Selection, window: Window, total: number): Promise<string> => {
+    const { table, json } = view
     if (window.offset >= total) return ''
     const isWide = (widths.get(table) ?? 0) * window.limit > WIDE_PAGE
     if (isWide || !isKeyOrder(selection)) return scanRows(selection, json, window)
-    if (window.offset <= LONGEST_SKIP)
-      return String(await readRows(selection, pageNearStart(selection, json, window), window))
+    const near = pageNearStart(selection, json, window)
+    if (!(await plans.isInOrder(view, near))) return scanRows(selection, json, window)
+    if (window.offset <= LONGEST_SKIP) return String(await readRows(selection, near, window))
     if (!table.structure.isRowidKey) return scanRows(selection, json, window)
     const sought = await readRows(selection, pageBySeeking(selection, json, window, total), window)
     return sought ?? scanRows(selection, json, window)
   }
 
-  const pageOfAll = async (selection: Selection, json: string, window: Window) => {
+  const pageOfAll = async (view: View, selection: Selection, window: Window) => {
     const total = await totals.get(selection.table)
-    return { rows: await rowsOfAll(selection, json, window, total), total }
+    return { rows: await rowsOfAll(view, selection, window, total), total }
   }
 
   const pageOfMatches = async (selection: Selection, json: string, window: Window) => {
@@ -198,7 +215,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const window = windowOf(query, maxPageSize)
     const { rows, total } = await (selection.filter
       ? pageOfMatches(selection, view.json, window)
-      : pageOfAll(selection, view.json, window))
+      : pageOfAll(view, selection, window))
     return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
   }
 

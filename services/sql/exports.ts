@@ -1,6 +1,7 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Structure } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
+import { isExactly } from './keys.ts'
 import type { Selection, Window } from './lists.ts'
 import { orderBy, selectionWhere } from './lists.ts'
 
@@ -59,7 +60,7 @@ export const collectKeys = (selection: Selection): readonly Statement[] => {
 
 /** The collected rows after one position up to another; those deleted meanwhile are missing. */
 export const exportCollected = ({ table }: Selection, csv: string, after: number, upTo: number): Statement => {
-  const match = walkingKey(table.structure).map((name, index) => `${identifier(name)} = _rowhouse_keys.k${index}`)
+  const match = walkingKey(table.structure).map((name, index) => isExactly(name, `_rowhouse_keys.k${index}`))
   const line = `SELECT ${csv} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}`
   return {
     sql: `SELECT ${LINES} FROM (SELECT (${line}) AS line FROM ${COLLECTED} WHERE position > ? AND position <= ? ORDER BY position)`,

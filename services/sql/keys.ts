@@ -1,6 +1,6 @@
 import type { SqlValue } from '../database/database.ts'
 import type { Column, Structure } from '../tables/registered-table.ts'
-import { type ColumnKind, isTextual, kindOf } from './column-kind.ts'
+import { type ColumnKind, kindOf } from './column-kind.ts'
 import { identifier } from './identifiers.ts'
 import { parseBase64, parseInteger } from './spellings.ts'
 
@@ -19,6 +19,14 @@ const parseNumeric = (text: string): SqlValue | undefined => {
   return looksNumeric(text) ? undefined : text
 }
 
+/** What a text may stand for in an untyped column, where bytes are shown as base64. */
+export const textOrBytes = (text: string): readonly SqlValue[] => [text, parseBase64(text) ?? text]
+
+const parseUntyped = (text: string): readonly SqlValue[] => {
+  const value = parseNumeric(text)
+  return value === undefined || value === text ? textOrBytes(text) : [value, text]
+}
+
 const asItIs = (text: string) => text
 
 const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
@@ -32,18 +40,33 @@ const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
   blob: parseBase64
 }
 
-/** Without an affinity, the number 5 and the text '5' are different keys with the same spelling. */
+/** Without an affinity, the number 5 and the text '5' are different keys with the same spelling, and so may bytes be. */
 export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
+
+/**
+ * An index serves only comparisons in its own collation, which need not be the column's and which no pragma tells of a
+ * column. What is the same in BINARY is the same in each, so a condition in all of them lets whichever index there is
+ * lead to the row, and holds for the exact value alone. https://sqlite.org/datatype3.html#collation
+ */
+const COLLATIONS = ['BINARY', 'NOCASE', 'RTRIM']
+
+const inEachCollation = (condition: (collation: string) => string) => COLLATIONS.map(condition).join(' AND ')
+
+/** The parameters of a condition in each collation. */
+export const forEachCollation = (values: readonly SqlValue[]) => COLLATIONS.flatMap(() => values)
+
+/** A condition for exactly this value. `value`: an expression; where it is a parameter, see `forEachCollation`. */
+export const isExactly = (name: string, value: string) =>
+  inEachCollation((collation) => `${identifier(name)} = ${value} COLLATE ${collation}`)
 
 const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
   if (structure.isRowidKey) {
     const integer = parseInteger(text)
     return integer === undefined ? undefined : [integer]
   }
+  if (isUntyped(column)) return forEachCollation(parseUntyped(text))
   const value = parsers[kindOf(column)](text)
-  if (isUntyped(column)) return [value ?? text, text]
-  if (value === undefined) return undefined
-  return isTextual(column) ? [value, value] : [value]
+  return value === undefined ? undefined : forEachCollation([value])
 }
 
 const decodePart = (part: string) => {
@@ -84,15 +107,11 @@ export const parseKey = (structure: Structure, text: string): readonly SqlValue[
   return values
 }
 
-/**
- * A text column that somebody else declared may compare by another collation than BINARY, such as NOCASE. It is compared
- * by its own collation, which its index knows, and exactly: a key has one spelling.
- */
-const partMatch = (column: Column, structure: Structure) => {
+const partMatch = (column: Column, { isRowidKey }: Structure) => {
   const name = identifier(column.name)
-  if (structure.isRowidKey) return `${name} = ?`
-  if (isUntyped(column)) return `${name} IN (?, ?)`
-  return isTextual(column) ? `${name} = ? AND ${name} = ? COLLATE BINARY` : `${name} = ?`
+  if (isRowidKey) return `${name} = ?`
+  if (!isUntyped(column)) return isExactly(column.name, '?')
+  return inEachCollation((collation) => `${name} COLLATE ${collation} IN (?, ?)`)
 }
 
 /** A condition that holds for the one row with the key. */

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { SqlValue, Statement } from '../database/database.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
 import { identifier } from './identifiers.ts'
-import { keyMatch } from './keys.ts'
+import { forEachCollation, isExactly, isUntyped, keyMatch, textOrBytes } from './keys.ts'
+import { scanGuard } from './scan-guard.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -39,10 +40,23 @@ const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assig
   if (structure.rowid !== null) return { where: `${identifier(structure.rowid)} = last_insert_rowid()`, params: [] }
   const key = assignments.filter(([{ isPrimary }]) => isPrimary)
   if (key.length < structure.key.length) return null
-  return { where: key.map(([{ name }]) => `${identifier(name)} IS ?`).join(' AND '), params: valuesOf(key) }
+  return {
+    where: key.map(([{ name }]) => isExactly(name, '?')).join(' AND '),
+    params: key.flatMap(([, value]) => forEachCollation([value]))
+  }
 }
 
 const UPDATED = identifier(UPDATED_AT)
+
+/** The stored values that JSON shows as this one. */
+const shownAs = (value: SqlValue) => (typeof value === 'string' ? textOrBytes(value) : [value, value])
+
+const isUnchanged = ([column]: Assignment) => {
+  const name = identifier(column.name)
+  return isUntyped(column) ? `(${name} IS ? OR ${name} IS ?)` : `${name} IS ?`
+}
+
+const unchangedValues = ([column, value]: Assignment) => (isUntyped(column) ? shownAs(value) : [value])
 
 /** A clock may stand still or go back; `updated_at` always moves. */
 const touch = ({ structure }: RegisteredTable) =>
@@ -88,9 +102,14 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
   const name = identifier(table.name)
   const match = keyMatch(table.structure)
   const touched = touch(table)
-  const readSql = `SELECT ${json} AS record FROM ${name} WHERE ${match}`
-  const existsSql = `SELECT 1 FROM ${name} WHERE ${match}`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
+
+  /** `isWalk`: for a reader thread, where no index leads to the row. */
+  const select = (what: string) => {
+    const sought = `SELECT ${what} FROM ${name} WHERE ${match}`
+    const walked = `SELECT ${what} FROM ${name} WHERE ${scanGuard(table.structure)} AND ${match}`
+    return (key: readonly SqlValue[], isWalk = false): Statement => ({ sql: isWalk ? walked : sought, params: key })
+  }
 
   /** Inserts a record and returns it as JSON text, as it was before AFTER triggers. */
   const insert = (assignments: readonly Assignment[]): Statement => {
@@ -117,12 +136,12 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
     const [set, same] = [namesOf(assignments), namesOf(unchanged)]
     const compose = () => {
       const sets = set.map((column) => `${identifier(column)} = ?`).join(', ')
-      const sames = same.map((column) => ` AND ${identifier(column)} IS ?`).join('')
-      return `UPDATE ${name} SET ${sets}${touched.sql} WHERE ${match}${sames}`
+      const where = [match, ...unchanged.map(isUnchanged)].join(' AND ')
+      return `UPDATE ${name} SET ${sets}${touched.sql} WHERE ${where}`
     }
     return {
       sql: remembered(`update ${set.length}`, [...set, ...same], compose),
-      params: [...valuesOf(assignments), ...touched.params(now), ...key, ...valuesOf(unchanged)],
+      params: [...valuesOf(assignments), ...touched.params(now), ...key, ...unchanged.flatMap(unchangedValues)],
       expect: 1
     }
   }
@@ -141,8 +160,8 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
   })
 
   return {
-    read: (key: readonly SqlValue[]): Statement => ({ sql: readSql, params: key }),
-    exists: (key: readonly SqlValue[]): Statement => ({ sql: existsSql, params: key }),
+    read: select(`${json} AS record`),
+    exists: select('1'),
     remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
     insert,
     insertThenRead,

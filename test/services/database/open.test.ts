@@ -36,6 +36,16 @@ t.test('an engine on the database of another program', async (t) => {
     t.strictSame(foreign.prepare(COUNT.sql).all(), [{ n: 1 }])
   })
 
+  t.test('a plan is that of the schema as it was last read, however often it was asked for before', async (t) => {
+    const byLength = sql('SELECT id FROM notes ORDER BY length(text) LIMIT ?', 1n)
+    t.match(await db.plan(byLength), ['SCAN notes', 'USE TEMP B-TREE FOR ORDER BY'])
+    foreign.exec('CREATE INDEX by_length ON notes (length(text))')
+    await db.read(COUNT)
+    t.strictSame(await db.plan(byLength), ['SCAN notes USING COVERING INDEX by_length'])
+    foreign.exec('DROP INDEX by_length')
+    t.match(await rejection(db.plan(sql('SELECT 1 FROM nowhere'))), { code: 'STRUCTURE_CHANGED' })
+  })
+
   t.test('exact values cross to the writer and back', async (t) => {
     const [result] = await db.write([
       sql(

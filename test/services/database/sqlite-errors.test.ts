@@ -75,6 +75,12 @@ t.test('a violation of an index on expressions names no column', async (t) => {
   }
 })
 
+t.test('a collation that is missing has a code of its own, and is told like any other text', async (t) => {
+  const error = of('SQLITE_ERROR_MISSING_COLLSEQ', 'no such collation sequence: theirs')
+  t.match(error, { code: 'STRUCTURE_CHANGED', message: /a collation that only another program has/ })
+  t.notMatch(of('SQLITE_ERROR_SNAPSHOT', 'another text'), { code: 'STRUCTURE_CHANGED' })
+})
+
 t.test('what has only the plain code is told apart by its text', async (t) => {
   const texts: Record<string, string> = {
     'table "a" already exists': 'TABLE_EXISTS',

@@ -21,6 +21,12 @@ const THEIRS = `
   INSERT INTO pairs VALUES ('x,y', 1, 'comma'), ('%2C', 2, 'percent'), ('', 3, 'empty'), ('z', 9007199254740993, 'wide');
   CREATE TABLE untyped (k PRIMARY KEY, v TEXT);
   INSERT INTO untyped VALUES (5, 'number'), ('6', 'text'), ('01', 'zero'), (1.5, 'real');
+  CREATE TABLE bytes (k PRIMARY KEY, v TEXT, n INTEGER);
+  CREATE TABLE strict_bytes (k ANY PRIMARY KEY, v TEXT, n INTEGER) STRICT;
+  CREATE TABLE pairs_of_bytes (k, m, v TEXT, n INTEGER, PRIMARY KEY (m, k)) WITHOUT ROWID;
+  INSERT INTO bytes VALUES (x'35', 'bytes', 0), (x'', 'none', 0), (x'00ff', 'both', 0), ('AP8=', 'both', 0), ('NQ', 'text', 0);
+  INSERT INTO strict_bytes SELECT * FROM bytes;
+  INSERT INTO pairs_of_bytes SELECT k, 1, v, n FROM bytes;
   CREATE TABLE twins (k PRIMARY KEY, v TEXT, n INTEGER);
   INSERT INTO twins VALUES (5, 'number', 0), ('5', 'text', 0), ('6', 'text', 0);
   CREATE TABLE keyless (a TEXT);
@@ -207,6 +213,34 @@ t.test('records of tables that somebody else has made', async (t) => {
       { k: '5', v: 'a text' },
       { k: '6', v: 'text' }
     ])
+  })
+
+  t.test('a key that holds bytes is met as the base64 that JSON shows', async (t) => {
+    for (const [name, prefix] of [
+      ['bytes', ''],
+      ['strict_bytes', ''],
+      ['pairs_of_bytes', '1,']
+    ] as const) {
+      const { read, update, increment, remove, list } = await serve(name)
+      const five = `${prefix}NQ==`
+      const record = await read(five)
+      t.match(record, { k: 'NQ==', v: 'bytes' }, name)
+      t.equal((await read(prefix)).v, 'none')
+      t.equal((await read(`${prefix}NQ`)).v, 'text')
+      for (const pk of ['NR==', 'NQ=', '5', 'nq=='])
+        t.match(await rejection(read(`${prefix}${pk}`)), { code: 'RECORD_NOT_FOUND' }, pk)
+      await update(five, { v: 'changed' })
+      await update(five, { ...record, v: 'sent along' })
+      await increment(five, 'n')
+      t.match(await read(five), { v: 'sent along', n: 1 })
+
+      const both = `${prefix}AP8=`
+      for (const ask of [() => update(both, { v: 'x' }), () => remove(both), () => update(both, { k: 'AP8=', v: 'x' })])
+        t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', message: /Two records have keys .*AP8=/ })
+      t.equal((await read(both)).v, 'both')
+      await remove(five)
+      t.equal((await list()).total, 4)
+    }
   })
 
   t.test('a table without a key is served by its rowid', async (t) => {

@@ -160,6 +160,13 @@ t.test('lists and exports', async (t) => {
     t.equal(await exported({ bom: true }), '\ufeff"id","v"\r\n')
   })
 
+  t.test('an export tells apart keys that are the same in the collation of their column', async (t) => {
+    foreign.exec(`CREATE TABLE cases (k TEXT COLLATE NOCASE, n INTEGER, PRIMARY KEY (k COLLATE BINARY)) WITHOUT ROWID;
+      INSERT INTO cases VALUES ('abc', 1), ('ABC', 2)`)
+    const { exported } = await serve('cases')
+    t.equal(await exported({ order: '-n' }), '"k","n"\r\n"ABC",2\r\n"abc",1\r\n')
+  })
+
   t.test('names of columns do not collide with those of an export', async (t) => {
     const { exported } = await serve('colliding')
     t.equal(

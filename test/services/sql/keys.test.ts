@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { keyMatch, keyTexts, parseKey } from '../../../services/sql/keys.ts'
+import { forEachCollation, isExactly, keyMatch, keyTexts, parseKey, textOrBytes } from '../../../services/sql/keys.ts'
 import type { Column, Structure } from '../../../services/tables/registered-table.ts'
 
 type KeyColumn = readonly [name: string, jsonType: JsonType, sqliteType: SqliteType, declaredType?: string]
@@ -46,16 +46,18 @@ t.test('a rowid is an integer, whatever its column declares', async (t) => {
 
 t.test('text keys are taken as they are', async (t) => {
   for (const spelling of ['7', '7.0', '', 'a,b', '%2C', 'a%b'])
-    t.strictSame(parseKey(text, spelling), [spelling, spelling], spelling)
+    t.strictSame(parseKey(text, spelling), forEachCollation([spelling]), spelling)
 })
 
-t.test('text keys are compared by their own collation, and exactly', async (t) => {
-  t.equal(keyMatch(text), '"code" = ? AND "code" = ? COLLATE BINARY')
+t.test('a key is compared in each collation that its index may have, which together are exact', async (t) => {
+  t.equal(keyMatch(text), '"code" = ? COLLATE BINARY AND "code" = ? COLLATE NOCASE AND "code" = ? COLLATE RTRIM')
+  t.strictSame(forEachCollation(['Tom', 5n]), ['Tom', 5n, 'Tom', 5n, 'Tom', 5n])
+  t.equal(keyMatch(rowid), '"id" = ?')
 })
 
 t.test('keys of numeric affinity have the spelling that JSON shows', async (t) => {
-  t.strictSame(parseKey(numeric, '12'), [12n])
-  t.strictSame(parseKey(numeric, '12.5'), [12.5])
+  t.strictSame(parseKey(numeric, '12'), forEachCollation([12n]))
+  t.strictSame(parseKey(numeric, '12.5'), forEachCollation([12.5]))
   for (const spelling of ['12.0', '012', '+12', ' 12', '1.20e1', '.5', '5.']) {
     t.equal(parseKey(numeric, spelling), undefined, spelling)
   }
@@ -63,16 +65,25 @@ t.test('keys of numeric affinity have the spelling that JSON shows', async (t) =
 
 t.test('what numeric affinity leaves as text is a key too', async (t) => {
   for (const spelling of ['abc', '', '0x10', 'Infinity', 'NaN', '1_000', '2024-01-01', '\u00a05']) {
-    t.strictSame(parseKey(numeric, spelling), [spelling], spelling)
+    t.strictSame(parseKey(numeric, spelling), forEachCollation([spelling]), spelling)
   }
 })
 
-t.test('without an affinity a key is looked for as a number and as text', async (t) => {
-  t.strictSame(parseKey(untyped, '5'), [5n, '5'])
-  t.strictSame(parseKey(untyped, '01'), ['01', '01'])
-  t.strictSame(parseKey(untyped, 'a'), ['a', 'a'])
-  t.equal(keyMatch(untyped), '"k" IN (?, ?)')
-})
+t.test(
+  'without an affinity a key is looked for as a number and as text, or as text and as the bytes that it spells',
+  async (t) => {
+    t.strictSame(parseKey(untyped, '5'), forEachCollation([5n, '5']))
+    t.strictSame(parseKey(untyped, '1234'), forEachCollation([1234n, '1234']))
+    t.strictSame(parseKey(untyped, '01'), forEachCollation(['01', '01']))
+    t.strictSame(parseKey(untyped, 'a'), forEachCollation(['a', 'a']))
+    t.strictSame(parseKey(untyped, 'NQ=='), forEachCollation(['NQ==', Buffer.from('5')]))
+    t.strictSame(textOrBytes('0100'), ['0100', Buffer.from('0100', 'base64')])
+    t.equal(
+      keyMatch(untyped),
+      '"k" COLLATE BINARY IN (?, ?) AND "k" COLLATE NOCASE IN (?, ?) AND "k" COLLATE RTRIM IN (?, ?)'
+    )
+  }
+)
 
 t.test('BLOB keys are base64', async (t) => {
   t.strictSame([...((parseKey(blob, 'AP8=')?.[0] as Uint8Array) ?? [])], [0, 255])
@@ -80,13 +91,14 @@ t.test('BLOB keys are base64', async (t) => {
 })
 
 t.test('the parts of a composite key are separated by commas, each percent-encoded', async (t) => {
-  t.strictSame(parseKey(composite, 'x,7'), ['x', 'x', 7n])
-  t.strictSame(parseKey(composite, 'x%2Cy%25,7'), ['x,y%', 'x,y%', 7n])
-  t.strictSame(parseKey(composite, ',7'), ['', '', 7n])
+  const pair = (a: string, b: bigint) => [...forEachCollation([a]), ...forEachCollation([b])]
+  t.strictSame(parseKey(composite, 'x,7'), pair('x', 7n))
+  t.strictSame(parseKey(composite, 'x%2Cy%25,7'), pair('x,y%', 7n))
+  t.strictSame(parseKey(composite, ',7'), pair('', 7n))
   for (const spelling of ['x', 'x,7,8', 'x,07', '%,7', '%E0%A4,7', '']) {
     t.equal(parseKey(composite, spelling), undefined, spelling)
   }
-  t.equal(keyMatch(composite), '"a" = ? AND "a" = ? COLLATE BINARY AND "b" = ?')
+  t.equal(keyMatch(composite), `${isExactly('a', '?')} AND ${isExactly('b', '?')}`)
 })
 
 t.test('a long run of digits is no burden', async (t) => {

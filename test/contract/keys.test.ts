@@ -1,0 +1,243 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { Statement } from '../../services/database/database.ts'
+import {
+  type App,
+  answers,
+  asAdmin,
+  asToken,
+  type Client,
+  confirms,
+  createDatabase,
+  dataOf,
+  importTable,
+  refuses,
+  startApp
+} from '../helpers.ts'
+
+// Whatever the declaration of a key, its records are found by it and listed in its order, and neither the event loop nor
+// the writer looks through a table or sorts it.
+
+type Row = Record<string, unknown>
+
+const INTEGER_KEYS = [
+  '(a INTEGER PRIMARY KEY, b INT, n INT)',
+  '(a INT PRIMARY KEY, b INT, n INT) STRICT',
+  '(a INTEGER PRIMARY KEY DESC, b INT, n INT)',
+  '(a INTEGER PRIMARY KEY, b INT, n INT) WITHOUT ROWID',
+  '(a INTEGER, b INT, n INT, PRIMARY KEY (a DESC)) WITHOUT ROWID',
+  '(a INT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))',
+  '(a REAL PRIMARY KEY, b INT, n INT)',
+  '(a PRIMARY KEY, b INT, n INT)',
+  '(a INT, b INT, n INT, PRIMARY KEY (b, a DESC))',
+  '(a INT, b INT, n INT)'
+]
+
+const TEXT_KEYS = [
+  '(a TEXT PRIMARY KEY, b INT, n INT)',
+  '(a TEXT PRIMARY KEY, b INT, n INT) STRICT',
+  '(a TEXT PRIMARY KEY COLLATE NOCASE, b INT, n INT)',
+  '(a TEXT PRIMARY KEY COLLATE NOCASE, b INT, n INT) STRICT',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE)) STRICT',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE)) WITHOUT ROWID',
+  '(a TEXT COLLATE NOCASE, b INT, n INT, PRIMARY KEY (a COLLATE BINARY))',
+  '(a TEXT COLLATE NOCASE, b INT, n INT, PRIMARY KEY (a COLLATE BINARY)) WITHOUT ROWID',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE RTRIM DESC))',
+  '(a TEXT NOT NULL UNIQUE, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))',
+  '(a, b INT, n INT, PRIMARY KEY (a))',
+  '(a COLLATE NOCASE PRIMARY KEY, b INT, n INT)',
+  '(a, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))',
+  '(a ANY, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE)) STRICT',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (b, a))',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (b, a DESC))',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (b, a DESC)) WITHOUT ROWID',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a DESC, b DESC))',
+  '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE, b))',
+  '(a, b, n INT, PRIMARY KEY (a COLLATE NOCASE, b COLLATE RTRIM)) WITHOUT ROWID'
+]
+
+/** 25 rows in no order. The trigger has a created record read by its key. */
+const fill = (name: string, declaration: string, a: string) => `
+  CREATE TABLE ${name} ${declaration};
+  WITH i(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM i WHERE i < 24)
+    INSERT INTO ${name} (a, b, n) SELECT ${a}, i % 3, 0 FROM i ORDER BY i * 7 % 25;
+  CREATE TRIGGER seen_${name} AFTER INSERT ON ${name} BEGIN SELECT 1; END;`
+
+const TABLES = [
+  ...INTEGER_KEYS.map((declaration) => ({ declaration, a: 'i * 3 + 1', added: 50 })),
+  // In two cases, so that the collations differ in their order.
+  ...TEXT_KEYS.map((declaration) => ({ declaration, a: "char(65 + i + 32 * (i % 2)) || ' ,%x'", added: 'new Key' }))
+].map((table, index) => ({ ...table, name: `t${index}` }))
+
+const FOREIGN = '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))'
+
+const DATABASE = createDatabase(
+  t,
+  [...TABLES.map(({ name, declaration, a }) => fill(name, declaration, a)), fill('theirs', FOREIGN, "'k' || i")].join(
+    ''
+  )
+)
+
+/** As a program has made it that brings a collation of its own. */
+const bringCollation = (table: string) => {
+  const db = new BetterSqlite3(DATABASE)
+  db.unsafeMode()
+  db.pragma('writable_schema = ON')
+  db.prepare("UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'of_theirs') WHERE name = ?").run(table)
+  db.close()
+}
+
+/** SQLite itself: what it returns, and how it would run a statement. */
+const openOracle = (t: Test) => {
+  const db = new BetterSqlite3(DATABASE)
+  t.teardown(() => db.close())
+  db.function('base64', (bytes) => String(bytes))
+  return {
+    rows: (table: string, key: string) => {
+      const columns = key === 'rowid' ? 'rowid, a, b, n' : 'a, b, n'
+      return db.prepare(`SELECT ${columns} FROM ${table} ORDER BY ${key}`).all() as Row[]
+    },
+    plan: ({ sql, params }: Statement) =>
+      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]).map(({ detail }) => detail)
+  }
+}
+
+type Oracle = ReturnType<typeof openOracle>
+
+/** The statements about records that run on the event loop and in the writer. */
+const observe = ({ database }: App) => {
+  let seen: Statement[] = []
+  const { read, readText, write } = database
+  const tell = (...statements: readonly Statement[]) => {
+    seen.push(...statements.filter(({ sql }) => / "t(?:\d+|heirs)"/.test(sql)))
+  }
+  Object.assign(database, {
+    read: (statement: Statement) => {
+      tell(statement)
+      return read(statement)
+    },
+    readText: (statement: Statement) => {
+      tell(statement)
+      return readText(statement)
+    },
+    write: (unit: readonly Statement[]) => {
+      tell(...unit)
+      return write(unit)
+    }
+  })
+  return () => {
+    const taken = seen
+    seen = []
+    return taken
+  }
+}
+
+/** A LIMIT ends a walk; a sort sees every row first. */
+const isUnbounded = ({ plan }: Oracle, statement: Statement) => {
+  const isLimited = / LIMIT \?/.test(statement.sql)
+  return plan(statement).some((step) => /TEMP B-TREE/.test(step) || (!isLimited && /^SCAN /.test(step)))
+}
+
+const boundedOnly = (t: Test, oracle: Oracle, statements: readonly Statement[]) => {
+  t.ok(statements.length > 0)
+  t.strictSame(
+    statements.filter((statement) => isUnbounded(oracle, statement)).map(({ sql }) => sql),
+    []
+  )
+}
+
+const keyText = (key: string, row: Row) => {
+  const parts = key.split(',').map((name) => String(row[name]))
+  return parts.length === 1 ? String(parts[0]) : parts.map(encodeURIComponent).join(',')
+}
+
+const swapCase = (text: string) =>
+  text.replace(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()))
+
+const listsInOrder = async (t: Test, token: Client, table: string, key: string, rows: readonly Row[]) => {
+  const descending = key.replaceAll(',', ',-')
+  for (const [order, wanted] of [
+    ['', rows],
+    [key, rows],
+    [`-${descending}`, rows.toReversed()]
+  ] as const) {
+    const pages: Row[] = []
+    for (const page of [1, 2]) {
+      const answer = dataOf(await token.get(`/data/${table}?size=13&page=${page}&order=${order}`))
+      t.equal(answer.total, rows.length)
+      pages.push(...answer.rows)
+    }
+    t.strictSame(pages, wanted, `in the order '${order}'`)
+  }
+}
+
+const changes = async (t: Test, token: Client, table: string, key: string, row: Row) => {
+  const text = keyText(key, row)
+  const path = `/data/${table}/records/${encodeURIComponent(text)}`
+  answers(t, await token.get(path), row)
+  confirms(t, await token.put(path, { n: 5 }))
+  confirms(t, await token.put(path, { ...row, n: 6 }))
+  confirms(t, await token.post(`/data/${table}/incr`, { pk: text, field: 'n', count: 2 }))
+  answers(t, await token.get(path), { ...row, n: 8 })
+  confirms(t, await token.delete(path))
+  refuses(t, await token.delete(path), 404, 'RECORD_NOT_FOUND')
+}
+
+const refusesOtherCase = async (t: Test, token: Client, table: string, key: string, row: Row) => {
+  const path = `/data/${table}/records/${encodeURIComponent(keyText(key, { ...row, a: swapCase(String(row.a)) }))}`
+  for (const answer of [await token.get(path), await token.put(path, { n: 1 }), await token.delete(path)])
+    refuses(t, answer, 404, 'RECORD_NOT_FOUND')
+}
+
+t.test('keys', async (t) => {
+  bringCollation('theirs')
+  const app = await startApp(t, { env: { DATABASE } })
+  const admin = await asAdmin(app)
+  const token = await asToken(app, admin)
+  const oracle = openOracle(t)
+  const take = observe(app)
+
+  for (const { name, declaration, added } of TABLES) {
+    t.test(declaration, async (t) => {
+      const { primaryKey: key, id } = await importTable(admin, name)
+      const rows = oracle.rows(name, key)
+      await listsInOrder(t, token, name, key, rows)
+      const [first, last] = [rows[0], rows.at(-1)] as [Row, Row]
+      if (typeof first.a === 'string') await refusesOtherCase(t, token, name, key, first)
+      const { rowid: _, ...record }: Row = { ...last, a: added }
+      const created = dataOf(await token.post(`/data/${name}/records`, record))
+      t.match(created, record)
+      const path = `/data/${name}/records/${encodeURIComponent(keyText(key, created))}`
+      answers(t, await token.get(path), created)
+      confirms(t, await token.delete(path))
+      await changes(t, token, name, key, first)
+      t.strictSame(oracle.rows(name, key), rows.slice(1))
+      boundedOnly(t, oracle, take())
+
+      const csv = await admin.get(`/admin/tables/${id}/export?order=n`)
+      t.equal(new Set(csv.body.split('\r\n').slice(1, -1)).size, rows.length - 1, 'each row once')
+    })
+  }
+
+  t.test(
+    'an index whose order only another program knows leads nowhere: a reader thread looks for the key',
+    async (t) => {
+      await importTable(admin, 'theirs')
+      answers(t, await token.get('/data/theirs/records/k7'), { a: 'k7', b: 1, n: 0 })
+      confirms(t, await token.put('/data/theirs/records/k7', { n: 1 }))
+      const writes = take().filter(({ sql }) => sql.startsWith('UPDATE'))
+      t.equal(writes.length, 1)
+      for (const path of ['K7', 'k99']) {
+        refuses(t, await token.get(`/data/theirs/records/${path}`), 404, 'RECORD_NOT_FOUND')
+        refuses(t, await token.put(`/data/theirs/records/${path}`, { n: 1 }), 404, 'RECORD_NOT_FOUND')
+      }
+      refuses(t, await token.delete('/data/theirs/records/k7'), 409, 'STRUCTURE_CHANGED')
+      t.strictSame(
+        take().filter(({ sql }) => /^SELECT/.test(sql)),
+        []
+      )
+      t.equal(dataOf(await token.get('/data/theirs?size=1')).rows[0].a, 'k0')
+    }
+  )
+})
