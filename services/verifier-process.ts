@@ -14,7 +14,12 @@ const judge = ({ id, stored, password }: Question): Promise<Verdict> =>
     (error: Error) => ({ id, fault: error.message })
   )
 
-process.on('message', async (question: Question) => process.send?.(await judge(question)))
+/** Whoever asked may have ended meanwhile, and this process is about to. */
+const ignoreFailure = () => {}
+
+process.on('message', async (question: Question) => {
+  process.send?.(await judge(question), undefined, undefined, ignoreFailure)
+})
 
 // A terminal or a supervisor signals every process at once; this one is needed until the service itself has stopped.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { onClientError } from '../../plugins/errors.ts'
+import errors, { onClientError } from '../../plugins/errors.ts'
 
 /** A connection, seen from both of its ends. */
 const openConnection = async (t: Test) => {
@@ -20,6 +21,26 @@ const openConnection = async (t: Test) => {
 }
 
 const fault = (code: string) => Object.assign(new Error('a fault of the client'), { code })
+
+t.test('what Fastify finds wrong with a request is the caller’s fault, also under a code that is new', async (t) => {
+  const app = Fastify({ logger: false })
+  await app.register(errors)
+  const thrown: [object, number, string][] = [
+    [{ code: 'FST_ERR_NEW', statusCode: 422 }, 400, 'MALFORMED_REQUEST'],
+    [{ code: 'FST_ERR_NEW', statusCode: 500 }, 500, 'INTERNAL_ERROR'],
+    [{ code: 'FST_ERR_NEW' }, 500, 'INTERNAL_ERROR'],
+    [{ code: 'EACCES', statusCode: 400 }, 500, 'INTERNAL_ERROR']
+  ]
+  for (const [index, [properties]] of thrown.entries())
+    app.get(`/${index}`, async () => {
+      throw Object.assign(new Error('thrown'), properties)
+    })
+  for (const [index, [, status, code]] of thrown.entries()) {
+    const answer = await app.inject(`/${index}`)
+    t.equal(answer.statusCode, status)
+    t.match(answer.json(), { success: false, error: { code } })
+  }
+})
 
 t.test('bytes that never became a request get the failure envelope too', async (t) => {
   const expected: [string, string, string][] = [

@@ -1,4 +1,8 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createPasswords } from '../../services/passwords.ts'
@@ -87,6 +91,20 @@ t.test('signals meant for the service leave it; its end refuses what it was aske
   process.kill(Number(pid), 'SIGKILL')
   await t.rejects(verify(stored, PASSWORD), { code: 'OVERLOADED', retryAfter: 1 })
   t.equal(await verify(stored, PASSWORD), true, 'another is started')
+})
+
+t.test('it ends without a word when whoever asked has ended', async (t) => {
+  const script = new URL('../../services/verifier-process.js', import.meta.url).pathname
+  for (const delay of [0, 1, 2, 4, 8, 16]) {
+    const child = fork(script, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const ended = Promise.all([once(child, 'exit'), text(child.stderr as Readable)])
+    child.send({ id: 1, stored, password: PASSWORD })
+    await once(child, 'message')
+    for (let id = 2; id < 20; id += 1) child.send({ id, stored, password: PASSWORD })
+    await pause(delay)
+    child.disconnect()
+    t.strictSame(await ended, [[0, null], ''])
+  }
 })
 
 t.test('a process that cannot be started refuses, too', async (t) => {

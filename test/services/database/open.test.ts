@@ -217,8 +217,12 @@ t.test('the writer thread', async (t) => {
       onDeath: (cause) => deaths.push(cause)
     })
     const ending = await thread
+    const late = new Promise((resolve) =>
+      ending.prependOnceListener('exit', () => resolve(rejection(writer.write([]))))
+    )
     ending.postMessage('no parcel')
     const lost = [rejection(writer.write([])), rejection(writer.write([]))]
+    t.match(await late, { code: 'OVERLOADED' }, 'what the thread never had may be sent again')
     for (const refusal of await Promise.all(lost)) t.match(refusal, { code: 'OUTCOME_UNKNOWN', retryAfter: undefined })
     t.match(deaths, [{ cause: { name: 'TypeError' } }])
     t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
