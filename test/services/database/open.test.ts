@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -122,6 +123,22 @@ t.test('an engine on the database of another program', async (t) => {
     const refused = settled.filter(({ status }) => status === 'rejected')
     t.ok(refused.length > 0 && refused.length <= 400 - 256, `${refused.length} of 400 were refused`)
     t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 5 } })
+  })
+
+  t.test('what many scans give is taken turn by turn', async (t) => {
+    let turn = 0
+    let turning = setImmediate(function next() {
+      turn += 1
+      turning = setImmediate(next)
+    })
+    const perTurn = new Map<number, number>()
+    const scans = Array.from({ length: 100 }, async () => {
+      await db.scan(sql("SELECT printf('%.*c', 1000000, 'x') AS wide"))
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+    })
+    await Promise.all(scans)
+    clearImmediate(turning)
+    t.ok(Math.max(...perTurn.values()) <= 2 * Math.max(2, availableParallelism()), String([...perTurn.values()]))
   })
 
   t.test('a held reader keeps its TEMP tables; two can be held, and a third once one is released', async (t) => {
