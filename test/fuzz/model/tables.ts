@@ -61,6 +61,7 @@ const toField = (sent: NewField): Field => ({
 
 const checkField = ({ jsonType, defaultValue, isPrimary, isAutoIncrement, isHidden }: Field) => {
   if (isPrimary && (isHidden || !['integer', 'number', 'string'].includes(jsonType))) invalid()
+  if (isPrimary && jsonType === 'integer' && defaultValue !== null) invalid()
   if (isAutoIncrement && !(isPrimary && jsonType === 'integer')) invalid()
   if (defaultValue !== null && toStored(jsonType, defaultValue) === undefined) invalid()
 }
