@@ -6,6 +6,8 @@ import { toReadError } from './sqlite-errors.ts'
 
 const BUSY_RETRY_MS = 20
 const BUSY_LIMIT_MS = 2000
+/** What has not been begun by then is answered in the next turn, and other work comes between. */
+const TURN_LIMIT_MS = 10
 
 interface Job {
   readonly statement: Statement
@@ -49,7 +51,11 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean, clock
       for (const job of jobs) refuse(job, error)
       return
     }
-    for (const job of jobs) answer(job)
+    const end = clock() + TURN_LIMIT_MS
+    for (const job of jobs) {
+      if (clock() < end) answer(job)
+      else enqueue(job)
+    }
     // A disk that fails ends the transaction by itself.
     if (connection.raw.inTransaction) connection.run('COMMIT', [])
   }

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -114,6 +115,22 @@ t.test('an engine on the database of another program', async (t) => {
     t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 5 } })
   })
 
+  t.test('what many scans give is taken turn by turn', async (t) => {
+    let turn = 0
+    let turning = setImmediate(function next() {
+      turn += 1
+      turning = setImmediate(next)
+    })
+    const perTurn = new Map<number, number>()
+    const scans = Array.from({ length: 100 }, async () => {
+      await db.scan(sql("SELECT printf('%.*c', 1000000, 'x') AS wide"))
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+    })
+    await Promise.all(scans)
+    clearImmediate(turning)
+    t.ok(Math.max(...perTurn.values()) <= 2 * Math.max(2, availableParallelism()), String([...perTurn.values()]))
+  })
+
   t.test('a held reader keeps its TEMP tables; two can be held, and a third once one is released', async (t) => {
     const [first, second] = [await db.holdReader(), await db.holdReader()]
     t.match(await rejection(db.holdReader()), { code: 'OVERLOADED', retryAfter: 5 })
@@ -190,6 +207,13 @@ t.test('closing stops what scans, and refuses what is asked afterwards', async (
   const late = [() => db.write([note('late')]), () => db.read(COUNT), () => db.readText(COUNT), () => db.scan(COUNT)]
   for (const ask of late) t.match(await rejection(ask()), { code: 'OVERLOADED' })
   t.strictSame(openForeign(t, file).prepare('SELECT text FROM notes').pluck().all(), ['last'])
+})
+
+t.test('closing refuses what a thread that is starting was to do', async (t) => {
+  const db = await startEngine(t, databaseFile(t))
+  const scans = Array.from({ length: 4 }, () => rejection(db.scan(sql('SELECT 1'))))
+  await db.close()
+  for (const refusal of await Promise.all(scans)) t.match(refusal, { code: 'OVERLOADED' })
 })
 
 t.test('the writer thread', async (t) => {

@@ -31,6 +31,21 @@ t.test('reads of one turn see one snapshot, those of the next a later one', asyn
   t.strictSame(await turn.read(COUNT), [{ n: 1 }])
 })
 
+t.test('a turn lasts 10 ms; what it has not begun by then is answered in the next', async (t) => {
+  const { turn, connection, time, foreign } = start(t)
+  foreign.pragma('journal_mode = WAL')
+  connection.raw.function('milliseconds', (spent) => {
+    time.now += spent as number
+    return spent
+  })
+  const reads = [9, 1, 0].map((spent) => turn.read(sql('SELECT milliseconds(?) AS spent', spent)))
+  const count = turn.read(COUNT)
+  t.strictSame(await Promise.all(reads.slice(0, 2)), [[{ spent: 9 }], [{ spent: 1 }]])
+  foreign.exec("INSERT INTO notes (text) VALUES ('between')")
+  t.strictSame(await reads[2], [{ spent: 0 }])
+  t.strictSame(await count, [{ n: 1 }])
+})
+
 t.test('a quiet service answers at once', async (t) => {
   const { turn, foreign } = start(t, true)
   const before = turn.read(COUNT)
