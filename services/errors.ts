@@ -56,6 +56,11 @@ export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
 export const overloaded = (message: string, retryAfter: number) =>
   new DomainError('OVERLOADED', message, { retryAfter })
 
+export const answerTooLarge = () =>
+  new DomainError('VALIDATION_FAILED', 'The answer would be larger than is made at once.', {
+    hint: 'Ask for fewer records at a time, with a smaller `size`.'
+  })
+
 export const tableNotFound = (ref: string | number) =>
   new DomainError(
     'TABLE_NOT_FOUND',

@@ -1,4 +1,4 @@
-import { DomainError, overloaded, pointer } from '../errors.ts'
+import { answerTooLarge, DomainError, overloaded, pointer } from '../errors.ts'
 import { UnexpectedChanges } from './database.ts'
 import type { PlainError } from './plain-error.ts'
 
@@ -102,8 +102,4 @@ export const toDomainError = ({ code, message, statement }: PlainError): Error =
 
 /** The same for reads: what SQLite cannot make at once is a page of large records. */
 export const toReadError = (error: PlainError): Error =>
-  error.code === 'SQLITE_TOOBIG'
-    ? new DomainError('VALIDATION_FAILED', 'The answer would be larger than SQLite makes at once.', {
-        hint: 'Ask for fewer records at a time, with a smaller `size`.'
-      })
-    : toDomainError(error)
+  error.code === 'SQLITE_TOOBIG' ? answerTooLarge() : toDomainError(error)

@@ -1,8 +1,10 @@
 import type { ExportQuery } from '../../schemas/record.ts'
 import type { Database, HeldReader, Row } from '../database/database.ts'
+import { answerTooLarge } from '../errors.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
+import type { RecordText } from '../sql/record-text.ts'
 import { INT64 } from '../sql/spellings.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
@@ -17,9 +19,11 @@ const LINE_END = '\r\n'
 
 /** Bytes that one step should give: large enough to be fast, small enough to keep memory flat. */
 const TARGET_CHUNK = 256 * 1024
+/** Bytes that a step of more than one row may give: rows may grow wider on the way. */
+const LARGEST_CHUNK = 4 * TARGET_CHUNK
 const FIRST_ROWS = 1
 const MOST_ROWS = 2000
-/** How much larger than the last a step may be: rows may grow wider on the way. */
+/** How many times as many rows as the last a step may have. */
 const GROWTH = 8
 
 type Chunk = Uint8Array | string
@@ -27,11 +31,16 @@ type Chunk = Uint8Array | string
 /** Asked before rows leave, as an export may take hours: rejects where its caller may no longer have them. */
 type Confirm = () => Promise<void>
 
-const bytesOf = (row: Row | undefined): Uint8Array | null => (row?.chunk instanceof Uint8Array ? row.chunk : null)
+const toStep = (row: Row | undefined) => ({
+  /** null: there are no rows, or too many. */
+  chunk: row?.text instanceof Uint8Array ? row.text : null,
+  count: Number(row?.count),
+  bytes: Number(row?.bytes)
+})
 
-/** Rows for the next step, from how wide the last ones were. */
-const nextStep = (rows: number, bytes: number) =>
-  Math.max(1, Math.min(MOST_ROWS, GROWTH * rows, Math.floor((rows * TARGET_CHUNK) / bytes)))
+/** Rows for the next step, from how many the last one met and their bytes; fewer, where those were too many. */
+const nextStep = (count: number, bytes: number) =>
+  Math.max(1, Math.min(MOST_ROWS, GROWTH * count, Math.floor((count * TARGET_CHUNK) / bytes)))
 
 /**
  * CSV of whole tables: bounded memory, reader threads, and no snapshot held while the client does not read. A sorted or
@@ -39,38 +48,40 @@ const nextStep = (rows: number, bytes: number) =>
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own. */
-  async function* byKey(selection: Selection, csv: string): AsyncGenerator<Chunk> {
+  async function* byKey(selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
     let from = descending ? INT64.last : INT64.first
-    let limit = FIRST_ROWS
+    let rows = FIRST_ROWS
     while (true) {
-      const [row] = await db.scan(exportByKey(selection, csv, from, limit))
-      const bytes = bytesOf(row)
-      if (!bytes) return
-      yield bytes
-      const last = BigInt(String(row?.last))
-      if (Number(row?.count) < limit || last === end) return
-      from = descending ? last - 1n : last + 1n
-      limit = nextStep(limit, bytes.length)
+      const [row] = await db.scan(exportByKey(selection, csv, from, { rows, mostBytes: LARGEST_CHUNK }))
+      const { chunk, count, bytes } = toStep(row)
+      if (count === 0) return
+      if (chunk) {
+        yield chunk
+        const last = BigInt(String(row?.last))
+        if (count < rows || last === end) return
+        from = descending ? last - 1n : last + 1n
+      }
+      rows = nextStep(count, bytes)
     }
   }
 
-  async function* fromCollected(reader: HeldReader, selection: Selection, csv: string): AsyncGenerator<Chunk> {
-    let count = 0
-    for (const statement of collectKeys(selection)) count = Number((await reader.scan(statement))[0]?.count ?? 0)
-    let limit = FIRST_ROWS
-    for (let after = 0; after < count; ) {
-      const bytes = bytesOf((await reader.scan(exportCollected(selection, csv, after, after + limit)))[0])
-      after += limit
-      if (!bytes) continue
-      yield bytes
-      limit = nextStep(limit, bytes.length)
+  async function* fromCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+    let total = 0
+    for (const statement of collectKeys(selection)) total = Number((await reader.scan(statement))[0]?.count ?? 0)
+    let rows = FIRST_ROWS
+    for (let after = 0; after < total; ) {
+      const [row] = await reader.scan(exportCollected(selection, csv, after, { rows, mostBytes: LARGEST_CHUNK }))
+      const { chunk, count, bytes } = toStep(row)
+      if (chunk) yield chunk
+      if (chunk || count === 0) after += rows
+      if (count > 0) rows = nextStep(count, bytes)
     }
   }
 
   /** Sorts and filters once, in a reader thread held for this export, and walks along what it found. */
-  async function* byPosition(selection: Selection, csv: string): AsyncGenerator<Chunk> {
+  async function* byPosition(selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     const reader = await db.holdReader()
     try {
       yield* fromCollected(reader, selection, csv)
@@ -79,10 +90,11 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(selection: Selection, csv: string, query: ExportQuery) {
+  async function* onePage(selection: Selection, csv: RecordText, query: ExportQuery) {
     const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)))
-    const bytes = bytesOf(row)
-    if (bytes) yield bytes
+    const { chunk } = toStep(row)
+    if (!chunk) throw answerTooLarge()
+    yield chunk
   }
 
   const rowsOf = (view: View, selection: Selection, query: ExportQuery) => {

@@ -1,13 +1,7 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import type { Clock } from '../clock.ts'
-import {
-  type Database,
-  type SqlValue,
-  type Statement,
-  UnexpectedChanges,
-  type WriteResult
-} from '../database/database.ts'
-import { DomainError, invalid, recordNotFound, shown } from '../errors.ts'
+import { type Database, type Row, type SqlValue, UnexpectedChanges, type WriteResult } from '../database/database.ts'
+import { answerTooLarge, DomainError, invalid, recordNotFound, shown } from '../errors.ts'
 import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
@@ -19,6 +13,7 @@ import {
   totalOrder,
   type Window
 } from '../sql/lists.ts'
+import type { RecordText } from '../sql/record-text.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { createPlans } from './plans.ts'
@@ -48,8 +43,8 @@ interface RecordServiceOptions {
 
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
-/** Characters beyond which a page is made in a reader thread: the event loop would stand still meanwhile. */
-const WIDE_PAGE = 1024 * 1024
+/** Bytes of a page beyond which it is made in a reader thread: the event loop would stand still meanwhile. */
+const LARGEST_AT_ONCE = 1024 * 1024
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
@@ -65,6 +60,12 @@ const isKeyOrder = ({ table, order }: Selection) => {
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
 }
 
+/** @throws VALIDATION_FAILED where the page was too large to be made */
+const madeText = (row: Row | undefined) => {
+  if (typeof row?.text !== 'string') throw answerTooLarge()
+  return row.text
+}
+
 /** Records of registered tables. Each call names the view that its caller has of the table. Records are JSON text. */
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
   const plans = createPlans(db)
@@ -75,9 +76,6 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     })
 
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? refusedByTrigger() : refusedByConstraint())
-
-  /** Characters of a row, where pages have been found to be wide. */
-  const widths = new WeakMap<RegisteredTable, number>()
 
   /** How many records have the key: two where they are spelled alike. */
   const count = async (view: View, pk: string) => {
@@ -169,34 +167,25 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     await writeRow(view, text, write(view, view.statements.increment({ ...step, now: clock() })), why)
   }
 
-  const scanRows = async (selection: Selection, json: string, window: Window) => {
+  const scanRows = async (selection: Selection, json: RecordText, window: Window) => {
     const [row] = await db.scan(pageByScanning(selection, json, window))
-    return String(row?.rows)
-  }
-
-  /** A page on the event loop, which tells how wide the rows of the table are; null where it cannot be sought. */
-  const readRows = async ({ table }: Selection, statement: Statement, { limit }: Window) => {
-    const rows = await db.readText(statement).catch((error) => {
-      if (error instanceof DomainError && error.code === 'VALIDATION_FAILED')
-        widths.set(table, Number.POSITIVE_INFINITY)
-      throw error
-    })
-    if (rows !== null && rows.length > WIDE_PAGE) widths.set(table, rows.length / limit)
-    return rows
+    return madeText(row)
   }
 
   /** The rows of an unfiltered page by the cheapest way that is right. */
   const rowsOfAll = async (view: View, selection: Selection, window: Window, total: number): Promise<string> => {
     const { table, json } = view
     if (window.offset >= total) return ''
-    const isWide = (widths.get(table) ?? 0) * window.limit > WIDE_PAGE
-    if (isWide || !isKeyOrder(selection)) return scanRows(selection, json, window)
-    const near = pageNearStart(selection, json, window)
+    const isNear = window.offset <= LONGEST_SKIP
+    // With many columns even finding out how wide the rows are would take long.
+    const isWide = json.leastWidth * Math.min(window.limit, total - window.offset) > LARGEST_AT_ONCE
+    if (isWide || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey))
+      return scanRows(selection, json, window)
+    const short = { ...window, mostBytes: LARGEST_AT_ONCE }
+    const near = pageNearStart(selection, json, short)
     if (!(await plans.isInOrder(view, near))) return scanRows(selection, json, window)
-    if (window.offset <= LONGEST_SKIP) return String(await readRows(selection, near, window))
-    if (!table.structure.isRowidKey) return scanRows(selection, json, window)
-    const sought = await readRows(selection, pageBySeeking(selection, json, window, total), window)
-    return sought ?? scanRows(selection, json, window)
+    const statement = isNear ? near : pageBySeeking(selection, json, short, total)
+    return (await db.readText(statement)) ?? scanRows(selection, json, window)
   }
 
   const pageOfAll = async (view: View, selection: Selection, window: Window) => {
@@ -204,9 +193,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return { rows: await rowsOfAll(view, selection, window, total), total }
   }
 
-  const pageOfMatches = async (selection: Selection, json: string, window: Window) => {
+  const pageOfMatches = async (selection: Selection, json: RecordText, window: Window) => {
     const [row] = await db.scan(pageWithTotal(selection, json, window))
-    return { rows: String(row?.rows), total: Number(row?.total) }
+    return { rows: madeText(row), total: Number(row?.total) }
   }
 
   /** A page as JSON text: `{ rows, total, page, size }`. */

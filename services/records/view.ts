@@ -1,5 +1,4 @@
-import { recordCsv } from '../sql/record-csv.ts'
-import { recordJson } from '../sql/record-json.ts'
+import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 
@@ -8,22 +7,21 @@ export interface View {
   readonly table: RegisteredTable
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
-  /** An expression for a record as JSON text. */
-  readonly json: string
+  readonly json: RecordText
   readonly statements: RecordStatements
-  /** An expression for a record as a line of CSV. */
-  csv(guard: boolean): string
+  /** Without line ends. `guard`: against formulas. */
+  csv(guard: boolean): RecordText
 }
 
 const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
   const { isStrict } = table.structure
-  const json = recordJson(visible, isStrict)
+  const json = jsonText(visible, isStrict)
   return {
     table,
     columns: new Map(visible.map((column) => [column.name, column])),
     json,
-    statements: recordStatements(table, json),
-    csv: (guard) => recordCsv(visible, isStrict, guard)
+    statements: recordStatements(table, json.text),
+    csv: (guard) => csvText(visible, isStrict, guard)
   }
 }
 

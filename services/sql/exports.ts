@@ -1,38 +1,46 @@
-import type { SqlValue, Statement } from '../database/database.ts'
+import type { Statement } from '../database/database.ts'
 import type { Structure } from '../tables/registered-table.ts'
+import { boundedText, type Rows } from './bounded-text.ts'
 import { identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
-import type { Selection, Window } from './lists.ts'
-import { orderBy, selectionWhere } from './lists.ts'
+import { orderBy, pageByScanning, type Selection, selectionWhere, type Window } from './lists.ts'
+import type { RecordText } from './record-text.ts'
 
 /** Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table. */
 const COLLECTED = 'temp._rowhouse_keys'
 
 /** Lines of CSV as bytes, each with its line end; null without rows. */
-const LINES = 'CAST(group_concat(line, char(13, 10)) || char(13, 10) AS BLOB) AS chunk'
+const LINES = 'CAST(group_concat(value, char(13, 10)) || char(13, 10) AS BLOB)'
 
-/** One page. */
-export const exportPage = (selection: Selection, csv: string, { limit, offset }: Window): Statement => {
-  const { table, filter } = selection
-  const page = `SELECT ${csv} AS line FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
-  return { sql: `SELECT ${LINES} FROM (${page})`, params: [...(filter?.params ?? []), BigInt(limit), BigInt(offset)] }
+/** One page; empty without rows. */
+export const exportPage = (selection: Selection, csv: RecordText, window: Window): Statement =>
+  pageByScanning(selection, csv, window, `coalesce(${LINES}, x'')`)
+
+/** Rows of one step of an export; of more than one no more than so many bytes. */
+export interface Step {
+  readonly rows: number
+  readonly mostBytes: number
 }
+
+const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
+
+/** Beside its `text`, a step gives the `count` of its rows and about how many `bytes` they have, or would have. */
+const stepOf = (rows: Rows, csv: RecordText, mostBytes: number, ...beside: readonly string[]) =>
+  boundedText(rows, csv, { join: LINES, mostBytes, beside: [...SIZE, ...beside] })
 
 /**
  * The next rows in the order of an integer key, `from` this key on. Gives `last`, the last key as text: it may lie
  * beyond 2^53.
  */
-export const exportByKey = (selection: Selection, csv: string, from: bigint, limit: number): Statement => {
+export const exportByKey = (selection: Selection, csv: RecordText, from: bigint, step: Step): Statement => {
   const { table, order } = selection
   const key = identifier(table.structure.key[0] as string)
   const descending = order[0]?.descending === true
-  const rows = `SELECT ${csv} AS line, ${key} AS k FROM ${identifier(table.name)}
+  const select = (expression: string) => `SELECT ${expression} AS value, ${key} AS k FROM ${identifier(table.name)}
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
-  const last = descending ? 'min(k)' : 'max(k)'
-  return {
-    sql: `SELECT ${LINES}, count(*) AS count, CAST(${last} AS TEXT) AS last FROM (${rows})`,
-    params: [from, BigInt(limit)]
-  }
+  const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
+  const params = [from, BigInt(step.rows)]
+  return stepOf({ select, params }, csv, step.mostBytes, last)
 }
 
 /** What tells rows apart while an export walks over them: the rowid, which is never NULL, or the key without one. */
@@ -58,12 +66,12 @@ export const collectKeys = (selection: Selection): readonly Statement[] => {
   ]
 }
 
-/** The collected rows after one position up to another; those deleted meanwhile are missing. */
-export const exportCollected = ({ table }: Selection, csv: string, after: number, upTo: number): Statement => {
+/** The collected rows after one position; those deleted meanwhile are missing. */
+export const exportCollected = ({ table }: Selection, csv: RecordText, after: number, step: Step): Statement => {
   const match = walkingKey(table.structure).map((name, index) => isExactly(name, `_rowhouse_keys.k${index}`))
-  const line = `SELECT ${csv} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}`
-  return {
-    sql: `SELECT ${LINES} FROM (SELECT (${line}) AS line FROM ${COLLECTED} WHERE position > ? AND position <= ? ORDER BY position)`,
-    params: [BigInt(after), BigInt(upTo)] satisfies SqlValue[]
-  }
+  const select = (expression: string) =>
+    `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
+      FROM ${COLLECTED} WHERE position > ? AND position <= ? ORDER BY position LIMIT -1`
+  const params = [BigInt(after), BigInt(after + step.rows)]
+  return stepOf({ select, params }, csv, step.mostBytes)
 }

@@ -1,9 +1,12 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { boundedText } from './bounded-text.ts'
 import { isNumeric, isTextual } from './column-kind.ts'
 import { foldName, type Identifier, identifier } from './identifiers.ts'
+import type { RecordText } from './record-text.ts'
 import { scanGuard } from './scan-guard.ts'
 import { parseInteger } from './spellings.ts'
+import { joinTerms } from './terms.ts'
 
 export interface OrderItem {
   readonly name: string
@@ -26,6 +29,8 @@ export interface Selection {
 export interface Window {
   readonly limit: number
   readonly offset: number
+  /** A page that would have more is not made: its text is null. */
+  readonly mostBytes: number
 }
 
 /** Qualified, since ORDER BY would prefer an alias of ours to a column of that name. */
@@ -49,17 +54,6 @@ const toNumber = (q: string): SqlValue | null => {
   return parseInteger(q) ?? (Number.isFinite(number) ? number : null)
 }
 
-const TERMS_PER_GROUP = 100
-
-/** Whether any holds. A chain of ORs nests as deep as it is long, and SQLite takes expressions up to 1,000 deep. */
-const anyOf = (terms: readonly string[]): string => {
-  if (terms.length <= TERMS_PER_GROUP) return `(${terms.join(' OR ')})`
-  const groups = Array.from({ length: Math.ceil(terms.length / TERMS_PER_GROUP) }, (_, index) =>
-    anyOf(terms.slice(index * TERMS_PER_GROUP, (index + 1) * TERMS_PER_GROUP))
-  )
-  return anyOf(groups)
-}
-
 /** Not LIKE: on a long text of near misses that took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. */
 const contains = (column: Identifier) => `(typeof(${column}) <> 'blob' AND instr(lower(${column}), ?))`
 
@@ -74,39 +68,41 @@ export const search = (columns: readonly Column[], q: string): Condition => {
     ...numeric.map(({ name }) => `${identifier(name)} = ?`)
   ]
   if (terms.length === 0) return { sql: '0', params: [] }
-  return { sql: anyOf(terms), params: [...textual.map(() => text), ...numeric.map(() => number)] }
+  return { sql: joinTerms(terms, 'OR'), params: [...textual.map(() => text), ...numeric.map(() => number)] }
 }
 
-/** Rows as the inside of a JSON array. The subquery's LIMIT keeps its order. */
-const joinedRows = (rows: string) => `SELECT coalesce(group_concat(r, ','), '') AS rows FROM (${rows})`
-
-const integers = ({ limit, offset }: Window) => [BigInt(limit), BigInt(offset)]
+/** Records as the inside of a JSON array. */
+const LIST = "coalesce(group_concat(value, ','), '')"
 
 /** A page near the start of an indexed order. */
-export const pageNearStart = (selection: Selection, json: string, window: Window): Statement => ({
-  sql: joinedRows(
-    `SELECT ${json} AS r FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
-  ),
-  params: integers(window)
-})
+export const pageNearStart = (selection: Selection, json: RecordText, window: Window): Statement => {
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
+  const params = [BigInt(window.limit), BigInt(window.offset)]
+  return boundedText({ select, params }, json, { join: LIST, mostBytes: window.mostBytes })
+}
 
-/** No table can have this name, so no column hides behind it. */
+/** No table can have these names, so none hides behind them. */
 const ENDS = '_rowhouse_ends'
+const WALKED = '_rowhouse_walked'
 
 /**
  * A page anywhere in an integer key without gaps, sought directly: 4.9 times as fast as an OFFSET in the middle of
- * 100,000 rows. Gives null where `total` is not what the key's ends span.
+ * 100,000 rows. Gives null where `total` is not what the key's ends span, too.
  */
-export const pageBySeeking = (selection: Selection, json: string, window: Window, total: number): Statement => {
+export const pageBySeeking = (selection: Selection, json: RecordText, window: Window, total: number): Statement => {
   const { table, order } = selection
   const name = identifier(table.name)
   const key = identifier(table.structure.key[0] as string)
   const from = order[0]?.descending ? `${key} <= ${ENDS}.last - ?` : `${key} >= ${ENDS}.first + ?`
-  const rows = joinedRows(`SELECT ${json} AS r FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`)
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`
+  const params = [BigInt(window.offset), BigInt(window.limit)]
+  const page = boundedText({ select, params }, json, { join: LIST, mostBytes: window.mostBytes })
   return {
-    sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${rows}) END AS rows
+    sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${page.sql}) END AS text
       FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${ENDS}`,
-    params: [BigInt(total), BigInt(window.offset), BigInt(window.limit)]
+    params: [BigInt(total), ...page.params]
   }
 }
 
@@ -114,17 +110,28 @@ export const pageBySeeking = (selection: Selection, json: string, window: Window
 export const selectionWhere = ({ table, filter }: Pick<Selection, 'table' | 'filter'>) =>
   filter ? `WHERE alive() AND ${filter.sql}` : `WHERE ${scanGuard(table.structure)}`
 
-/** A page found by walking: keys first, then the rows that they stand for. Runs in a reader thread. */
-export const pageByScanning = (selection: Selection, json: string, window: Window): Statement => {
+/**
+ * A page found by walking: keys first, then the rows that they stand for. Without a rowid it is walked to twice. Runs
+ * in a reader thread.
+ */
+export const pageByScanning = (selection: Selection, record: RecordText, window: Window, join = LIST): Statement => {
   const { table, filter } = selection
   const name = identifier(table.name)
   const { rowid } = table.structure
-  const walk = `${selectionWhere(selection)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
-  const params = [...(filter?.params ?? []), ...integers(window)]
-  if (rowid === null) return { sql: joinedRows(`SELECT ${json} AS r FROM ${name} ${walk}`), params }
+  const order = `ORDER BY ${orderBy(selection)}`
+  const walk = `FROM ${name} ${selectionWhere(selection)} ${order} LIMIT ? OFFSET ?`
+  const params = [...(filter?.params ?? []), BigInt(window.limit), BigInt(window.offset)]
+  const joining = { join, mostBytes: window.mostBytes }
+  if (rowid === null)
+    return boundedText({ select: (expression) => `SELECT ${expression} AS value ${walk}`, params }, record, joining)
   const key = identifier(rowid)
-  const rows = `SELECT ${json} AS r FROM ${name} WHERE ${key} IN (SELECT ${key} FROM ${name} ${walk}) ORDER BY ${orderBy(selection)} LIMIT ?`
-  return { sql: joinedRows(rows), params: [...params, BigInt(window.limit)] }
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${name} WHERE ${key} IN ${WALKED} ${order} LIMIT -1`
+  const page = boundedText({ select, params: [] }, record, joining)
+  return {
+    sql: `WITH ${WALKED} AS MATERIALIZED (SELECT ${key} ${walk}) ${page.sql}`,
+    params: [...params, ...page.params]
+  }
 }
 
 /** How many rows there are. The guard makes SQLite look at each row, where it would count pages in half the time. */
@@ -140,11 +147,11 @@ export const countUpTo = ({ name }: RegisteredTable, most: number): Statement =>
 })
 
 /** A filtered page and its total, of one snapshot. */
-export const pageWithTotal = (selection: Selection, json: string, window: Window): Statement => {
+export const pageWithTotal = (selection: Selection, json: RecordText, window: Window): Statement => {
   const page = pageByScanning(selection, json, window)
   const count = countRows(selection)
   return {
-    sql: `SELECT (${page.sql}) AS rows, (${count.sql}) AS total`,
+    sql: `SELECT (${page.sql}) AS text, (${count.sql}) AS total`,
     params: [...page.params, ...count.params]
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { asAdmin, createTable, dataOf, refuses, startApp } from '../helpers.ts'
+import { asAdmin, asToken, createTable, dataOf, refuses, startApp } from '../helpers.ts'
 
 const app = await startApp(t, { env: { BODY_LIMIT: '3000000' } })
 const admin = await asAdmin(app)
@@ -18,6 +18,28 @@ t.test('pages of wide rows leave the event loop, and stay the same', async (t) =
     (await admin.get(`/admin/tables/${id}/export`)).body.length,
     2_100_000 + '"id","text"\r\n'.length + 3 * '1,""\r\n'.length
   )
+})
+
+t.test('a page of more than 8 MiB is refused, with what to do about it', async (t) => {
+  const token = await asToken(app, admin)
+  const { id } = await createTable(admin, { name: 'docs', fields: [{ name: 'text', jsonType: 'string' }] })
+  for (const letter of 'abcd') dataOf(await token.post('/data/docs/records', { text: letter.repeat(2_200_000) }))
+  const refused = [
+    await token.get('/data/docs'),
+    await token.get('/data/docs?order=-text'),
+    await admin.get(`/admin/tables/${id}/data`),
+    await admin.get(`/admin/tables/${id}/export?page=1`)
+  ]
+  for (const answer of refused) {
+    refuses(t, answer, 400, 'VALIDATION_FAILED')
+    t.match(answer.json().error.hint, /smaller `size`/)
+  }
+  for (const size of [1, 3]) {
+    t.match(dataOf(await token.get(`/data/docs?size=${size}`)), { total: 4, size, rows: { length: size } })
+    const { body } = await admin.get(`/admin/tables/${id}/export?size=${size}`)
+    t.equal(body.length, '"id","text"\r\n'.length + size * (2_200_000 + '1,""\r\n'.length))
+  }
+  t.equal((await admin.get(`/admin/tables/${id}/export?page=9`)).body, '"id","text"\r\n')
 })
 
 t.test('a default may be long, but not so long that a row without a value is', async (t) => {

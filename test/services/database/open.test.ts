@@ -219,6 +219,13 @@ t.test('closing stops what scans, and refuses what is asked afterwards', async (
   t.strictSame(openForeign(t, file).prepare('SELECT text FROM notes').pluck().all(), ['last'])
 })
 
+t.test('closing refuses what a thread that is starting was to do', async (t) => {
+  const db = await startEngine(t, databaseFile(t))
+  const scans = Array.from({ length: 4 }, () => rejection(db.scan(sql('SELECT 1'))))
+  await db.close()
+  for (const refusal of await Promise.all(scans)) t.match(refusal, { code: 'OVERLOADED' })
+})
+
 t.test('the writer thread', async (t) => {
   const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1 })
 

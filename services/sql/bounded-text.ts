@@ -1,0 +1,30 @@
+import type { SqlValue, Statement } from '../database/database.ts'
+import type { RecordText } from './record-text.ts'
+
+/** Rows in SQL, whatever is asked of them. */
+export interface Rows {
+  /** Selects an expression of each row as `value`. A LIMIT keeps their order where they are joined. */
+  select(expression: string): string
+  readonly params: readonly SqlValue[]
+}
+
+export interface Joining {
+  /** An aggregate over `value`, the texts of the rows. */
+  readonly join: string
+  readonly mostBytes: number
+  /** Further aggregates, over the widths of the rows. */
+  readonly beside?: readonly string[]
+}
+
+/**
+ * The `text` of rows, or null where it would have more than so many bytes, which is known before any of it is made. A
+ * single row is always given.
+ */
+export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Joining): Statement => {
+  const { join, mostBytes, beside = [] } = joining
+  const joined = `CASE WHEN count(value) < 2 OR sum(value) <= ? THEN (SELECT ${join} FROM (${rows.select(text)})) END AS text`
+  return {
+    sql: `SELECT ${[joined, ...beside].join(', ')} FROM (${rows.select(width)})`,
+    params: [BigInt(mostBytes), ...rows.params, ...rows.params]
+  }
+}

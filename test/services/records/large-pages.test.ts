@@ -1,0 +1,111 @@
+import t from 'tap'
+import { startServices } from '../services.ts'
+
+const MIB = 1024 * 1024
+
+const THEIRS = `
+  CREATE TABLE docs (id INTEGER PRIMARY KEY, n INTEGER, body TEXT);
+  WITH i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < 1112)
+    INSERT INTO docs SELECT i, -i, CASE WHEN i <= 1100 THEN 'narrow' ELSE printf('%.*c', 1000000, 'x') END FROM i;
+  CREATE TABLE slugs (slug TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID;
+  INSERT INTO slugs SELECT 'doc' || id, body FROM docs WHERE id > 1100;
+  CREATE TABLE pictures (id INTEGER PRIMARY KEY, picture BLOB);
+  INSERT INTO pictures SELECT id, zeroblob(1000000) FROM docs WHERE id > 1100;
+  CREATE TABLE giants (id INTEGER PRIMARY KEY, body TEXT);
+  INSERT INTO giants VALUES (1, printf('%.*c', 9000000, 'x')), (2, printf('%.*c', 9000000, 'y'));
+  CREATE TABLE broad (id INTEGER PRIMARY KEY, ${Array.from({ length: 1500 }, (_, index) => `c${index} INTEGER`).join(', ')}) STRICT;
+  INSERT INTO broad (id) SELECT id FROM docs WHERE id <= 100;
+  CREATE TABLE growing (id INTEGER PRIMARY KEY, n INTEGER, body TEXT);
+  INSERT INTO growing SELECT id, -id, CASE WHEN id BETWEEN 901 AND 908 THEN printf('%.*c', 400000, 'x') ELSE 'narrow' END FROM docs;
+`
+
+t.test('pages and steps of large records', async (t) => {
+  const { serve, db, exports } = await startServices(t, THEIRS)
+
+  /** Lengths of what was made on the event loop, which is all that `readText` gives. */
+  const madeAtOnce: number[] = []
+  const { readText } = db
+  Object.assign(db, {
+    readText: async (statement: Parameters<typeof readText>[0]) => {
+      const text = await readText(statement)
+      madeAtOnce.push(text?.length ?? 0)
+      return text
+    }
+  })
+
+  const tooLarge = { code: 'VALIDATION_FAILED', hint: /smaller `size`/ }
+  const ways: readonly [says: string, table: string, refused: object, given: object][] = [
+    ['near the start', 'docs', { order: '-id', size: 12 }, { order: '-id', size: 6 }],
+    ['sought', 'docs', { page: 12, size: 100 }, { page: 185, size: 6 }],
+    ['from the end', 'docs', { page: 1, size: 1000, order: '-id' }, { page: 12, size: 100, order: '-id' }],
+    ['sorted', 'docs', { order: 'n', size: 12 }, { order: 'n', size: 6 }],
+    ['searched', 'docs', { q: 'xx', size: 12 }, { q: 'xx', size: 6 }],
+    ['of a table without a rowid', 'slugs', { size: 12 }, { size: 6 }],
+    ['of a table without a rowid, searched', 'slugs', { q: 'doc', size: 12 }, { q: 'doc', size: 6 }],
+    ['of bytes', 'pictures', { size: 12 }, { size: 6 }],
+    ['of two giants', 'giants', { size: 2 }, { size: 1 }]
+  ]
+  for (const [says, name, refused, given] of ways) {
+    t.test(`a page ${says}, of more than 8 MiB, is refused in time, a smaller one is given`, async (t) => {
+      const { list, exported } = await serve(name)
+      await t.rejects(list(refused), tooLarge)
+      await t.rejects(exported({ page: 1, ...refused }), tooLarge)
+      const { rows } = await list(given)
+      t.ok(rows.length > 0)
+      t.equal((await exported({ page: 1, ...given })).split('\r\n').length, rows.length + 2)
+    })
+  }
+
+  t.test('a page of one record is given, whatever its size', async (t) => {
+    const { list } = await serve('giants')
+    for (const query of [{ size: 1 }, { page: 2, size: 1 }, { q: 'y' }, { order: '-body', size: 1 }])
+      t.equal((await list(query)).rows[0].body.length, 9_000_000, JSON.stringify(query))
+  })
+
+  t.test('pages of more than 1 MiB leave the event loop from the first on, and stay the same', async (t) => {
+    const { list } = await serve('docs')
+    madeAtOnce.length = 0
+    const ids = async (query: object) => (await list(query)).rows.map(({ id }: { id: number }) => id)
+    for (const attempt of [1, 2]) {
+      t.strictSame(await ids({ order: '-id', size: 3 }), [1112, 1111, 1110], `from the end, ${attempt}`)
+      t.strictSame(await ids({ page: 276, size: 4 }), [1101, 1102, 1103, 1104], `sought, ${attempt}`)
+    }
+    t.strictSame(madeAtOnce, [0, 0, 0, 0], 'tried there, and not made')
+    t.strictSame(await ids({ page: 1101, size: 1 }), [1101])
+    t.strictSame(await ids({ page: 367, size: 3 }), [1099, 1100, 1101])
+    t.ok(
+      madeAtOnce.every((length) => length < MIB),
+      'smaller ones are made there'
+    )
+    t.equal(madeAtOnce.filter((length) => length > 1_000_000).length, 2)
+  })
+
+  t.test('many columns make a page large before its values do', async (t) => {
+    const { list } = await serve('broad')
+    madeAtOnce.length = 0
+    t.equal((await list({ size: 100 })).rows.length, 100)
+    t.strictSame(madeAtOnce, [], 'not even tried on the event loop')
+    t.equal((await list({ size: 3 })).rows.length, 3)
+    t.equal(madeAtOnce.length, 1)
+  })
+
+  t.test('a step of an export is small, also where rows grow wider on the way', async (t) => {
+    const { view, exported } = await serve('growing')
+    for (const query of [{}, { order: '-id' }, { order: 'n' }, { order: 'n,-id' }, { q: 'r' }]) {
+      const lengths: number[] = []
+      for await (const chunk of await exports.exportCsv(view(), query, async () => {})) lengths.push(chunk.length)
+      t.ok(Math.max(...lengths) <= MIB, JSON.stringify(query))
+      t.ok(lengths.length < 50, 'and not smaller than it need be')
+      const lines = (await exported(query)).split('\r\n').slice(1, -1)
+      const wide = 'q' in query ? 0 : 8
+      t.equal(new Set(lines.map((line) => line.split(',')[0])).size, 1104 + wide)
+      t.equal(lines.length, 1104 + wide)
+      t.equal(lines.filter((line) => line.length > 400_000).length, wide)
+    }
+  })
+
+  t.test('an export has records that are larger than a page may be', async (t) => {
+    const { exported } = await serve('giants')
+    for (const query of [{}, { order: '-body' }]) t.equal((await exported(query)).split('\r\n')[2]?.length, 9_000_004)
+  })
+})

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { openConnection } from '../../../services/database/connection.ts'
+import { csvText, jsonText } from '../../../services/sql/record-text.ts'
+import type { Column } from '../../../services/tables/registered-table.ts'
+
+const db = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 1 }).raw
+t.teardown(() => db.close())
+
+const column = (name: string, jsonType: Column['jsonType'], sqliteType: Column['sqliteType']) =>
+  ({ name, jsonType, sqliteType, declaredType: sqliteType }) as Column
+
+const columns = [column('a "b"', 'string', 'TEXT'), column('n', 'integer', 'INTEGER'), column('r', 'number', 'REAL')]
+
+const widths = (isStrict: boolean, ...values: readonly unknown[]) => {
+  const json = jsonText(columns, isStrict)
+  const csv = csvText(columns, isStrict, true)
+  const row = db
+    .prepare(
+      `SELECT ${json.width} AS json, ${json.text} AS jsonText, ${csv.width} AS csv, ${csv.text} AS csvText
+        FROM (SELECT ? AS "a ""b""", ? AS n, ? AS r)`
+    )
+    .get(...values) as { json: number; jsonText: string; csv: number; csvText: string }
+  return { ...row, json: row.json - row.jsonText.length, csv: row.csv - row.csvText.length }
+}
+
+t.test('the width of a record is about the length of its text', async (t) => {
+  for (const isStrict of [true, false]) {
+    for (const values of [
+      ['x'.repeat(10_000), 1, 1.5],
+      [null, null, null],
+      ['', 2 ** 40, 1e-300]
+    ]) {
+      const { json, csv } = widths(isStrict, ...values)
+      t.ok(Math.abs(json) < 30 && Math.abs(csv) < 30, `${isStrict} ${String(values).slice(0, 20)} ${json} ${csv}`)
+    }
+  }
+})
+
+t.test('what tables that are not STRICT hold in columns of numbers is counted', async (t) => {
+  const { json, csv } = widths(false, 'x', 'y'.repeat(10_000), Buffer.alloc(900))
+  t.ok(json > -400 && csv > -400, 'bytes grow by a third in base64')
+})
+
+t.test('no record is narrower than its names', async (t) => {
+  t.equal(jsonText(columns, true).leastWidth, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
+  t.equal(jsonText(columns, false).leastWidth, 'a "b"'.length + 2 + 3 * 4)
+  t.equal(csvText(columns, false, true).leastWidth, 9)
+})
