@@ -43,7 +43,10 @@ interface RecordServiceOptions {
 
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
-/** Bytes of a page beyond which it is made in a reader thread: the event loop would stand still meanwhile. */
+/**
+ * Bytes of a page on the event loop, which stands still meanwhile. Where a row has more than its share of them, the page
+ * is made in a reader thread.
+ */
 const LARGEST_AT_ONCE = 1024 * 1024
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
@@ -177,14 +180,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { table, json } = view
     if (window.offset >= total) return ''
     const isNear = window.offset <= LONGEST_SKIP
-    // With many columns even finding out how wide the rows are would take long.
-    const isWide = json.leastWidth * Math.min(window.limit, total - window.offset) > LARGEST_AT_ONCE
-    if (isWide || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey))
+    const widestRow = Math.floor(LARGEST_AT_ONCE / Math.min(window.limit, total - window.offset))
+    if (json.leastWidth > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey))
       return scanRows(selection, json, window)
-    const short = { ...window, mostBytes: LARGEST_AT_ONCE }
-    const near = pageNearStart(selection, json, short)
+    const narrow = { ...window, widestRow, total }
+    const near = pageNearStart(selection, json, narrow)
     if (!(await plans.isInOrder(view, near))) return scanRows(selection, json, window)
-    const statement = isNear ? near : pageBySeeking(selection, json, short, total)
+    const statement = isNear ? near : pageBySeeking(selection, json, narrow)
     return (await db.readText(statement)) ?? scanRows(selection, json, window)
   }
 

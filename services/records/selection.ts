@@ -4,8 +4,6 @@ import { parseOrder } from './order.ts'
 import type { View } from './view.ts'
 
 const DEFAULT_PAGE_SIZE = 20
-/** 8 MiB, about: pages are held in memory until they are sent. */
-const LARGEST_PAGE = 8 * 1024 * 1024
 
 /** Which rows a query asks for, in which order. Empty `q` and `order` count as absent. @throws VALIDATION_FAILED */
 export const selectionOf = (view: View, { order, q = '' }: ListQuery): Selection => ({
@@ -17,5 +15,5 @@ export const selectionOf = (view: View, { order, q = '' }: ListQuery): Selection
 /** Which part of a selection a page is. A larger `size` than the largest is cut to it. */
 export const windowOf = ({ page = 1, size = DEFAULT_PAGE_SIZE }: ListQuery, maxPageSize: number): Window => {
   const limit = Math.min(size, maxPageSize)
-  return { limit, offset: (page - 1) * limit, mostBytes: LARGEST_PAGE }
+  return { limit, offset: (page - 1) * limit }
 }

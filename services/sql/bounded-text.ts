@@ -8,9 +8,11 @@ export interface Rows {
   readonly params: readonly SqlValue[]
 }
 
+/** An aggregate over `value`, the texts of rows. */
+export type Join = string
+
 export interface Joining {
-  /** An aggregate over `value`, the texts of the rows. */
-  readonly join: string
+  readonly join: Join
   readonly mostBytes: number
   /** Further aggregates, over the widths of the rows. */
   readonly beside?: readonly string[]
@@ -28,3 +30,13 @@ export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Jo
     params: [BigInt(mostBytes), ...rows.params, ...rows.params]
   }
 }
+
+/**
+ * The `text` of rows in one pass, or null where one of them is wider than so many bytes, which is known before its text
+ * is made. For short pages that costs half of what adding up does.
+ */
+export const narrowText = (rows: Rows, { text, width }: RecordText, join: Join, widest: number): Statement => ({
+  sql: `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
+    FROM (${rows.select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`,
+  params: [BigInt(widest), ...rows.params]
+})
