@@ -111,6 +111,9 @@ const rounds = async () => {
   return { calm, flooded, beside, patients }
 }
 
+// At full count some 130 s, which is more than tap gives a file.
+t.setTimeout(600_000)
+
 t.test('a flood of bad logins is refused, and leaves reads, memory and a right password alone', async (t) => {
   await readBeside(CALM_MS, cheap)
   const before = residentMib(service)
