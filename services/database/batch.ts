@@ -5,7 +5,7 @@ import { type PlainError, toPlainError } from './plain-error.ts'
 /** A unit as it crosses to the writer thread: each SQL text travels once a parcel, statements point to it. */
 export type PackedUnit = readonly (readonly [sql: number, params: readonly SqlValue[], expect: number | undefined])[]
 
-/** The units of one turn of the event loop. */
+/** Units of one turn of the event loop. */
 export interface Parcel {
   readonly texts: readonly string[]
   readonly units: readonly PackedUnit[]

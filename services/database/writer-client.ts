@@ -8,6 +8,11 @@ import { engineStopped } from './plain-error.ts'
 import { toDomainError } from './sqlite-errors.ts'
 import type { WriterMessage, WriterRequest } from './writer.ts'
 
+/**
+ * Units that travel together at most: where more come in one turn, the writer begins with the first while the loop still
+ * reads the others. Measured at 32 connections: a third more creates a second than with one parcel a turn.
+ */
+const LARGEST_PARCEL = 16
 /** Units that may wait for the writer before further ones are refused: some 100 ms of work. */
 const LONGEST_QUEUE = 4096
 
@@ -54,7 +59,7 @@ const outcomeUnknown = () =>
 export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
   const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
   const tell = (request: WriterRequest) => worker.postMessage(request)
-  /** Units of this turn of the event loop. */
+  /** Units of this turn of the event loop that have not been told. */
   let gathering: Pending[] = []
   /** Units that the thread has, in the order in which it answers. */
   let told: Pending[] = []
@@ -111,7 +116,9 @@ export const startWriter = async (options: ConnectionOptions, { onForeignCommit,
       if (told.length + gathering.length >= LONGEST_QUEUE) {
         return reject(overloaded('More writes are waiting than can be taken. Try again.', 1))
       }
-      if (gathering.push({ unit, resolve, reject }) === 1) setImmediate(post)
+      const waiting = gathering.push({ unit, resolve, reject })
+      if (waiting === 1) setImmediate(post)
+      if (waiting === LARGEST_PARCEL) post()
     })
 
   /** Settles with the last unit that was taken; there may be more of them than the queue takes. */
