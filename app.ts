@@ -10,7 +10,7 @@ import security from './plugins/security.ts'
 import services from './plugins/services.ts'
 import session from './plugins/session.ts'
 import tokenAuth from './plugins/token-auth.ts'
-import validation from './plugins/validation.ts'
+import validation, { compilers } from './plugins/validation.ts'
 import admin from './routes/admin.ts'
 import auth from './routes/auth.ts'
 import data from './routes/data.ts'
@@ -54,6 +54,7 @@ const createServer = ({ config, logger }: AppOptions) =>
       // Refused by plugins/security.ts, in the shape of every failure.
       requireHostHeader: false
     },
+    schemaController: compilers,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: STALL_TIMEOUT_MS,
     // Requests that still arrive while the service stops are served; Fastify's own refusal has another shape.
@@ -64,9 +65,10 @@ const createServer = ({ config, logger }: AppOptions) =>
 
 type App = ReturnType<typeof createServer>
 
-/** The whole service on one screen: what is registered, in order. */
+/** The whole service on one screen: what is registered, in order. Gives the first administrator, about to be made. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
   const { config, clock = Date.now, hashingCost, verifyPassword } = options
+  const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
   app.decorate('config', config)
   app.decorate('clock', clock)
 
@@ -74,9 +76,11 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(security)
   await app.register(validation)
   await app.register(allowedMethods)
-  await app.register(openapi)
   await app.register(database, { opening })
   await app.register(services, { hashingCost, verifyPassword })
+  // A thread hashes, while what remains is registered.
+  const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
+  await app.register(openapi)
   await app.register(session)
   await app.register(tokenAuth)
   await app.register(health)
@@ -84,13 +88,13 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(auth, { prefix: '/auth' })
   await app.register(admin, { prefix: '/admin' })
   await app.register(data, { prefix: '/data' })
+  return firstAdmin
 }
 
 const assemble = async (app: App, opening: Opening, options: AppOptions) => {
   try {
-    await register(app, opening, options)
-    const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = options.config
-    app.decorate('firstAdmin', await app.admins.ensureFirst({ name, ...(password !== undefined && { password }) }))
+    const makeFirstAdmin = await register(app, opening, options)
+    app.decorate('firstAdmin', await makeFirstAdmin())
     return app
   } catch (error) {
     await app.close()

@@ -146,16 +146,21 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     await commit(by, [statements.changePassword(admin.id, hash, clock()), endSessionsOf(admin.id, id)])
   }
 
-  /** Creates an administrator where there is none at all, and says so; null where there is one. */
-  const ensureFirst = async ({ name, password }: { name: string; password?: string }): Promise<FirstAdmin | null> => {
-    if ((await list()).length > 0) return null
+  /**
+   * Hashes the password of the first administrator, where there is none at all. Gives the step that then makes it and
+   * says so; null where there is one.
+   */
+  const prepareFirst = async ({ name, password }: { name: string; password?: string }) => {
+    if ((await list()).length > 0) return async () => null
     const generatedPassword = password === undefined ? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url') : null
     const chosen = password ?? String(generatedPassword)
     const hash = await credentials.hash(chosen, NO_ADDRESS)
-    const [inserted] = await db.write([statements.insertFirstAdmin({ name, nickname: name, hash }, clock())])
-    return inserted?.changes === 1 ? { name, generatedPassword, isPasswordShort: isShort(chosen) } : null
+    return async (): Promise<FirstAdmin | null> => {
+      const [inserted] = await db.write([statements.insertFirstAdmin({ name, nickname: name, hash }, clock())])
+      return inserted?.changes === 1 ? { name, generatedPassword, isPasswordShort: isShort(chosen) } : null
+    }
   }
 
-  return { list, create, update, remove, changeOwnPassword, ensureFirst }
+  return { list, create, update, remove, changeOwnPassword, prepareFirst }
 }
 export type AdminService = ReturnType<typeof createAdminService>

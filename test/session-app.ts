@@ -40,7 +40,8 @@ export const startAdminServices = async (t: Test) => {
   const credentials = createCredentials(createPasswords(CHEAP))
   const admins = createAdminService({ db, clock, credentials, passwordMinLength: 8 })
   const sessions = createSessionService({ db, clock, credentials, ttl: 3600 })
-  await admins.ensureFirst({ name: 'admin', password: PASSWORD })
+  const makeFirst = await admins.prepareFirst({ name: 'admin', password: PASSWORD })
+  await makeFirst()
   return { db, clock, advance, admins, sessions }
 }
 

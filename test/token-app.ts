@@ -6,7 +6,7 @@ import database, { startOpening } from '../plugins/database.ts'
 import errors from '../plugins/errors.ts'
 import services from '../plugins/services.ts'
 import tokenAuth, { type TokenAuthOptions } from '../plugins/token-auth.ts'
-import validation from '../plugins/validation.ts'
+import validation, { compilers } from '../plugins/validation.ts'
 import dataRoutes from '../routes/data.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
@@ -21,6 +21,7 @@ interface StartOptions extends TokenAuthOptions {
 export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...options }: StartOptions = {}) => {
   const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD })
   const app = Fastify({
+    schemaController: compilers,
     logger: onLog ? { level: 'error', stream: { write: onLog } } : false
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('config', config)

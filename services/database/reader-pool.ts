@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { overloaded } from '../errors.ts'
 import type { HeldReader, Row, Statement } from './database.ts'
 import { engineStopped, toPlainError } from './plain-error.ts'
@@ -17,28 +17,31 @@ const filename = fileURLToPath(new URL(`./reader${extname(import.meta.url)}`, im
 /** Reader threads: they isolate unbounded work from the event loop, and start with the first of it. */
 export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const stop = new Int32Array(new SharedArrayBuffer(4))
-  const held = new Set<Piscina>()
+  const held = new Set<Promise<Piscina>>()
+  let shared: Promise<Piscina> | undefined
 
   const threads = Math.max(2, availableParallelism())
   let idleThreads = threads
   const waiting: (() => void)[] = []
 
-  const start = (maxThreads: number) =>
-    new Piscina({
+  const start = async (maxThreads: number) => {
+    const { Piscina } = await import('piscina')
+    return new Piscina({
       filename,
       workerData: { ...options, stop } satisfies ReaderOptions,
       minThreads: 0,
       maxThreads,
       idleTimeout: Number.POSITIVE_INFINITY
     })
-  const shared = start(threads)
+  }
 
   const isStopped = () => Atomics.load(stop, 0) === 1
 
   /** Ending a pool fails what it was given with an error of its own. */
   const explain = (error: unknown) => (isStopped() ? engineStopped : toPlainError(error))
 
-  const scanIn = async (pool: Piscina, statement: Statement): Promise<readonly Row[]> => {
+  const scanIn = async (starting: Promise<Piscina>, statement: Statement): Promise<readonly Row[]> => {
+    const pool = await starting
     // A pool that is closed would start another thread.
     if (isStopped()) throw toReadError(engineStopped)
     const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: explain(error) }))
@@ -61,7 +64,13 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
       throw overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS)
     if (idleThreads > 0) idleThreads -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
+    shared ??= start(threads)
     return scanIn(shared, statement).finally(() => setImmediate(passOn))
+  }
+
+  const end = async (starting: Promise<Piscina>) => {
+    const pool = await starting
+    await pool.close({ force: true })
   }
 
   const hold = (): HeldReader => {
@@ -71,7 +80,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     held.add(pool)
     const release = async () => {
       held.delete(pool)
-      await pool.close({ force: true })
+      await end(pool)
     }
     return { scan: (statement) => scanIn(pool, statement), release }
   }
@@ -79,7 +88,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   /** Stops whatever runs: ending a thread would otherwise wait for its statement. */
   const close = async () => {
     Atomics.store(stop, 0, 1)
-    await Promise.all([shared, ...held].map((pool) => pool.close({ force: true })))
+    await Promise.all([...(shared ? [shared] : []), ...held].map(end))
   }
 
   return { scan, hold, close }

@@ -2,13 +2,13 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errors from '../../plugins/errors.ts'
-import validation from '../../plugins/validation.ts'
+import validation, { compilers } from '../../plugins/validation.ts'
 
 const strict = { additionalProperties: false }
 
 /** One route that answers with what it was given. */
 const startEcho = async (t: Test, schema: { body?: TSchema; querystring?: TSchema }) => {
-  const app = Fastify()
+  const app = Fastify({ schemaController: compilers })
   await app.register(errors)
   await app.register(validation)
   app.post('/echo', { schema: { operationId: 'echo', ...schema } }, async ({ body, query }) => ({ body, query }))

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/database/database.ts'
@@ -221,7 +222,9 @@ t.test('closing stops what scans, and refuses what is asked afterwards', async (
 
 t.test('closing refuses what a thread that is starting was to do', async (t) => {
   const db = await startEngine(t, databaseFile(t))
-  const scans = Array.from({ length: 4 }, () => rejection(db.scan(sql('SELECT 1'))))
+  await db.scan(sql('SELECT 1'))
+  const scans = Array.from({ length: 4 }, () => rejection(db.scan(ENDLESS)))
+  await nextTurn()
   await db.close()
   for (const refusal of await Promise.all(scans)) t.match(refusal, { code: 'OVERLOADED' })
 })
