@@ -12,15 +12,11 @@ const unread = new WeakMap<Server, number>()
 
 /** Counts an answer until it has gone out. @throws OVERLOADED where too much waits to be read already */
 const countUnread = ({ server: { server }, raw }: FastifyReply, length: number) => {
-  const add = (characters: number) => {
-    const sum = (unread.get(server) ?? 0) + characters
-    unread.set(server, sum)
-    return sum
-  }
-  if ((unread.get(server) ?? 0) + length > MOST_UNREAD)
+  const waiting = () => unread.get(server) ?? 0
+  if (waiting() + length > MOST_UNREAD)
     throw overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
-  add(length)
-  raw.once('close', () => add(-length))
+  unread.set(server, waiting() + length)
+  raw.once('close', () => unread.set(server, waiting() - length))
 }
 
 /**

@@ -26,6 +26,7 @@ export const openTestDatabase = async (t: Test) => {
   const db = await openDatabase({
     file: join(temporaryDirectory(t), 'test.db'),
     cacheSize: 16,
+    walSize: 16,
     isQuiet: () => false,
     onDeath: (cause) => t.fail('the writer died', { cause })
   })

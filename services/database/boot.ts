@@ -19,11 +19,10 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0xff534d42, 'CIFS']
 ])
 
-/**
- * MiB. SQLite's own 1,000 pages copy a page that is changed often again and again: with this size updates are 1.2
- * times as fast. A start after a crash reads about so much, or more where readers held the WAL back.
- */
-const WAL_SIZE = 48
+export interface WriterOptions extends ConnectionOptions {
+  /** MiB of WAL after which its pages are copied into the file. */
+  readonly walSize: number
+}
 
 /** @throws below 3.53 */
 export const assertVersion = (version: string) => {
@@ -91,7 +90,7 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_BUSY') ? new Error(`Another program holds ${file}. Stop it, then start again.`) : error
 }
 
-const prepare = (connection: Connection, { file, walSize = WAL_SIZE }: ConnectionOptions, closedCleanly: boolean) => {
+const prepare = (connection: Connection, { file, walSize }: WriterOptions, closedCleanly: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!closedCleanly) assertIntact(connection, file)
   connection.raw.pragma('journal_mode = WAL')
@@ -102,7 +101,7 @@ const prepare = (connection: Connection, { file, walSize = WAL_SIZE }: Connectio
   assertDurable(connection)
 }
 
-const openPrepared = (options: ConnectionOptions) => {
+const openPrepared = (options: WriterOptions) => {
   const closedCleanly = !existsSync(`${options.file}-wal`)
   const connection = openConnection(options)
   try {
@@ -115,7 +114,7 @@ const openPrepared = (options: ConnectionOptions) => {
 }
 
 /** Opens the one connection that writes, having made sure that the file can be trusted with what it is told. */
-export const openWriter = (options: ConnectionOptions): Connection => {
+export const openWriter = (options: WriterOptions): Connection => {
   const { file } = options
   assertLocalDisk(file, statfsSync(dirname(file)).type)
   try {

@@ -12,8 +12,6 @@ export interface ConnectionOptions {
   readonly busyTimeout: number
   /** MiB of database pages that this connection may keep in memory. */
   readonly cacheSize: number
-  /** MiB of WAL after which its pages are copied into the file, by the connection that writes. */
-  readonly walSize?: number
 }
 
 /** One SQLite connection with its prepared statements. Only `services/database` sees it. */

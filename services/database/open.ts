@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   /** MiB of pages that each connection of the event loop and the writer may keep in memory. */
   readonly cacheSize: number
   /** MiB of WAL after which it is copied into the file. */
-  readonly walSize?: number
+  readonly walSize: number
   /** Whether so few connections are open that gathering the reads of a turn does not pay. */
   readonly isQuiet: () => boolean
   /** The writer thread has ended unasked. The process should stop and be started again. */
@@ -39,7 +39,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   }
 
   const writer = await startWriter(
-    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, ...(walSize && { walSize }) },
+    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
     { onForeignCommit, onDeath }
   ).catch((error) => {
     lock.release()

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../errors.ts'
 import type { Outcome, PackedUnit, Parcel } from './batch.ts'
-import type { ConnectionOptions } from './connection.ts'
+import type { WriterOptions } from './boot.ts'
 import type { Statement, WriteResult } from './database.ts'
 import { engineStopped } from './plain-error.ts'
 import { toDomainError } from './sqlite-errors.ts'
@@ -56,7 +56,7 @@ const outcomeUnknown = () =>
   })
 
 /** Starts the writer thread; resolves when the file has passed its checks, rejects with the reason when it has not. */
-export const startWriter = async (options: ConnectionOptions, { onForeignCommit, onDeath }: WriterEvents) => {
+export const startWriter = async (options: WriterOptions, { onForeignCommit, onDeath }: WriterEvents) => {
   const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), { workerData: options })
   const tell = (request: WriterRequest) => worker.postMessage(request)
   /** Units of this turn of the event loop that have not been told. */

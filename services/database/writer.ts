@@ -1,7 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type BatchResult, createBatchRunner, type Parcel } from './batch.ts'
-import { openWriter } from './boot.ts'
-import type { ConnectionOptions } from './connection.ts'
+import { openWriter, type WriterOptions } from './boot.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
 
 /** What the writer thread says. */
@@ -27,7 +26,7 @@ const waitingRequests = () => {
 }
 
 const serve = () => {
-  const connection = openWriter(workerData as ConnectionOptions)
+  const connection = openWriter(workerData as WriterOptions)
   const { runBatch, sawForeignCommit } = createBatchRunner(connection)
 
   // Batches look for commits of other programs themselves; this is for the time between them.

@@ -44,7 +44,7 @@ const nextStep = (count: number, bytes: number) =>
 
 /**
  * CSV of whole tables: bounded memory, reader threads, and no snapshot held while the client does not read. A sorted or
- * filtered one holds a reader thread until it ends, or `routes/csv-reply.ts` ends it.
+ * filtered one holds a reader thread until it ends, or its connection does (`app.ts`: when nothing moves on it).
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own. */

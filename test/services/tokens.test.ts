@@ -15,7 +15,13 @@ const clock = () => now
 const directory = mkdtempSync(join(tmpdir(), 'rowhouse-tokens-'))
 const file = join(directory, 'rowhouse.db')
 const open = () =>
-  openDatabase({ file, cacheSize: 4, isQuiet: () => true, onDeath: (cause) => t.fail('the writer died', { cause }) })
+  openDatabase({
+    file,
+    cacheSize: 4,
+    walSize: 16,
+    isQuiet: () => true,
+    onDeath: (cause) => t.fail('the writer died', { cause })
+  })
 
 const permissions = { tables: ['cats'], actions: ['read' as const] }
 const bearer = (token: string) => `Bearer ${token}`

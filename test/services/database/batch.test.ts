@@ -21,7 +21,7 @@ const DEFERRED = `
 
 const start = (t: Test, observe = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
-  const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8 })
+  const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
   connection.raw.exec(SCHEMA)
   const runner = createBatchRunner(observe(connection))
   t.teardown(() => connection.close())

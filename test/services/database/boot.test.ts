@@ -4,7 +4,7 @@ import t from 'tap'
 import { assertLocalDisk, assertVersion, openWriter } from '../../../services/database/boot.ts'
 import { databaseFile, openForeign, prepareFile } from './engine.ts'
 
-const open = (file: string) => openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8 })
+const open = (file: string) => openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
 
 const damagePages = (file: string) => {
   const descriptor = openSync(file, 'r+')

@@ -29,6 +29,7 @@ export const startEngine = async (t: Test, file: string, options: Partial<Databa
   const database = await openDatabase({
     file,
     cacheSize: 8,
+    walSize: 16,
     isQuiet: () => false,
     onDeath: (cause) => t.fail(`the engine died: ${cause.message}`),
     ...options

@@ -180,7 +180,7 @@ t.test('a file is served once, whatever path leads to it', async (t) => {
 t.test('a file that is no longer served can be served again, and its WAL is folded in', async (t) => {
   const file = databaseFile(t)
   for (const text of ['first', 'second']) {
-    const db = await openDatabase({ file, cacheSize: 1, isQuiet: () => true, onDeath: () => t.fail() })
+    const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => true, onDeath: () => t.fail() })
     await db.write([sql('CREATE TABLE IF NOT EXISTS notes (text TEXT)'), note(text)])
     await db.scan(COUNT)
     await db.close()
@@ -206,7 +206,7 @@ t.test('a directory that takes no lock is refused with the reason', async (t) =>
 t.test('closing stops what scans, and refuses what is asked afterwards', async (t) => {
   const file = databaseFile(t)
   prepareFile(file, THEIRS)
-  const db = await openDatabase({ file, cacheSize: 1, isQuiet: () => false, onDeath: () => t.fail() })
+  const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => t.fail() })
   const held = await db.holdReader()
   await held.scan(COUNT)
   await db.scan(COUNT)
@@ -230,7 +230,7 @@ t.test('closing refuses what a thread that is starting was to do', async (t) => 
 })
 
 t.test('the writer thread', async (t) => {
-  const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1 })
+  const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1, walSize: 16 })
 
   /** The thread of a writer that starts now, to be told what no writer is told. */
   const nextThread = () => new Promise<Worker>((resolve) => process.once('worker', resolve))

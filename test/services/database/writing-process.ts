@@ -3,7 +3,7 @@ import { sql } from './engine.ts'
 
 const [, , file = ''] = process.argv
 
-const db = await openDatabase({ file, cacheSize: 1, isQuiet: () => false, onDeath: () => process.exit(1) })
+const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => process.exit(1) })
 await db.write([sql('CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY)')])
 await db.write([sql('CREATE TABLE IF NOT EXISTS made (name TEXT)')])
 
