@@ -20,9 +20,12 @@ const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) =>
   return []
 }
 
-/** Streams an export named `<table>-<UTC time>.csv`. */
+/**
+ * Streams an export named `<table>-<UTC time>.csv`. Of its chunks one is on its way and one is waiting at any time: the
+ * memory of those before is used again.
+ */
 export const sendCsv = (reply: FastifyReply, table: string, now: number, chunks: AsyncGenerator<Uint8Array | string>) =>
   reply
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
     .type('text/csv; charset=utf-8; header=present')
-    .send(Readable.from(bodyFor(reply.request.method, chunks), { objectMode: false }))
+    .send(Readable.from(bodyFor(reply.request.method, chunks), { highWaterMark: 1 }))

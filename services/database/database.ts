@@ -16,9 +16,18 @@ export interface WriteResult {
   readonly rows: readonly Row[]
 }
 
+/** A statement for a reader thread. */
+export interface Scan extends Statement {
+  /**
+   * Memory for the `text` of a row, as UTF-8: where it is large, and fits, the row has its length in bytes instead.
+   * Large texts that follow each other would otherwise pile up in both threads until their garbage is collected.
+   */
+  readonly place?: SharedArrayBuffer
+}
+
 /** A reader thread held for one caller, so that its TEMP tables outlive a statement. */
 export interface HeldReader {
-  scan(statement: Statement): Promise<readonly Row[]>
+  scan(statement: Scan): Promise<readonly Row[]>
   release(): Promise<void>
 }
 
@@ -34,7 +43,7 @@ export interface Database {
   /** The steps by which `read` would run a statement, in SQLite's words; nothing is run. */
   plan(statement: Statement): Promise<readonly string[]>
   /** Unbounded work (search, deep offset, unindexed sort, count, export): it runs in a reader thread, 30 s at most. */
-  scan(statement: Statement): Promise<readonly Row[]>
+  scan(statement: Scan): Promise<readonly Row[]>
   /** A reader thread of one's own; at most two at a time, then `OVERLOADED`. Release it in a `finally`. */
   holdReader(): Promise<HeldReader>
   /** One atomic unit. Resolves when it is durable, with one result per statement. */

@@ -3,12 +3,14 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import { overloaded } from '../errors.ts'
-import type { HeldReader, Row, Statement } from './database.ts'
+import type { HeldReader, Row, Scan } from './database.ts'
 import { engineStopped, toPlainError } from './plain-error.ts'
 import type { ReaderOptions, ScanOutcome } from './scan.ts'
 import { toReadError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
+/** MiB; the texts that statements make are garbage at once, and would fill what there is. */
+const YOUNG_GENERATION_SIZE = 3
 const LONGEST_QUEUE = 256
 const RETRY_AFTER_SECONDS = 5
 
@@ -31,6 +33,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
       workerData: { ...options, stop } satisfies ReaderOptions,
       minThreads: 0,
       maxThreads,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_SIZE },
       idleTimeout: Number.POSITIVE_INFINITY
     })
   }
@@ -40,7 +43,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   /** Ending a pool fails what it was given with an error of its own. */
   const explain = (error: unknown) => (isStopped() ? engineStopped : toPlainError(error))
 
-  const scanIn = async (starting: Promise<Piscina>, statement: Statement): Promise<readonly Row[]> => {
+  const scanIn = async (starting: Promise<Piscina>, statement: Scan): Promise<readonly Row[]> => {
     const pool = await starting
     // A pool that is closed would start another thread.
     if (isStopped()) throw toReadError(engineStopped)
@@ -59,7 +62,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
    * No more than the threads have in hand goes to Piscina. It takes answers, and hands over what waits, in one go for as
    * long as there are any: 64 pages of 5 MB held up the event loop for 2 s, and do for 0.1 s with a turn after each.
    */
-  const scan = async (statement: Statement): Promise<readonly Row[]> => {
+  const scan = async (statement: Scan): Promise<readonly Row[]> => {
     if (waiting.length >= LONGEST_QUEUE)
       throw overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS)
     if (idleThreads > 0) idleThreads -= 1

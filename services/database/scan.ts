@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { type Connection, openConnection } from './connection.ts'
-import type { Row, Statement } from './database.ts'
+import type { Row, Scan } from './database.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
 
 export interface ReaderOptions {
@@ -17,6 +17,19 @@ const BUSY_TIMEOUT_MS = 2000
 
 const fail = (code: string, message: string): never => {
   throw Object.assign(new Error(message), { code })
+}
+
+/** Characters from which a text is worth a place, and from which no stream takes another before it has left. */
+const LARGE = 128 * 1024
+/** Of UTF-8, for one of UTF-16's units. */
+const MOST_BYTES = 3
+const encoder = new TextEncoder()
+
+/** Puts a large `text` into the place, and its length in bytes into the row; leaves it where it may not fit. */
+const putText = (row: Row, place: SharedArrayBuffer): Row => {
+  const { text } = row
+  if (typeof text !== 'string' || text.length < LARGE || text.length * MOST_BYTES > place.byteLength) return row
+  return { ...row, text: encoder.encodeInto(text, new Uint8Array(place)).written }
 }
 
 /**
@@ -40,11 +53,12 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock: Cloc
     return opened
   }
 
-  return ({ sql, params }: Statement): ScanOutcome => {
+  return ({ sql, params, place }: Scan): ScanOutcome => {
     deadline = clock() + SCAN_LIMIT_MS
     try {
       connection ??= open()
-      return { rows: connection.run(sql, params).rows }
+      const { rows } = connection.run(sql, params)
+      return { rows: place ? rows.map((row) => putText(row, place)) : rows }
     } catch (error) {
       return { error: toPlainError(error) }
     }

@@ -1,5 +1,5 @@
 import type { ExportQuery } from '../../schemas/record.ts'
-import type { Database, HeldReader, Row } from '../database/database.ts'
+import type { Database, HeldReader, SqlValue, Statement } from '../database/database.ts'
 import { answerTooLarge } from '../errors.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
@@ -21,22 +21,35 @@ const LINE_END = '\r\n'
 const TARGET_CHUNK = 256 * 1024
 /** Bytes that a step of more than one row may give: rows may grow wider on the way. */
 const LARGEST_CHUNK = 4 * TARGET_CHUNK
+/** Bytes; a character takes three of UTF-8 at most. */
+const PLACE_SIZE = 3 * LARGEST_CHUNK
 const FIRST_ROWS = 1
 const MOST_ROWS = 2000
 /** How many times as many rows as the last a step may have. */
 const GROWTH = 8
 
+/** Bytes lie in memory that is used again two chunks later. */
 type Chunk = Uint8Array | string
 
 /** Asked before rows leave, as an export may take hours: rejects where its caller may no longer have them. */
 type Confirm = () => Promise<void>
 
-const toStep = (row: Row | undefined) => ({
-  /** null: there are no rows, or too many. */
-  chunk: row?.text instanceof Uint8Array ? row.text : null,
-  count: Number(row?.count),
-  bytes: Number(row?.bytes)
-})
+/** Runs steps, whose texts go to two places in turn: what lies in one may leave while the other is filled. */
+const createStepper = () => {
+  let [free, used] = [new SharedArrayBuffer(PLACE_SIZE), new SharedArrayBuffer(PLACE_SIZE)]
+
+  /** null where it holds no rows, or too many. */
+  const take = (text: SqlValue | undefined): Chunk | null => {
+    if (typeof text !== 'number') return typeof text === 'string' ? text : null
+    ;[free, used] = [used, free]
+    return Buffer.from(used, 0, text)
+  }
+
+  return async (reader: Pick<HeldReader, 'scan'>, statement: Statement) => {
+    const [row] = await reader.scan({ ...statement, place: free })
+    return { chunk: take(row?.text), count: Number(row?.count), bytes: Number(row?.bytes), last: row?.last }
+  }
+}
 
 /** Rows for the next step, from how many the last one met and their bytes; fewer, where those were too many. */
 const nextStep = (count: number, bytes: number) =>
@@ -52,16 +65,17 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
     let from = descending ? INT64.last : INT64.first
+    const step = createStepper()
     let rows = FIRST_ROWS
     while (true) {
-      const [row] = await db.scan(exportByKey(selection, csv, from, { rows, mostBytes: LARGEST_CHUNK }))
-      const { chunk, count, bytes } = toStep(row)
+      const statement = exportByKey(selection, csv, from, { rows, mostBytes: LARGEST_CHUNK })
+      const { chunk, count, bytes, last } = await step(db, statement)
       if (count === 0) return
       if (chunk) {
         yield chunk
-        const last = BigInt(String(row?.last))
-        if (count < rows || last === end) return
-        from = descending ? last - 1n : last + 1n
+        const key = BigInt(String(last))
+        if (count < rows || key === end) return
+        from = descending ? key - 1n : key + 1n
       }
       rows = nextStep(count, bytes)
     }
@@ -70,10 +84,11 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   async function* fromCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     let total = 0
     for (const statement of collectKeys(selection)) total = Number((await reader.scan(statement))[0]?.count ?? 0)
+    const step = createStepper()
     let rows = FIRST_ROWS
     for (let after = 0; after < total; ) {
-      const [row] = await reader.scan(exportCollected(selection, csv, after, { rows, mostBytes: LARGEST_CHUNK }))
-      const { chunk, count, bytes } = toStep(row)
+      const statement = exportCollected(selection, csv, after, { rows, mostBytes: LARGEST_CHUNK })
+      const { chunk, count, bytes } = await step(reader, statement)
       if (chunk) yield chunk
       if (chunk || count === 0) after += rows
       if (count > 0) rows = nextStep(count, bytes)
@@ -92,9 +107,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
 
   async function* onePage(selection: Selection, csv: RecordText, query: ExportQuery) {
     const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)))
-    const { chunk } = toStep(row)
-    if (!chunk) throw answerTooLarge()
-    yield chunk
+    if (typeof row?.text !== 'string') throw answerTooLarge()
+    yield row.text
   }
 
   const rowsOf = (view: View, selection: Selection, query: ExportQuery) => {

@@ -9,12 +9,12 @@ import type { RecordText } from './record-text.ts'
 /** Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table. */
 const COLLECTED = 'temp._rowhouse_keys'
 
-/** Lines of CSV as bytes, each with its line end; null without rows. */
-const LINES = 'CAST(group_concat(value, char(13, 10)) || char(13, 10) AS BLOB)'
+/** Lines of CSV, each with its line end; null without rows. */
+const LINES = 'group_concat(value, char(13, 10)) || char(13, 10)'
 
 /** One page; empty without rows. */
 export const exportPage = (selection: Selection, csv: RecordText, window: Window): Statement =>
-  pageByScanning(selection, csv, window, `coalesce(${LINES}, x'')`)
+  pageByScanning(selection, csv, window, `coalesce(${LINES}, '')`)
 
 /** Rows of one step of an export; of more than one no more than so many bytes. */
 export interface Step {

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { NewField } from '../../schemas/table.ts'
 import { parseCsv } from '../csv.ts'
@@ -16,6 +18,11 @@ import {
   refuses,
   startApp
 } from '../helpers.ts'
+
+interface Uneven {
+  readonly id: number
+  readonly s: string
+}
 
 const theirs = createDatabase(
   t,
@@ -195,6 +202,42 @@ const createWide = (t: Test) =>
        INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
      CREATE TABLE small (id INTEGER PRIMARY KEY, s TEXT);`
   )
+
+t.test('an export to a client that reads slowly is whole, whatever the sizes of its steps', async (t) => {
+  const file = createDatabase(
+    t,
+    `CREATE TABLE uneven (id INTEGER PRIMARY KEY, s TEXT);
+     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+     INSERT INTO uneven SELECT i, printf('%.*c', CASE WHEN i % 1000 < 8 THEN 300000 WHEN i % 1000 < 10 THEN 2000000 ELSE i % 200 END, char(97 + i % 26)) FROM n;`
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'uneven')
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  const download = async (query: string) => {
+    const [answer] = await once(
+      get(`${address}/admin/tables/${id}/export${query}`, { headers: admin.headers }),
+      'response'
+    )
+    const sum = createHash('sha256')
+    for await (const chunk of answer as IncomingMessage) {
+      sum.update(chunk)
+      await wait(1)
+    }
+    return sum.digest('hex')
+  }
+  const db = new BetterSqlite3(file, { readonly: true })
+  t.teardown(() => db.close())
+  const expected = (order: string) => {
+    const sum = createHash('sha256').update('"id","s"\r\n')
+    for (const { id, s } of db.prepare(`SELECT id, s FROM uneven ORDER BY ${order}`).iterate() as Iterable<Uneven>)
+      sum.update(`${id},"${s}"\r\n`)
+    return sum.digest('hex')
+  }
+  t.equal(await download(''), expected('id'))
+  t.equal(await download('?order=s'), expected('s, id'))
+})
 
 t.test('an export that nobody reads', async (t) => {
   const app = await startApp(t, { env: { DATABASE: createWide(t) } })

@@ -39,6 +39,17 @@ t.test('a scan gives its rows', async (t) => {
   t.strictSame(scan(WALK_KEYED), { rows: [{ n: 2 }] })
 })
 
+t.test('a large text goes to its place as UTF-8, where it fits', async (t) => {
+  const { scan } = start(t)
+  const place = new SharedArrayBuffer(600_000)
+  const put = (text: string) => scan({ ...sql('SELECT ? AS text', text), place })
+  const large = '\u00e9'.repeat(100_000) + '\u20ac'.repeat(100_000)
+  t.strictSame(put(large), { rows: [{ text: 500_000 }] })
+  t.equal(Buffer.from(place, 0, 500_000).toString(), large)
+  for (const text of ['small', '\u20ac'.repeat(200_001)]) t.strictSame(put(text), { rows: [{ text }] })
+  t.strictSame(scan({ ...sql('SELECT NULL AS text'), place }), { rows: [{ text: null }] })
+})
+
 t.test('a scan that fails gives a plain error', async (t) => {
   const { scan } = start(t)
   t.match(scan(sql('SELECT * FROM gone')), { error: { code: 'SQLITE_ERROR', message: 'no such table: gone' } })
