@@ -13,7 +13,7 @@ const disposition = (filename: string) => {
 
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** The answer to a HEAD has headers only: what stands behind them must not be made, nor hold a reader. */
+/** The answer to a HEAD has headers only: what stands behind them is made no further, and its reader is freed. */
 const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
   if (method !== 'HEAD') return chunks
   chunks.return(undefined)
