@@ -52,7 +52,7 @@ const quickCheck = (connection: Connection, argument: string) => {
   try {
     return String(connection.value(`PRAGMA quick_check(${argument})`))
   } catch (error) {
-    if (toPlainError(error).code === 'SQLITE_ERROR') return null
+    if (toPlainError(error).code.startsWith('SQLITE_ERROR')) return null
     throw error
   }
 }
@@ -70,6 +70,31 @@ const check = (connection: Connection) => {
 export const assertIntact = (connection: Connection, file: string) => {
   const verdict = check(connection)
   if (verdict !== 'ok') throw damaged(file, verdict)
+}
+
+/** null where a change in another journal mode was under way, and must be taken back first by who can write. */
+const openAsLeft = (options: WriterOptions) => {
+  try {
+    return openConnection({ ...options, readonly: true })
+  } catch (error) {
+    if (toPlainError(error).code === 'SQLITE_READONLY_ROLLBACK') return null
+    throw error
+  }
+}
+
+/**
+ * Whether the file was checked as it was left, on a connection that cannot write: as it closes, one that can folds the
+ * WAL into the file, damaged or not, and removes it, and with it the mark of an unclean end. @throws when it is damaged
+ */
+const isIntactAsLeft = (options: WriterOptions) => {
+  const connection = openAsLeft(options)
+  if (!connection) return false
+  try {
+    assertIntact(connection, options.file)
+  } finally {
+    connection.close()
+  }
+  return true
 }
 
 /** Settings can be undone by the first write (see the build option DEFAULT_WAL_SYNCHRONOUS), so it is written first. */
@@ -90,9 +115,9 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_BUSY') ? new Error(`Another program holds ${file}. Stop it, then start again.`) : error
 }
 
-const prepare = (connection: Connection, { file, walSize }: WriterOptions, closedCleanly: boolean) => {
+const prepare = (connection: Connection, { file, walSize }: WriterOptions, isTrusted: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
-  if (!closedCleanly) assertIntact(connection, file)
+  if (!isTrusted) assertIntact(connection, file)
   connection.raw.pragma('journal_mode = WAL')
   connection.raw.pragma('synchronous = FULL')
   const pageSize = Number(connection.value('PRAGMA page_size'))
@@ -102,10 +127,12 @@ const prepare = (connection: Connection, { file, walSize }: WriterOptions, close
 }
 
 const openPrepared = (options: WriterOptions) => {
-  const closedCleanly = !existsSync(`${options.file}-wal`)
+  const { file } = options
+  const wasAbandoned = existsSync(`${file}-wal`) && existsSync(file)
+  const isTrusted = !wasAbandoned || isIntactAsLeft(options)
   const connection = openConnection(options)
   try {
-    prepare(connection, options, closedCleanly)
+    prepare(connection, options, isTrusted)
     return connection
   } catch (error) {
     connection.close()

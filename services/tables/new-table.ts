@@ -67,11 +67,32 @@ const ruleFaults = (field: NewField, path: string): ErrorDetail[] =>
     .filter(([broken]) => broken)
     .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
 
-/** Every row that leaves out the field shows its default, so a long one would make long answers of short requests. */
+/** Every row that leaves out the field shows its default, so long ones would make long answers of short requests. */
 const LONGEST_DEFAULT = 4000
+/** Of a table, together. */
+const LONGEST_DEFAULTS = 64 * 1024
 
-const longDefaultFault = ({ name, defaultValue }: Column, path: string): ErrorDetail[] => {
-  if (JSON.stringify(defaultValue).length <= LONGEST_DEFAULT) return []
+const defaultLength = ({ defaultValue }: Column) => (defaultValue === null ? 0 : JSON.stringify(defaultValue).length)
+
+/** `added`: the columns that are new, after those that the table has. @throws VALIDATION_FAILED */
+export const checkDefaults = (
+  before: readonly Column[],
+  added: readonly Column[],
+  pathOf: (index: number) => string
+) => {
+  let length = before.reduce((sum, column) => sum + defaultLength(column), 0)
+  for (const [index, column] of added.entries()) {
+    const own = defaultLength(column)
+    length += own
+    if (own === 0 || length <= LONGEST_DEFAULTS) continue
+    const message = `With that of '${column.name}', the defaults of the table must have ${LONGEST_DEFAULTS} characters at most together, as JSON.`
+    throw invalid([{ path: `${pathOf(index)}/defaultValue`, code: 'length', message }])
+  }
+}
+
+const longDefaultFault = (column: Column, path: string): ErrorDetail[] => {
+  const { name } = column
+  if (defaultLength(column) <= LONGEST_DEFAULT) return []
   const message = `The default of '${name}' must have ${LONGEST_DEFAULT} characters at most, as JSON.`
   return [{ path: `${path}/defaultValue`, code: 'length', message }]
 }
@@ -150,8 +171,10 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   checkNames(fields, timestamps)
   // A key that was added in front is no field of the request.
   const added = declared.length - sent.length
-  for (const [index, field] of declared.entries()) checkField(field, `/fields/${index - added}`)
+  const pathOf = (index: number) => `/fields/${index - added}`
+  for (const [index, field] of declared.entries()) checkField(field, pathOf(index))
   const columns = declared.map(toColumn)
+  checkDefaults([], columns, pathOf)
   const key = columns.find((column) => column.isPrimary) as Column
   const isRowidKey = key.sqliteType === 'INTEGER'
   const structure = {
@@ -168,7 +191,8 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
 /** A field for a table that has rows already. @throws VALIDATION_FAILED, FIELD_EXISTS is the database's to say */
 export const declareField = (field: NewField): { column: Column; defaultValue: SqlValue } => {
   if (field.isPrimary || field.isAutoIncrement) {
-    throw invalid([{ path: '/field/isPrimary', code: 'key', message: 'A table keeps the key that it was made with.' }])
+    const path = field.isPrimary ? '/field/isPrimary' : '/field/isAutoIncrement'
+    throw invalid([{ path, code: 'key', message: 'A table keeps the key that it was made with.' }])
   }
   checkField(field, '/field')
   const column = toColumn(field)

@@ -7,7 +7,7 @@ import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
 import { countRows } from '../sql/lists.ts'
-import { declareField, declareStructure } from './new-table.ts'
+import { checkDefaults, declareField, declareStructure } from './new-table.ts'
 import type { RegisteredTable } from './registered-table.ts'
 import { type TableRegistry, toRegisteredTable } from './registry.ts'
 import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
@@ -165,6 +165,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       if (columns.length >= MOST_FIELDS) {
         throw invalid([{ path: '/field', code: 'range', message: `A table takes ${MOST_FIELDS} fields at most.` }])
       }
+      checkDefaults(columns, [column], () => '/field')
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
         updateStructure(table, withColumn(table.structure, column), clock())

@@ -1,6 +1,17 @@
-import { closeSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync
+} from 'node:fs'
 import { dirname } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { assertLocalDisk, assertVersion, openWriter } from '../../../services/database/boot.ts'
 import { databaseFile, openForeign, prepareFile } from './engine.ts'
 
@@ -19,6 +30,16 @@ const MANY_ROWS = `
   WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
   INSERT INTO theirs SELECT i, printf('%0100d', i) FROM n;
 `
+
+/** The copy that a kill would leave of what a program has open: its rows in the file, and one more in its WAL. */
+const abandoned = (t: Test) => {
+  const file = databaseFile(t)
+  const open = `${file}-open`
+  prepareFile(open, `PRAGMA journal_mode = WAL; ${MANY_ROWS}`)
+  openForeign(t, open).exec('INSERT INTO theirs VALUES (0, 0)')
+  for (const end of ['', '-wal']) copyFileSync(`${open}${end}`, `${file}${end}`)
+  return file
+}
 
 t.test('after a write, and after every reopening, the journal is a WAL and each commit reaches the disk', async (t) => {
   const file = databaseFile(t)
@@ -87,6 +108,21 @@ t.test('a file that was not closed cleanly is checked', async (t) => {
     t.throws(() => open(file), { message: /is damaged, or not a SQLite database \(.+\)\. Restore it from a backup\.$/ })
   })
 
+  t.test('and refused by every start, unchanged, until a whole one is put in its place', async (t) => {
+    const file = abandoned(t)
+    const whole = readFileSync(file)
+    const bytes = () => ['', '-wal'].map((end) => readFileSync(`${file}${end}`, 'hex'))
+    damagePages(file)
+    const before = bytes()
+    for (const time of ['first', 'second', 'third']) {
+      t.throws(() => open(file), { message: /is damaged/ }, time)
+      t.strictSame(bytes(), before, time)
+    }
+    writeFileSync(file, whole)
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`)
+    open(file).close()
+  })
+
   t.test('and served where it is whole', async (t) => {
     const file = databaseFile(t)
     prepareFile(file, MANY_ROWS)
@@ -105,6 +141,30 @@ t.test('a file that was not closed cleanly is checked', async (t) => {
     const connection = open(file)
     t.equal(connection.value('SELECT a FROM theirs'), 1)
     connection.close()
+  })
+
+  t.test('and what a kill left in its WAL, too', async (t) => {
+    const connection = open(abandoned(t))
+    t.equal(connection.value('SELECT count(*) FROM theirs'), 2001)
+    connection.close()
+  })
+
+  t.test('and once a change that was under way in another journal mode is taken back', async (t) => {
+    const file = databaseFile(t)
+    const theirs = `${file}-open`
+    prepareFile(theirs, MANY_ROWS)
+    openForeign(t, theirs).exec('PRAGMA cache_size = 1; BEGIN; UPDATE theirs SET text = text || id')
+    for (const end of ['', '-journal']) copyFileSync(`${theirs}${end}`, `${file}${end}`)
+    writeFileSync(`${file}-wal`, '')
+    const connection = open(file)
+    t.equal(connection.value('SELECT max(length(text)) FROM theirs'), 100)
+    connection.close()
+  })
+
+  t.test('and where it is gone, made anew', async (t) => {
+    const file = databaseFile(t)
+    writeFileSync(`${file}-wal`, '')
+    open(file).close()
   })
 })
 

@@ -103,6 +103,40 @@ t.test('tables', async (t) => {
     })
   })
 
+  t.test('the defaults of a table have a bound together, which an imported table may have passed', async (t) => {
+    const long = (name: string, length = 3998) =>
+      ({ name, jsonType: 'string', defaultValue: 'x'.repeat(length) }) as const
+    const sixteen = Array.from({ length: 16 }, (_, index) => long(`f${index}`))
+    const more = { name: 'much', label: '', fields: [...sixteen, long('g', 1535)] }
+    t.match(await rejection(tables.create(more)), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: '/fields/16/defaultValue', code: 'length', message: /'g'.* 65536 characters at most together/ }]
+    })
+    const { id } = await tables.create({ name: 'much', label: '', fields: [...sixteen, long('g', 1530)] })
+    t.match(await rejection(tables.addField(id, long('h', 3))), {
+      details: [{ path: '/field/defaultValue', code: 'length' }]
+    })
+    await tables.addField(id, { name: 'h', jsonType: 'string' })
+    await tables.addField(id, long('i', 2))
+    t.match(await rejection(tables.addField(id, long('j', 0))), { details: [{ path: '/field/defaultValue' }] })
+
+    foreign.exec(`CREATE TABLE theirs_is_longer (id INTEGER PRIMARY KEY, a TEXT DEFAULT '${'x'.repeat(70_000)}')`)
+    const imported = await tables.importTable('theirs_is_longer')
+    t.match(await rejection(tables.addField(imported.id, long('b', 1))), {
+      details: [{ path: '/field/defaultValue', code: 'length' }]
+    })
+    await tables.addField(imported.id, { name: 'b', jsonType: 'string' })
+  })
+
+  t.test('a key is refused to a table that has one, by the property that asks for it', async (t) => {
+    const { id } = tables.find('much') ?? { id: 0 }
+    for (const asked of [{ isPrimary: true }, { isAutoIncrement: true }])
+      t.match(await rejection(tables.addField(id, { name: 'key', jsonType: 'integer', ...asked })), {
+        details: [{ path: `/field/${Object.keys(asked)[0]}`, code: 'key' }]
+      })
+    await tables.addField(id, { name: 'key', jsonType: 'integer', isPrimary: false, isAutoIncrement: false })
+  })
+
   t.test('a registration that somebody else has changed is read again first', async (t) => {
     const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
     foreign.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
