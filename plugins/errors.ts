@@ -52,11 +52,14 @@ const internal = () =>
     hint: 'The log of the service has the cause under this requestId.'
   })
 
-/** Fastify has more codes than are listed above, and new versions bring others. */
-const isCallersFault = ({ code, statusCode = 500 }: FastifyError) =>
-  String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
+/** `expose` is the word of http-errors, in which static files refuse a path, for what the caller may be told. */
+type Thrown = FastifyError & { readonly expose?: boolean }
 
-const toDomainError = (error: FastifyError | DomainError): DomainError => {
+/** Fastify has more codes than are listed above, and new versions bring others. */
+const isCallersFault = ({ code, expose = false, statusCode = 500 }: Thrown) =>
+  (expose || String(code).startsWith('FST_')) && statusCode >= 400 && statusCode < 500
+
+const toDomainError = (error: Thrown | DomainError): DomainError => {
   if (error instanceof DomainError) return error
   const known = frameworkErrors[error.code]
   if (known) return known()
@@ -68,7 +71,7 @@ const toBody = ({ code, message, details, hint }: DomainError, requestId: string
   error: { code, message, ...(details && { details: [...details] }), ...(hint !== undefined && { hint }), requestId }
 })
 
-const sendError = (thrown: FastifyError | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
   const error = toDomainError(thrown)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))

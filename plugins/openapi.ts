@@ -14,7 +14,7 @@ Administrators log in (\`/auth\`) and have a session cookie; it opens \`/admin\`
 
 Every success is \`{ "success": true, "data": … }\` with status 200. Every failure, of whatever kind, is an \`Error\` with a
 stable code. Besides the failures listed at each operation, any request can get 400 (it cannot be read), 405 (the path
-takes other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (a part of its path is too long),
+takes other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too long),
 415 (its body is not JSON, or is encoded), 431 (its headers are too large) and, below a path that is not listed here, 404.`
 
 const tags = [

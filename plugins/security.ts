@@ -26,6 +26,21 @@ const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHan
   done()
 }
 
+/** Characters that a URL may have beside a key: a query takes fewer, and so does an imported table's name, encoded. */
+const LONGEST_URL = 16 * 1024
+
+/** A key has a limit of its own. The router, too, takes either of these characters for the end of the path. */
+const withoutKey = (url: string, route: string | undefined) =>
+  route?.endsWith('/:pk') ? url.replace(/^[^?#]*/, '') : url
+
+/** Before anything looks into it: what takes a path apart may take far longer than the path is long. */
+const refuseLongUrl = ({ url, routeOptions }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  if (url.length > LONGEST_URL && withoutKey(url, routeOptions.url).length > LONGEST_URL) {
+    throw new DomainError('PATH_TOO_LONG', `The URL has more than ${LONGEST_URL} characters, beside a key.`)
+  }
+  done()
+}
+
 /** A name or an address, and perhaps a port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 
@@ -90,6 +105,7 @@ export default fp<SecurityOptions>(
     const { CORS_ORIGIN } = fastify.config
 
     fastify.addHook('onRequest', setHeaders)
+    fastify.addHook('onRequest', refuseLongUrl)
     fastify.addHook('onRequest', refuseWithoutHost)
     if (CORS_ORIGIN.length > 0) await fastify.register(cors, corsFor(CORS_ORIGIN))
     await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnlessVital })

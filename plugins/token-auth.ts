@@ -2,6 +2,7 @@ import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
+  HookHandlerDoneFunction,
   onRequestHookHandler,
   preHandlerHookHandler
 } from 'fastify'
@@ -44,6 +45,11 @@ const actionNotAllowed = (action: NeededAction, table: string) => {
   return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${shown(table)}'.`, {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
+}
+
+/** @throws ACTION_NOT_ALLOWED */
+const assertAllowed = ({ scope }: LiveToken, action: NeededAction, table: string) => {
+  if (!scope.allows(action, table)) throw actionNotAllowed(action, table)
 }
 
 /** The boundary where the validated path gets its type. */
@@ -102,18 +108,31 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
+    const needs = new Map<unknown, NeededAction>()
+
+    // Before a body is read, which may cost more than to refuse it.
+    fastify.addHook('onRoute', (route) => {
+      const action = needs.get(route.preHandler)
+      if (action === undefined || action === 'read' || !route.url.includes('/:table')) return
+      route.onRequest = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+        assertAllowed(request.token, action, pathTable(request) as string)
+        done()
+      }
+    })
+
     // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.
     fastify.decorate('allow', (action) => {
       const isWrite = action !== 'read'
-      return (request, reply, done) => {
+      const guard: preHandlerHookHandler = (request, reply, done) => {
         const token = orChallenge(reply, () => tokens.current(request.token))
         const existing = pathTable(request)
-        const name = existing ?? bodyTable(request)
-        if (!token.scope.allows(action, name)) throw actionNotAllowed(action, name)
+        assertAllowed(token, action, existing ?? bodyTable(request))
         request[TOKEN] = token
         if (existing !== undefined) request[TABLE] = openToTokens(tables.find(existing), existing, isWrite)
         done()
       }
+      needs.set(guard, action)
+      return guard
     })
 
     saveUses(fastify, flushInterval)

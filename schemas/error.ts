@@ -72,7 +72,10 @@ export const errorCatalogue = {
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused the change.' },
 
   BODY_TOO_LARGE: { kind: 'too-large', meaning: 'The body is larger than BODY_LIMIT, or than a login can be.' },
-  PATH_TOO_LONG: { kind: 'too-long', meaning: 'A path parameter is longer than 8,192 characters.' },
+  PATH_TOO_LONG: {
+    kind: 'too-long',
+    meaning: 'A key in the path is longer than 8,192 characters, or the URL, beside it, than 16,384.'
+  },
   UNSUPPORTED_MEDIA_TYPE: { kind: 'unsupported', meaning: 'Bodies are application/json, without content encoding.' },
   TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many failed logins; see Retry-After.' },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },

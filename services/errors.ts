@@ -44,7 +44,7 @@ export interface Fault extends Omit<ErrorDetail, 'path'> {
 }
 
 /** Faults that one answer tells; whoever sent more of them starts with these. */
-const MOST_DETAILS = 20
+export const MOST_DETAILS = 20
 
 export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
   const details = faults.slice(0, MOST_DETAILS)

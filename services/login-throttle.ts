@@ -1,5 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { DomainError } from './errors.ts'
+import { foldName } from './sql/identifiers.ts'
 
 const WINDOW_SECONDS = 15 * 60
 const FAILURES_PER_NAME = 10
@@ -25,12 +26,12 @@ const assertBelow = async (limiter: RateLimiterMemory, key: string) => {
 
 /**
  * Counts failed logins: 10 in 15 minutes for a name from an address, 200 for an address. Counting by name alone would
- * let a stranger lock out its owner.
+ * let a stranger lock out its owner. Names fold as those of accounts do.
  */
 export const createLoginThrottle = () => {
   const byName = new RateLimiterMemory({ points: FAILURES_PER_NAME, duration: WINDOW_SECONDS })
   const byAddress = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: WINDOW_SECONDS })
-  const keyOf = ({ name, address }: Attempt) => `${address} ${name.toLowerCase()}`
+  const keyOf = ({ name, address }: Attempt) => `${address} ${foldName(name)}`
 
   return {
     /** @throws TOO_MANY_ATTEMPTS */

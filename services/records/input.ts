@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { SqlValue } from '../database/database.ts'
-import { DomainError, type Fault, invalid, pointer, shown } from '../errors.ts'
+import { DomainError, type Fault, invalid, MOST_DETAILS, pointer, shown } from '../errors.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
@@ -42,11 +42,12 @@ const check = (table: RegisteredTable, column: Column, value: unknown): Checked 
   return isLongKey ? { fault: { code: 'length', message: `must have ${LONGEST_KEY} characters at most` } } : checked
 }
 
-/** Checks every key of a body against the visible columns; all faults are reported together. */
+/** Checks every key of a body against the visible columns; as many faults as an answer tells are reported together. */
 const readBody = (view: View, body: RecordBody) => {
   const assignments: Assignment[] = []
   const faults: ErrorDetail[] = []
   for (const [name, value] of Object.entries(body)) {
+    if (faults.length === MOST_DETAILS) break
     // A key of this name would vanish from every JavaScript object that it is copied to.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
     if (!column) {

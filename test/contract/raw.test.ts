@@ -97,6 +97,23 @@ t.test('the longest key arrives, however it is encoded', async (t) => {
   refuses(t, await call(8193), 414, 'PATH_TOO_LONG')
 })
 
+t.test('nothing behind a key makes room for a long query', async (t) => {
+  const call = (end: string) => get(`/data/cats/records/7${end}`, 'Host: localhost', `Authorization: ${authorization}`)
+  for (const mark of ['?', '#']) {
+    refuses(t, await call(`${mark}${'x'.repeat(100)}`), 400, 'VALIDATION_FAILED')
+    refuses(t, await call(`${mark}${'x'.repeat(17_000)}`), 414, 'PATH_TOO_LONG')
+  }
+})
+
+t.test('a path that leads out of the documentation is refused, however long', async (t) => {
+  const call = (path: string) => get(`/docs/static/${path}`, 'Host: localhost')
+  t.equal((await call('index.css')).statusCode, 200)
+  refuses(t, await call('missing.css'), 404, 'ROUTE_NOT_FOUND')
+  for (const path of ['../', '../../package.json', '%2e%2e/', '%00'])
+    refuses(t, await call(path), 400, 'MALFORMED_REQUEST')
+  refuses(t, await call('../'.repeat(28_000)), 414, 'PATH_TOO_LONG')
+})
+
 t.test('where nothing takes a body, none is waited for or read', async (t) => {
   const post = (path: string, connection: string) =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n`

@@ -29,6 +29,8 @@ t.test('what Fastify finds wrong with a request is the caller’s fault, also un
     [{ code: 'FST_ERR_NEW', statusCode: 422 }, 400, 'MALFORMED_REQUEST'],
     [{ code: 'FST_ERR_NEW', statusCode: 500 }, 500, 'INTERNAL_ERROR'],
     [{ code: 'FST_ERR_NEW' }, 500, 'INTERNAL_ERROR'],
+    [{ expose: true, statusCode: 403 }, 400, 'MALFORMED_REQUEST'],
+    [{ expose: true, statusCode: 500 }, 500, 'INTERNAL_ERROR'],
     [{ code: 'EACCES', statusCode: 400 }, 500, 'INTERNAL_ERROR']
   ]
   for (const [index, [properties]] of thrown.entries())

@@ -10,12 +10,13 @@ import { startApp } from '../helpers.ts'
 const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const start = async (t: Test, env: Record<string, string> = {}, options: SecurityOptions = {}) => {
-  const app = Fastify()
+  const app = Fastify({ routerOptions: { maxParamLength: 8192 } })
   app.decorate('config', readConfig(env))
   await app.register(errors)
   await app.register(security, options)
   await app.register(allowedMethods)
   app.get('/data/cats', async () => ok([]))
+  app.get('/data/cats/:pk', async () => ok('Tom'))
   app.post('/data/cats', async ({ body }) => ok(body))
   app.get('/vital', { config: { evenUnderPressure: true } }, async () => ok('alive'))
   t.teardown(() => app.close())
@@ -42,6 +43,33 @@ t.test('every answer, failures included, forbids framing, sniffing, referring an
     })
   }
 })
+
+t.test(
+  'a URL longer than any call is refused before its route does anything; a long key has a limit of its own',
+  async (t) => {
+    const app = await start(t)
+    const longest = 16 * 1024
+    const filled = (start: string, length: number) => start + 'x'.repeat(length - start.length)
+    for (const [start, status] of [
+      ['/data/cats?', 200],
+      ['/', 404]
+    ] as const) {
+      const within = await app.inject(filled(start, longest))
+      t.equal(within.statusCode, status)
+      const beyond = await app.inject(filled(start, longest + 1))
+      t.equal(beyond.statusCode, 414)
+      t.match(beyond.json(), { success: false, error: { code: 'PATH_TOO_LONG' } })
+    }
+    const byKey = `/data/cats/${'%41'.repeat(8000)}`
+    t.equal((await app.inject(byKey)).statusCode, 200)
+    t.equal((await app.inject(byKey + filled('?', longest))).statusCode, 200)
+    t.equal(
+      (await app.inject(byKey + filled('?', longest + 1))).statusCode,
+      414,
+      'a query behind it has the same limit'
+    )
+  }
+)
 
 t.test('an encoded body is refused, a plain one is not', async (t) => {
   const app = await start(t)

@@ -181,6 +181,29 @@ t.test('a table that is not editable can be read but not written', async (t) => 
   }
 })
 
+t.test('who may not send a body is told so before it is read', async (t) => {
+  const everything = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
+  const readOnly = await issue(app, { tables: ['*'], actions: ['read'] })
+  const send = (token: string, method: 'POST' | 'PUT' | 'DELETE', path: string) =>
+    app.inject({
+      method,
+      url: `/data${path}`,
+      headers: { ...bearer(token), 'content-type': 'application/json' },
+      payload: '{"cut short'
+    })
+  for (const [method, path] of [
+    ['POST', '/records'],
+    ['PUT', '/records/1'],
+    ['DELETE', '/records/1'],
+    ['POST', '/incr']
+  ] as const) {
+    t.match((await send(readOnly.token, method, `/cats${path}`)).json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
+    t.match((await send(everything.token, method, `/cats${path}`)).json(), { error: { code: 'MALFORMED_JSON' } })
+  }
+  const addField = await send(readOnly.token, 'POST', '/_schema/tables/cats/fields')
+  t.match(addField.json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
+})
+
 t.test('a new table has to be in scope by the name in the body, and need not exist', async (t) => {
   const { token } = await issue(app, { tables: ['Birds'], actions: ['schema'] })
   t.equal((await createTableBy(token, 'birds')).statusCode, 200)

@@ -29,6 +29,15 @@ t.test('spellings of a name that differ in case share a counter', async (t) => {
   await t.rejects(throttle.assertAllowed(attempt), { code: 'TOO_MANY_ATTEMPTS' })
 })
 
+t.test('names that are two accounts have two counters: an owner’s login clears no other’s failures', async (t) => {
+  const throttle = createLoginThrottle()
+  await fail(throttle, 10, () => 'JOSÉ')
+  await throttle.recordSuccess({ ...attempt, name: 'josé' })
+  await t.resolves(throttle.assertAllowed({ ...attempt, name: 'josé' }))
+  await t.rejects(throttle.assertAllowed({ ...attempt, name: 'JOSÉ' }), { code: 'TOO_MANY_ATTEMPTS' })
+  await t.rejects(throttle.assertAllowed({ ...attempt, name: 'josÉ' }), { code: 'TOO_MANY_ATTEMPTS' }, 'ASCII folds')
+})
+
 t.test('failures from one address lock the owner of the name out nowhere else', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10)

@@ -131,6 +131,17 @@ t.test('what records take', async (t) => {
     )
   })
 
+  t.test('of many faults, an answer tells the first 20', async (t) => {
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`no${index}`, 1]))
+    const { details } = (await rejection(create({ ...many, i: 'x' }))) as unknown as { details: { path: string }[] }
+    t.strictSame(
+      details.map(({ path }) => path),
+      Object.keys(many)
+        .slice(0, 20)
+        .map((name) => `/${name}`)
+    )
+  })
+
   t.test('a key is generated, or taken where it is sent, once', async (t) => {
     t.match(await create({ id: 5000 }), { id: 5000 })
     t.match(await create({ id: null }), { id: 5001 })
