@@ -100,9 +100,9 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   return { ...secured, responses: { ...describe(operation.responses), ...Object.fromEntries(errors) } }
 }
 
-/** A schema has a type or alternatives; a property that happens to be called `title` has neither beside it. */
+/** A schema has a type; a property that happens to be called `title` has none beside it. */
 const isNamedSchema = (value: Json): value is Json & { readonly title: string } =>
-  typeof value.title === 'string' && ('type' in value || 'anyOf' in value)
+  typeof value.title === 'string' && 'type' in value
 
 /** Puts each schema with a title among the components and a reference in its place. */
 const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown => {

@@ -75,11 +75,6 @@ t.test('schemas with a title become components, nested ones too, each once', asy
   })
 })
 
-t.test('alternatives may have a title as well', async (t) => {
-  const { components } = complete({}, { schemas: { Key: { title: 'Key', anyOf: [{ type: 'string' }] } } })
-  t.same(components.schemas?.Key, { title: 'Key', anyOf: [{ type: 'string' }] })
-})
-
 t.test('two different schemas under one title are a mistake', async (t) => {
   const schemas = { a: { title: 'Same', type: 'string' }, b: { title: 'Same', type: 'integer' } }
   t.throws(() => complete({}, { schemas }), { message: "Two different schemas have the title 'Same'." })
