@@ -58,7 +58,9 @@ const isSecured = ({ security = [] }: Operation) => security.length > 0
 
 /** What changes something can collide; what reads a stored table can find it of another structure than registered. */
 const canConflict = (path: string, changes: boolean) =>
-  changes ? /^\/(admin|data)/.test(path) : /^\/data\/\{|^\/admin\/tables\/\{id\}\//.test(path)
+  changes
+    ? /^\/(admin\/(tables|admins)|data)/.test(path)
+    : /^\/data\/\{table\}(?!\/schema)|^\/admin\/tables\/\{id\}\//.test(path)
 
 const statusesOf = (path: string, method: string, operation: Operation): readonly number[] => {
   const changes = method !== 'get'
