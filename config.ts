@@ -1,7 +1,10 @@
 import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
-import { ADMIN_NAME_PATTERN } from './schemas/admin.ts'
+import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
+import { phraseOf } from './schemas/phrases.ts'
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Every setting, each an environment variable of the same name. README.md shows the same table. */
 const ConfigSchema = Type.Object({
@@ -22,11 +25,7 @@ const ConfigSchema = Type.Object({
   WAL_SIZE: Type.Integer({ default: 48, minimum: 1, maximum: 65_536, description: 'MiB of the write-ahead log.' }),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
-  LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
-    type: 'string',
-    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    default: 'warn'
-  }),
+  LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),
   ACCESS_LOG: Type.Boolean({ default: false })
 })
 type Variables = Static<typeof ConfigSchema>
@@ -46,21 +45,23 @@ const isNetwork = (text: string) => {
   return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
 }
 
-const assertNetworks = (name: string, list: string) => {
+const assertNetworks = (list: string) => {
   const wrong = list.split(',').find((entry) => !isNetwork(entry.trim()))
   if (list === '' || wrong === undefined) return
-  throw new Error(`${name} lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
+  throw new Error(`TRUST_PROXY lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
 }
 
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
 /** `*` is no origin: answers carry credentials. */
-const readOrigins = (name: string, list: string) => {
+const readOrigins = (list: string) => {
   const origins = list === '' ? [] : list.split(',').map((origin) => origin.trim())
   const wrong = origins.find((origin) => !isOrigin(origin))
   if (wrong === undefined) return origins
-  throw new Error(`${name} lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`)
+  throw new Error(
+    `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`
+  )
 }
 
 /** Ajv takes text such as 1e400 for an infinity, and lets that pass every minimum and maximum. */
@@ -69,9 +70,8 @@ const assertFinite = (config: Variables) => {
   if (infinite) throw new Error(`The configuration is not valid: ${infinite[0]} must be a finite number.`)
 }
 
-/** Ajv says that there are allowed values, not which. */
-const says = ({ keyword, message, params }: ErrorObject) =>
-  keyword === 'enum' ? `must be one of ${params.allowedValues.join(', ')}` : message
+/** Whoever sets a variable to nothing means, as a rule, not to set it. */
+const says = (error: ErrorObject) => (error.keyword === 'minLength' ? 'is empty; leave it out' : phraseOf(error))
 
 const ajv = new Ajv({
   coerceTypes: true,
@@ -88,8 +88,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
     assertFinite(config)
-    assertNetworks('TRUST_PROXY', config.TRUST_PROXY)
-    return { ...config, CORS_ORIGIN: readOrigins('CORS_ORIGIN', config.CORS_ORIGIN) }
+    assertNetworks(config.TRUST_PROXY)
+    return { ...config, CORS_ORIGIN: readOrigins(config.CORS_ORIGIN) }
   }
   const faults = (validate.errors as ErrorObject[]).map((error) => `${error.instancePath.slice(1)} ${says(error)}`)
   throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)

@@ -33,10 +33,17 @@ const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Config) =>
 /** Anybody who reaches the machine reaches the service. */
 const EVERY_ADDRESS = ['0.0.0.0', '::']
 
-const explainListening = (error: NodeJS.ErrnoException, { HOST, PORT }: Config) =>
-  error.code === 'EADDRINUSE'
-    ? new Error(`${HOST}:${PORT} is taken (EADDRINUSE). Set PORT to another; 0 takes a free one.`)
-    : error
+/** No address of a machine, or none of this one. */
+const NO_ADDRESS = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL']
+
+const explainListening = (error: NodeJS.ErrnoException, { HOST, PORT }: Config) => {
+  const { code = '' } = error
+  if (code === 'EADDRINUSE') {
+    return new Error(`${HOST}:${PORT} is taken (EADDRINUSE). Set PORT to another; 0 takes a free one.`)
+  }
+  if (NO_ADDRESS.includes(code)) return new Error(`HOST names ${HOST}, which is no address of this machine (${code}).`)
+  return error
+}
 
 const start = async () => {
   const config = readConfig(process.env)
@@ -56,6 +63,7 @@ const start = async () => {
   if (app.firstAdmin) introduce(app.firstAdmin, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
     await app.close()
+    if (app.firstAdmin?.generatedPassword) warn('The administrator above has been made; keep the password.')
     throw explainListening(error, config)
   })
   const reach = EVERY_ADDRESS.includes(config.HOST) ? '   (and at every other address of this machine)' : ''

@@ -8,7 +8,7 @@ import { isWrkInstalled, wrk } from './wrk.ts'
 export const CONNECTIONS = 32
 
 /** How long things are measured, and how often. */
-export interface Plan {
+interface Plan {
   readonly rounds: number
   /** Of one case in one round. */
   readonly seconds: number

@@ -61,7 +61,7 @@ export const alignedTable = (rows: readonly (readonly string[])[]) => {
     .join('\n')
 }
 
-export interface Figure {
+interface Figure {
   readonly name: string
   readonly value: string
   readonly target: Target

@@ -9,7 +9,7 @@ const script = fileURLToPath(new URL(`./service-process${extname(import.meta.url
 const PASSWORD = 'correct horse battery staple'
 const NAME = 'The service'
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly directory: string
   readonly profiles: string | undefined
   readonly env?: Record<string, string>

@@ -23,7 +23,7 @@ export interface Stage {
   measure(workload: Workload, options?: MeasureOptions): Promise<Sample>
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly tables: readonly string[]
   readonly rows: number
   readonly env?: Record<string, string>

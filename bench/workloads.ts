@@ -14,7 +14,7 @@ export interface Workload {
 }
 
 export const ROWS = 100_000
-export const PAGE_SIZE = 20
+const PAGE_SIZE = 20
 /** Read, updated and incremented. Records are created in a twin, so that this one keeps its rows. */
 export const TABLE = 'items'
 export const TWIN = 'created_items'

@@ -38,6 +38,15 @@ const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
   )
 }
 
+/** @throws where something else has the name, or it cannot be made */
+const makeDirectory = (path: string) => {
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    throw new Error(`DATA_DIR names ${path}, which is no directory and cannot be made: ${(error as Error).message}.`)
+  }
+}
+
 /**
  * Begins to open the database of this configuration, which need not be waited for at once.
  * @throws an Error with the reason when there is none to open
@@ -53,7 +62,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     })
 
   const file = fileOf(config)
-  mkdirSync(config.DATA_DIR, { recursive: true })
+  makeDirectory(config.DATA_DIR)
   const opened = openDatabase({
     file,
     cacheSize: config.CACHE_SIZE,

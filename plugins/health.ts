@@ -1,9 +1,9 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import fp from 'fastify-plugin'
-import { Envelope, ok } from '../schemas/envelope.ts'
+import { Envelope, ok, strict } from '../schemas/envelope.ts'
 
 const tags = ['service']
-const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false })) }
+const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, strict)) }
 const healthy = ok({ status: 'ok' as const })
 
 /**

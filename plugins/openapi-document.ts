@@ -58,7 +58,9 @@ const isSecured = ({ security = [] }: Operation) => security.length > 0
 
 /** What changes something can collide; what reads a stored table can find it of another structure than registered. */
 const canConflict = (path: string, changes: boolean) =>
-  changes ? /^\/(admin|data)/.test(path) : /^\/data\/\{|^\/admin\/tables\/\{id\}\//.test(path)
+  changes
+    ? /^\/(admin\/(tables|admins)|data)/.test(path)
+    : /^\/data\/\{table\}(?!\/schema)|^\/admin\/tables\/\{id\}\//.test(path)
 
 const statusesOf = (path: string, method: string, operation: Operation): readonly number[] => {
   const changes = method !== 'get'
@@ -100,9 +102,9 @@ const completeOperation = (path: string, method: string, operation: Operation): 
   return { ...secured, responses: { ...describe(operation.responses), ...Object.fromEntries(errors) } }
 }
 
-/** A schema has a type or alternatives; a property that happens to be called `title` has neither beside it. */
+/** A schema has a type; a property that happens to be called `title` has none beside it. */
 const isNamedSchema = (value: Json): value is Json & { readonly title: string } =>
-  typeof value.title === 'string' && ('type' in value || 'anyOf' in value)
+  typeof value.title === 'string' && 'type' in value
 
 /** Puts each schema with a title among the components and a reference in its place. */
 const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown => {

@@ -25,7 +25,7 @@ declare module 'fastify' {
 }
 
 interface ServicesOptions {
-  readonly hashingCost: HashingCost | undefined
+  readonly hashingCost?: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
 }
 

@@ -5,13 +5,13 @@ import type FastJson from 'fast-json-stringify'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
+import { phraseOf } from '../schemas/phrases.ts'
 import { DomainError, invalid, pointer, shown } from '../services/errors.ts'
 import { notJson } from './errors.ts'
 import { findFault, parseJson, refuse } from './json-body.ts'
 
 const detailCodes: Record<string, string> = {
   type: 'type',
-  anyOf: 'type',
   enum: 'enum',
   required: 'required',
   additionalProperties: 'unknown',
@@ -32,69 +32,25 @@ const keyOf = ({ keyword, params }: ErrorObject): string | undefined => {
   return undefined
 }
 
-/** The values that a schema lists as its alternatives, or undefined where they are types. */
-const valuesOf = ({ schema }: ErrorObject) => {
-  const values = (schema as readonly TSchema[]).map((alternative) => alternative.const)
-  return values.includes(undefined) ? undefined : values.join(', ')
-}
-
-const spokenTypes: Record<string, string> = {
-  integer: 'an integer',
-  number: 'a number',
-  string: 'a string',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'an array'
-}
-
-/** One type, or several that a value may have. */
-const sayTypes = (types: readonly string[]) => types.map((type) => spokenTypes[type] ?? type).join(' or ')
-
-const sayAlternatives = (error: ErrorObject) => {
-  const values = valuesOf(error)
-  return values === undefined
-    ? sayTypes((error.schema as readonly TSchema[]).map(({ type }) => type))
-    : `one of ${values}`
-}
-
-/** In place of Ajv's own words, which name JSON types and operators. */
-const phrases: Record<string, (error: ErrorObject) => string> = {
-  required: () => 'is required',
-  additionalProperties: () => 'is not known here',
-  type: ({ params }) => `must be ${sayTypes([params.type].flat())}`,
-  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
-  anyOf: (error) => `must be ${sayAlternatives(error)}`,
-  minimum: ({ params }) => `must be ${params.limit} or more`,
-  maximum: ({ params }) => `must be ${params.limit} at most`,
-  minLength: ({ params }) => `must have ${params.limit} or more characters`,
-  maxLength: ({ params }) => `must have ${params.limit} characters at most`,
-  minItems: ({ params }) => `must have ${params.limit} or more items`,
-  maxItems: ({ params }) => `must have ${params.limit} items at most`
-}
-
 const says = (error: ErrorObject, path: string) => {
   if (error.keyword === 'minProperties') return 'There is nothing to change.'
   const name = path === '' ? 'The body' : `'${path.slice(1)}'`
-  return `${name} ${phrases[error.keyword]?.(error) ?? error.message}.`
+  return `${name} ${phraseOf(error)}.`
 }
 
 const toDetail = (error: ErrorObject): ErrorDetail => {
   const key = keyOf(error)
   const path = error.instancePath + (key === undefined ? '' : pointer(shown(key)))
-  const isChoice = error.keyword === 'anyOf' && valuesOf(error) !== undefined
-  return { path, code: isChoice ? 'enum' : (detailCodes[error.keyword] ?? 'invalid'), message: says(error, path) }
+  return { path, code: detailCodes[error.keyword] ?? 'invalid', message: says(error, path) }
 }
 
-/** Alternatives report each of their branches: the one that had the right type says most, else all of them as a whole. */
-const toDetails = (errors: ErrorObject[]) => {
-  const telling = errors.find(({ keyword }) => keyword !== 'type' && keyword !== 'const')
-  return [toDetail(telling ?? (errors[0] as ErrorObject))]
-}
-
-/** What path, query and header text may stand for, by the type that its schema declares. Anything else stays text. */
+/**
+ * What path, query and header text may stand for, by the type that its schema declares; how large it may be is the
+ * schema's to say. Anything else stays text.
+ */
 const convert = (type: unknown, text: unknown) => {
   if (typeof text !== 'string') return text
-  if (type === 'integer' && /^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }
@@ -124,7 +80,7 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
       try {
         prepare(value as Record<string, unknown>)
         validate ??= ajv.compile(schema)
-        return validate(value) ? { value } : { error: invalid(toDetails(validate.errors as ErrorObject[])) }
+        return validate(value) ? { value } : { error: invalid((validate.errors as ErrorObject[]).map(toDetail)) }
       } catch (error) {
         return { error: error as Error }
       }
@@ -146,7 +102,7 @@ const serializerCompiler: FastifySerializerCompiler<Parameters<typeof FastJson>[
 }
 
 /** Schemas are made by TypeBox: checking them against their meta-schema costs more than all else that Ajv does. */
-const AJV_OPTIONS = { strict: false, verbose: true, meta: false, validateSchema: false } as const
+const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false } as const
 
 /** A Fastify constructor option (`schemaController`): without it, Fastify loads compilers of its own at start. */
 export const compilers = {

@@ -2,6 +2,8 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { AdminAccountSchema, AdminChangesSchema, NewAdminSchema } from '../schemas/admin.ts'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../schemas/envelope.ts'
 
+const tags = ['admins']
+
 const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { admins } = fastify
 
@@ -10,7 +12,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'listAdmins',
-        tags: ['admins'],
+        tags,
         summary: 'List the administrators',
         response: { 200: Envelope(Type.Array(AdminAccountSchema)) }
       }
@@ -23,7 +25,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'createAdmin',
-        tags: ['admins'],
+        tags,
         summary: 'Create an administrator',
         description: 'The new administrator has to change the password given here.',
         body: NewAdminSchema,
@@ -38,7 +40,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'updateAdmin',
-        tags: ['admins'],
+        tags,
         summary: 'Change an administrator',
         description:
           'A password set here has to be changed by its owner, and ends the owner’s sessions. Your own is changed through PUT /auth/password.',
@@ -58,7 +60,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'deleteAdmin',
-        tags: ['admins'],
+        tags,
         summary: 'Delete an administrator',
         description: 'Ends the sessions of the administrator. The last one cannot be deleted.',
         params: IdParamsSchema,

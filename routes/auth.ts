@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AdminSchema, LoginResultSchema, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
 import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
 
+const tags = ['auth']
+
 /** Bytes, for those who have no session yet: the longest name and password, each character of them escaped, fit in. */
 const LARGEST_LOGIN = 32 * 1024
 
@@ -15,7 +17,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'logIn',
-        tags: ['auth'],
+        tags,
         summary: 'Log in',
         description:
           'Sets the session cookie. Ten failures in 15 minutes from an address close the name to it for a while.',
@@ -36,7 +38,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'readMe',
-        tags: ['auth'],
+        tags,
         summary: 'Read one’s own account',
         response: { 200: Envelope(AdminSchema) }
       },
@@ -50,7 +52,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'changeMyPassword',
-        tags: ['auth'],
+        tags,
         summary: 'Change one’s own password',
         description: 'Ends every other session of the administrator.',
         body: PasswordChangeSchema,
@@ -69,7 +71,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'logOut',
-        tags: ['auth'],
+        tags,
         summary: 'Log out',
         description: 'Ends the session, wherever its cookie may have been copied to.',
         response: { 200: OkSchema }

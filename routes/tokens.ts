@@ -2,6 +2,8 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../schemas/envelope.ts'
 import { IssuedTokenSchema, NewTokenSchema, TokenChangesSchema, TokenSchema } from '../schemas/token.ts'
 
+const tags = ['tokens']
+
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tokens } = fastify
 
@@ -10,7 +12,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'listTokens',
-        tags: ['tokens'],
+        tags,
         summary: 'List the access tokens',
         response: { 200: Envelope(Type.Array(TokenSchema)) }
       }
@@ -23,7 +25,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'issueToken',
-        tags: ['tokens'],
+        tags,
         summary: 'Issue an access token',
         description: 'The answer shows the secret, once. Keep it: only its digest is stored.',
         body: NewTokenSchema,
@@ -38,7 +40,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'changeToken',
-        tags: ['tokens'],
+        tags,
         summary: 'Change an access token',
         description: 'Only what is sent changes, from the very next request on.',
         params: IdParamsSchema,
@@ -57,7 +59,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'revokeToken',
-        tags: ['tokens'],
+        tags,
         summary: 'Revoke an access token',
         params: IdParamsSchema,
         response: { 200: OkSchema }

@@ -1,11 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
+import { ADMIN_NAME_PATTERN } from './patterns.ts'
 
 /** The longest password that is ever set; longer ones may be tried at login, and fail like any other wrong one. */
 const LONGEST_PASSWORD = 256
-
-/** 1 to 100 printable characters. */
-export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
 
 export const AdminSchema = Type.Object(
   {

@@ -23,7 +23,7 @@ export type ErrorKind =
 export const errorCatalogue = {
   VALIDATION_FAILED: {
     kind: 'invalid',
-    meaning: 'The request does not have the documented form; details name each fault.'
+    meaning: 'The request does not have the documented form; details name at least one fault.'
   },
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
   MALFORMED_REQUEST: { kind: 'invalid', meaning: 'The request line, a header or the path cannot be read.' },

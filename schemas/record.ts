@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { IdSchema, strict } from './envelope.ts'
+import { INTEGER_PATTERN } from './patterns.ts'
 
 /** Any fields. Type.Record would have a regular expression asked of each key. */
 const anyFields = { type: 'object', additionalProperties: true } as const
@@ -65,14 +66,13 @@ export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: Type.String() 
 export const TableParamsSchema = Type.Object({ table: Type.String() }, strict)
 export const TableRecordParamsSchema = Type.Object({ table: Type.String(), pk: Type.String() }, strict)
 
-/** Integers beyond ±(2^53−1) come as decimal text. */
-const IntegerText = Type.String({ pattern: '^-?[0-9]{1,19}$' })
-
 export const IncrementSchema = Type.Object(
   {
-    pk: Type.Union([Type.String(), Type.Number()]),
+    pk: Type.Unsafe<string | number>({ type: ['string', 'number'] }),
     field: Type.String(),
-    count: Type.Optional(Type.Union([Type.Number(), IntegerText], { default: 1 }))
+    count: Type.Optional(
+      Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN, default: 1 })
+    )
   },
   { $id: 'Increment', title: 'Increment', ...strict }
 )

@@ -1,24 +1,24 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
+import { NAME_PATTERN } from './patterns.ts'
 
-const JsonTypeSchema = Type.Union(
-  [
-    Type.Literal('integer'),
-    Type.Literal('number'),
-    Type.Literal('string'),
-    Type.Literal('boolean'),
-    Type.Literal('object'),
-    Type.Literal('array')
-  ],
-  { description: 'What a value is in JSON. boolean is stored as 0 or 1, object and array as JSON text.' }
-)
-export type JsonType = Static<typeof JsonTypeSchema>
+const jsonTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array'] as const
+export type JsonType = (typeof jsonTypes)[number]
 
-const SqliteTypeSchema = Type.Union(
-  [Type.Literal('INTEGER'), Type.Literal('TEXT'), Type.Literal('REAL'), Type.Literal('NUMERIC'), Type.Literal('BLOB')],
-  { description: 'The column’s affinity by SQLite’s rules (https://sqlite.org/datatype3.html).' }
-)
-export type SqliteType = Static<typeof SqliteTypeSchema>
+const JsonTypeSchema = Type.Unsafe<JsonType>({
+  type: 'string',
+  enum: jsonTypes,
+  description: 'What a value is in JSON. boolean is stored as 0 or 1, object and array as JSON text.'
+})
+
+const sqliteTypes = ['INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'] as const
+export type SqliteType = (typeof sqliteTypes)[number]
+
+const SqliteTypeSchema = Type.Unsafe<SqliteType>({
+  type: 'string',
+  enum: sqliteTypes,
+  description: 'The column’s affinity by SQLite’s rules (https://sqlite.org/datatype3.html).'
+})
 
 const FieldSchema = Type.Object(
   {
@@ -46,7 +46,7 @@ export const TableSchema = Type.Object(
     fields: Type.Array(FieldSchema),
     isPublished: Type.Boolean({ description: 'false: for tokens the table does not exist.' }),
     isEditable: Type.Boolean({ description: 'false: tokens may only read it.' }),
-    note: Type.Union([Type.String(), Type.Null()]),
+    note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     createdAt: TimestampSchema,
     updatedAt: TimestampSchema
   },
@@ -56,9 +56,8 @@ export type Table = Static<typeof TableSchema>
 
 /** Fields that a table can be made with: a record's JSON takes 500 in one piece. */
 const MOST_DECLARED = 490
-const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 const LabelSchema = Type.String({ maxLength: 200 })
-const NoteSchema = Type.Union([Type.String({ maxLength: 4000 }), Type.Null()])
+const NoteSchema = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 4000 })
 
 const NewFieldSchema = Type.Object(
   {

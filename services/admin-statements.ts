@@ -17,7 +17,7 @@ interface AccountChanges {
 export const listAdmins: Statement = { sql: `SELECT ${COLUMNS} FROM _rowhouse_admins ORDER BY id`, params: [] }
 
 export const findAdmin = (id: number): Statement => ({
-  sql: 'SELECT name, password_hash FROM _rowhouse_admins WHERE id = ?',
+  sql: 'SELECT password_hash FROM _rowhouse_admins WHERE id = ?',
   params: [BigInt(id)]
 })
 

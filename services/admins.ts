@@ -4,7 +4,7 @@ import * as statements from './admin-statements.ts'
 import type { Clock } from './clock.ts'
 import type { Credentials } from './credentials.ts'
 import { type Database, type Row, type Statement, UnexpectedChanges } from './database/database.ts'
-import { DomainError, invalid } from './errors.ts'
+import { DomainError, hasCode, invalid } from './errors.ts'
 import { normalizePassword } from './passwords.ts'
 import { endSessionsOf, readSession } from './session-statements.ts'
 import { authenticationRequired, type Session } from './sessions.ts'
@@ -92,7 +92,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     assertLongEnough(password, '/password')
     const hash = await credentials.hash(password, by.address)
     const results = await commit(by, [statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
-      throw error instanceof DomainError && error.code === 'UNIQUE_VIOLATION' ? adminExists(name) : error
+      throw hasCode(error, 'UNIQUE_VIOLATION') ? adminExists(name) : error
     })
     return toAccount(results?.[0]?.rows[0] as Row)
   }

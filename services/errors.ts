@@ -27,6 +27,8 @@ export class DomainError extends Error {
   }
 }
 
+export const hasCode = (error: unknown, code: ErrorCode) => error instanceof DomainError && error.code === code
+
 /** Characters of a caller's text that a message repeats. */
 const MOST_SHOWN = 200
 

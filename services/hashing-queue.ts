@@ -41,7 +41,8 @@ export const createHashingQueue = ({ capacity = CAPACITY } = {}) => {
   const makeRoomFor = (address: string) => {
     const [longest, jobs] = [...waiting].reduce((most, one) => (one[1].length > most[1].length ? one : most))
     if (jobs.length <= (waiting.get(address) ?? []).length + 1) return false
-    for (const job of jobs.slice(-1)) job.refuse()
+    const last = jobs[jobs.length - 1] as Job
+    last.refuse()
     waiting.set(longest, jobs.slice(0, -1))
     length -= 1
     return true

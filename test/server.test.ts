@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ t.test('a short ADMIN_PASSWORD is taken, with a warning', async (t) => {
 t.test('a bad variable stops the start, by name', async (t) => {
   const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' })
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: .*PORT must be integer/)
+  t.match(output, /Rowhouse does not start: .*PORT must be an integer/)
 })
 
 t.test('a secret that can be guessed stops the start, before a password is made up', async (t) => {
@@ -82,7 +82,36 @@ t.test('a secret that can be guessed stops the start, before a password is made 
 t.test('a host that is not of this machine stops the start', async (t) => {
   const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' })
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: .*EADDRNOTAVAIL/)
+  t.match(
+    output,
+    /Rowhouse does not start: HOST names 192\.0\.2\.1, which is no address of this machine \(EADDRNOTAVAIL\)/
+  )
+})
+
+t.test('a port that may not be taken stops the start with the reason', async (t) => {
+  const preload = withPreload(`import { Server } from 'node:net'
+    Server.prototype.listen = function () {
+      const error = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
+      setImmediate(() => this.emit('error', error))
+      return this
+    }`)
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...preload })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse does not start: listen EACCES: permission denied/)
+})
+
+t.test('a DATA_DIR that is a file stops the start, and the file stays', async (t) => {
+  const file = join(temporaryDirectory(t), 'notes.txt')
+  writeFileSync(file, 'mine')
+  for (const DATA_DIR of [file, join(file, 'below')]) {
+    const { code, output } = await refusal(t, { DATA_DIR })
+    t.equal(code, 1)
+    t.match(
+      output,
+      /Rowhouse does not start: DATA_DIR names .*notes\.txt\S*, which is no directory and cannot be made: E/
+    )
+  }
+  t.equal(readFileSync(file, 'utf8'), 'mine')
 })
 
 t.test('a database that is named and not there stops the start, and is not made', async (t) => {
@@ -110,7 +139,13 @@ t.test('a port that is taken stops the start, and frees the database', async (t)
   const { code, output } = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: 127\.0\.0\.1:\d+ is taken \(EADDRINUSE\)\. Set PORT/)
-  await stop(await start(t, { DATA_DIR }))
+  t.match(output, /The administrator above has been made; keep the password\./)
+  const password = /password\s+(\S+)/.exec(output)?.[1] ?? ''
+  const again = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
+  t.notMatch(again.output, /keep the password/)
+  const freed = await start(t, { DATA_DIR })
+  t.equal((await logIn(freed.address, password)).status, 200)
+  t.equal(await stop(freed), 0)
 })
 
 t.test('a second process on the same file is refused, and the first goes on', async (t) => {

@@ -1,6 +1,7 @@
 import type { Row, Statement } from '../database/database.ts'
 import type { Column, Structure } from '../tables/registered-table.ts'
 import { affinityOf, jsonTypeOf } from './column-kind.ts'
+import { foldName } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 
 // In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in `main`.
@@ -113,7 +114,7 @@ const rowidColumn = (name: string): Column => ({
 
 /** A name by which the rowid can be reached, or null where columns hide them all. */
 export const reachableRowid = (columns: readonly Column[]) => {
-  const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
+  const taken = new Set(columns.map(({ name }) => foldName(name)))
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }
 

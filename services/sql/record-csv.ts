@@ -29,8 +29,14 @@ const textCell = (text: string, guard: boolean) =>
     ? `CASE WHEN ${text} GLOB '[A-Za-z0-9]*' THEN ${quoted(text)} WHEN ltrim(${text}, ${WHITE_SPACE}) GLOB ${FORMULA_GLOB} THEN ${quoted(`'''' || ${text}`)} ELSE ${quoted(text)} END`
     : quoted(text)
 
+/** Base64 holds no quotes; of what begins a formula only `+`, which is what these first bytes give. */
+const blobCell = (blob: string, guard: boolean) => {
+  const start = guard ? `iif(substr(${blob}, 1, 1) BETWEEN x'F8' AND x'FB', '"''', '"')` : `'"'`
+  return `${start} || base64(${blob}) || '"'`
+}
+
 const anyCell = (value: string, guard: boolean) =>
-  `CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${finiteReal(value)} WHEN 'blob' THEN ${textCell(`base64(${value})`, guard)} ELSE ${textCell(value, guard)} END`
+  `CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${finiteReal(value)} WHEN 'blob' THEN ${blobCell(value, guard)} ELSE ${textCell(value, guard)} END`
 
 const truthCell = (value: string, guard: boolean) =>
   `CASE ${value} WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE ${anyCell(value, guard)} END`

@@ -82,13 +82,13 @@ export const createTableRegistry = (db: Database) => {
       statement(CASCADES),
       statement(REPLACES)
     ])
+    triggered = names(triggers)
+    unpredictable = names([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
     // After the others, which come later where they meet a lock: what we acknowledge meanwhile must not be undone.
     const rows = await statement(`SELECT ${REGISTRY_COLUMNS} FROM _rowhouse_tables`)
     byId = new Map()
     byName = new Map()
     for (const row of rows) apply(toRegisteredTable(row))
-    triggered = names(triggers)
-    unpredictable = names([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
   }
 
   return {

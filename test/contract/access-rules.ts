@@ -201,7 +201,7 @@ const refusalOfToken = (needs: TokenNeed, { token }: Caller, state: TableState) 
   return state === 'frozen' && WRITE.includes(needs) ? refusal(403, 'TABLE_READ_ONLY') : null
 }
 
-export interface Circumstances {
+interface Circumstances {
   readonly state: TableState
   readonly isChangeRequired: boolean
 }

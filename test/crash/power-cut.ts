@@ -31,7 +31,7 @@ export const createForgetfulDisk = (t: Test) => {
   return { directory, start }
 }
 
-export type ForgetfulDisk = ReturnType<typeof createForgetfulDisk>
+type ForgetfulDisk = ReturnType<typeof createForgetfulDisk>
 
 /** A service that is prepared and was stopped in order: what is on its disk, and what is known of it. */
 export const createWorld = async (t: Test, disk: ForgetfulDisk) => {

@@ -6,7 +6,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
-  readonly anyOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]

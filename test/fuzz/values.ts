@@ -86,7 +86,6 @@ const byType: Record<string, (schema: Schema, random: Random) => unknown> = {
 /** A value that this schema takes. */
 export const sample = (reference: Schema, random: Random): unknown => {
   const schema = resolve(reference)
-  if (schema.anyOf) return sample(random.pick(schema.anyOf), random)
   if (schema.enum) return random.pick(schema.enum)
   const type = typeof schema.type === 'string' ? schema.type : schema.type && random.pick(schema.type)
   return type === undefined ? anyValue(random) : byType[type]?.(schema, random)

@@ -29,6 +29,10 @@ const theirs = createDatabase(
   `CREATE TABLE "odd*; (name')/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
    CREATE TABLE mixed (k TEXT PRIMARY KEY, n INTEGER, r REAL, b BLOB, f BOOLEAN) WITHOUT ROWID;
    INSERT INTO mixed VALUES ('b', 9223372036854775807, 1e999, x'00ff', 1), ('a', 'text', -0.5, 'text', 7), ('c', NULL, NULL, NULL, 0);
+   CREATE TABLE bytes (id INTEGER PRIMARY KEY, b BLOB);
+   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)
+     INSERT INTO bytes SELECT i + 1, unhex(printf('%02x0102', i)) FROM n;
+   INSERT INTO bytes VALUES (257, x''), (258, x'f8');
    CREATE TABLE nullable_key (k TEXT PRIMARY KEY, v INTEGER);
    INSERT INTO nullable_key VALUES (NULL, 1), (NULL, 2), ('x', 3);`
 )
@@ -105,6 +109,22 @@ t.test('text that a spreadsheet would run is disarmed, numbers never', async (t)
   t.strictSame(await cells('?escape=true'), [...dangerous.map((s) => `'${s}`), ...harmless])
   t.strictSame(await cells('?escape=false'), [...dangerous, ...harmless])
   t.match((await lines(id))[1], /,-1$/)
+})
+
+t.test('a BLOB is its base64, guarded where that begins with a plus', async (t) => {
+  const { id } = dataOf(await admin.post('/admin/tables/import', { name: 'bytes' }))
+  const first = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte, 1, 2]))
+  const texts = [...first, Buffer.from([]), Buffer.from([0xf8])].map((bytes) => bytes.toString('base64'))
+  const cells = async (query: string) => (await lines(id, query)).slice(1, -1).map((line) => line.replace(/^\d+,/, ''))
+  t.strictSame(
+    await cells('?escape=false'),
+    texts.map((text) => `"${text}"`)
+  )
+  t.strictSame(
+    await cells(''),
+    texts.map((text) => (text.startsWith('+') ? `"'${text}"` : `"${text}"`))
+  )
+  t.equal(texts.filter((text) => text.startsWith('+')).length, 5)
 })
 
 t.test('a byte order mark comes first when it is asked for', async (t) => {

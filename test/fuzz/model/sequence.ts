@@ -39,7 +39,7 @@ export const sequence = fc.noBias(
     steps: fc.array(step, { minLength: 1, maxLength: LONGEST, size: 'max' })
   })
 )
-export type Sequence = typeof sequence extends fc.Arbitrary<infer T> ? T : never
+type Sequence = typeof sequence extends fc.Arbitrary<infer T> ? T : never
 
 const SHOWN_CALLS = 25
 
