@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts'
 import { type SqlValue, UnexpectedChanges, type WriteResult } from './database.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
+import { sizeOf } from './size.ts'
 
 /** A unit as it crosses to the writer thread: each SQL text travels once a parcel, statements point to it. */
 export type PackedUnit = readonly (readonly [sql: number, params: readonly SqlValue[], expect: number | undefined])[]
@@ -14,16 +15,35 @@ export interface Parcel {
 export type Outcome = { readonly results: readonly WriteResult[] } | { readonly error: PlainError }
 
 export interface BatchResult {
-  /** One for each unit, in the order of parcels and units. */
+  /** One for each unit that was committed together, in the order of parcels and units. */
   readonly outcomes: readonly Outcome[]
   /** Another program has committed since this connection last looked. */
   readonly foreign: boolean
 }
 
-type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome | null
+type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome
+
+/** Characters of results after which a batch ends: the event loop takes them, and makes answers of them, in one go. */
+const LARGEST_RESULTS = 2 ** 20
+
+const sizeOfOutcome = (outcome: Outcome) => {
+  if ('error' in outcome) return 0
+  let size = 0
+  for (const { rows } of outcome.results) for (const row of rows) size += sizeOf(Object.values(row))
+  return size
+}
+
+const without = (batch: readonly Parcel[], count: number): readonly Parcel[] => {
+  let gone = count
+  return batch.flatMap(({ texts, units }) => {
+    const left = units.slice(gone)
+    gone = Math.max(0, gone - units.length)
+    return left.length > 0 ? [{ texts, units: left }] : []
+  })
+}
 
 /**
- * Commits a batch of parcels, all of whose units are independent, with one fsync. It is run without guards first;
+ * Commits a batch of parcels, all of whose units are independent, with one fsync (one for each MiB of results). It is run without guards first;
  * where a unit fails, again with a savepoint for each, so that one that fails leaves its neighbours alone. What ends
  * the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through a transaction of
  * its own; so does every batch where the file has deferred foreign keys.
@@ -75,16 +95,27 @@ export const createBatchRunner = (connection: Connection) => {
       run('RELEASE unit', [])
       return { results }
     } catch (error) {
-      if (raw.inTransaction) {
-        run('ROLLBACK TO unit', [])
-        run('RELEASE unit', [])
-      }
+      if (!raw.inTransaction) throw error
+      run('ROLLBACK TO unit', [])
+      run('RELEASE unit', [])
       return { error: toPlainError(error) }
     }
   }
 
-  const eachUnit = <T>(batch: readonly Parcel[], use: (texts: readonly string[], unit: PackedUnit) => T) =>
-    batch.flatMap(({ texts, units }) => units.map((unit) => use(texts, unit)))
+  /** The outcomes of units, one after the other, until their results are large. */
+  const inTurn = (batch: readonly Parcel[], outcomeOf: OutcomeOf) => {
+    const outcomes: Outcome[] = []
+    let size = 0
+    for (const { texts, units } of batch) {
+      for (const unit of units) {
+        const outcome = outcomeOf(texts, unit)
+        outcomes.push(outcome)
+        size += sizeOfOutcome(outcome)
+        if (size >= LARGEST_RESULTS) return outcomes
+      }
+    }
+    return outcomes
+  }
 
   const alone = (texts: readonly string[], unit: PackedUnit): Outcome => {
     try {
@@ -101,7 +132,7 @@ export const createBatchRunner = (connection: Connection) => {
   /** Each unit in a transaction of its own. Where one cannot begin, the rest do not wait for the same lock in vain. */
   const oneByOne = (batch: readonly Parcel[]) => {
     let refusal: Outcome | undefined
-    return eachUnit(batch, (texts, unit) => {
+    return inTurn(batch, (texts, unit) => {
       if (refusal) return refusal
       try {
         run('BEGIN IMMEDIATE', [])
@@ -113,26 +144,7 @@ export const createBatchRunner = (connection: Connection) => {
     })
   }
 
-  const unguarded = (texts: readonly string[], unit: PackedUnit): Outcome | null => {
-    try {
-      return { results: execute(texts, unit) }
-    } catch {
-      return null
-    }
-  }
-
-  /** The outcomes within the open transaction, or null as soon as a unit has none or has ended it. */
-  const inTurn = (batch: readonly Parcel[], outcomeOf: OutcomeOf) => {
-    const outcomes: Outcome[] = []
-    for (const { texts, units } of batch) {
-      for (const unit of units) {
-        const outcome = outcomeOf(texts, unit)
-        if (outcome === null || !raw.inTransaction) return null
-        outcomes.push(outcome)
-      }
-    }
-    return outcomes
-  }
+  const unguarded = (texts: readonly string[], unit: PackedUnit): Outcome => ({ results: execute(texts, unit) })
 
   /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
   const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
@@ -154,13 +166,18 @@ export const createBatchRunner = (connection: Connection) => {
       if (hasDeferredKeys) return oneByOne(batch)
       return together(batch, unguarded) ?? together(batch, inSavepoint) ?? oneByOne(batch)
     } catch (error) {
-      return eachUnit(batch, () => ({ error: toPlainError(error) }))
+      return inTurn(batch, () => ({ error: toPlainError(error) }))
     }
   }
 
-  const runBatch = (batch: readonly Parcel[]): BatchResult => {
-    isForeign = false
-    return { outcomes: commit(batch), foreign: isForeign }
+  /** Gives the results of what is durable while the rest of the batch is not. */
+  function* runBatch(batch: readonly Parcel[]): Generator<BatchResult> {
+    for (let rest = batch; rest.length > 0; ) {
+      isForeign = false
+      const outcomes = commit(rest)
+      yield { outcomes, foreign: isForeign }
+      rest = without(rest, outcomes.length)
+    }
   }
 
   return { runBatch, sawForeignCommit }

@@ -1,10 +1,11 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../errors.ts'
-import type { Outcome, PackedUnit, Parcel } from './batch.ts'
+import type { BatchResult, Outcome, PackedUnit, Parcel } from './batch.ts'
 import type { WriterOptions } from './boot.ts'
 import type { Statement, WriteResult } from './database.ts'
 import { engineStopped } from './plain-error.ts'
+import { sizeOf } from './size.ts'
 import { toDomainError } from './sqlite-errors.ts'
 import type { WriterMessage, WriterRequest } from './writer.ts'
 
@@ -15,9 +16,12 @@ import type { WriterMessage, WriterRequest } from './writer.ts'
 const LARGEST_PARCEL = 16
 /** Units that may wait for the writer before further ones are refused: some 100 ms of work. */
 const LONGEST_QUEUE = 4096
+/** Characters and bytes of their parameters from which no further unit is taken. */
+const LARGEST_QUEUE = 64 * 2 ** 20
 
 interface Pending {
   readonly unit: readonly Statement[]
+  readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
   readonly reject: (error: Error) => void
 }
@@ -44,8 +48,32 @@ const pack = (pending: readonly Pending[]): Parcel => {
   return { texts, units }
 }
 
+const sizeOfUnit = (unit: readonly Statement[]) => {
+  let size = 0
+  for (const { params } of unit) size += sizeOf(params)
+  return size
+}
+
 const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
   'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.results)
+
+/** Runs tasks in the order in which they come, each in a turn of its own: other work comes between large results. */
+const createTurns = () => {
+  const waiting: (() => void)[] = []
+  let isTaken = false
+  const next = () => {
+    isTaken = false
+    const task = waiting.shift()
+    if (task) take(task)
+  }
+  const take = (task: () => void) => {
+    if (isTaken) return waiting.push(task)
+    isTaken = true
+    setImmediate(next)
+    return task()
+  }
+  return take
+}
 
 const stopped = () => toDomainError(engineStopped)
 
@@ -63,8 +91,11 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
   let gathering: Pending[] = []
   /** Units that the thread has, in the order in which it answers. */
   let told: Pending[] = []
+  /** Of both. */
+  let waitingSize = 0
   let isClosed = false
   let fault: unknown
+  const inTurn = createTurns()
 
   const post = () => {
     if (gathering.length === 0) return
@@ -73,10 +104,15 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
     gathering = []
   }
 
-  const receive = (outcomes: readonly Outcome[]) => {
+  const receive = ({ outcomes, foreign }: BatchResult) => {
+    if (foreign) onForeignCommit()
     const answered = told
     told = answered.slice(outcomes.length)
-    for (const [index, outcome] of outcomes.entries()) settle(answered[index] as Pending, outcome)
+    for (const [index, outcome] of outcomes.entries()) {
+      const pending = answered[index] as Pending
+      waitingSize -= pending.size
+      settle(pending, outcome)
+    }
   }
 
   const failAll = () => {
@@ -90,9 +126,7 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
     worker.on('message', (message: WriterMessage) => {
       if ('ready' in message) return resolve()
       if ('refused' in message) return reject(new Error(message.refused.message))
-      if ('foreign' in message) return onForeignCommit()
-      if (message.batch.foreign) onForeignCommit()
-      receive(message.batch.outcomes)
+      return inTurn(() => receive(message.batch))
     })
     worker.on('error', (error) => {
       fault = error
@@ -101,22 +135,25 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
   })
 
   const ended = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
+    const end = () => {
       const isUnasked = !isClosed
       isClosed = true
       failAll()
       resolve()
       if (isUnasked) onDeath(new Error('The writer thread has ended.', { cause: fault }))
-    })
+    }
+    worker.once('exit', () => inTurn(end))
   })
 
   const write = (unit: readonly Statement[]) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
-      if (told.length + gathering.length >= LONGEST_QUEUE) {
+      if (told.length + gathering.length >= LONGEST_QUEUE || waitingSize >= LARGEST_QUEUE) {
         return reject(overloaded('More writes are waiting than can be taken. Try again.', 1))
       }
-      const waiting = gathering.push({ unit, resolve, reject })
+      const size = sizeOfUnit(unit)
+      waitingSize += size
+      const waiting = gathering.push({ unit, size, resolve, reject })
       if (waiting === 1) setImmediate(post)
       if (waiting === LARGEST_PARCEL) post()
     })
@@ -124,7 +161,7 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
   /** Settles with the last unit that was taken; there may be more of them than the queue takes. */
   const drained = () =>
     new Promise<void>((resolve) => {
-      gathering.push({ unit: [], resolve: () => resolve(), reject: () => resolve() })
+      gathering.push({ unit: [], size: 0, resolve: () => resolve(), reject: () => resolve() })
       setImmediate(post)
     })
 

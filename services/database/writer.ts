@@ -8,7 +8,6 @@ export type WriterMessage =
   | { readonly ready: true }
   | { readonly refused: PlainError }
   | { readonly batch: BatchResult }
-  | { readonly foreign: true }
 
 /** What it is told: units to write, or to close. */
 export type WriterRequest = Parcel | 'close'
@@ -31,7 +30,7 @@ const serve = () => {
 
   // Batches look for commits of other programs themselves; this is for the time between them.
   const idleCheck = setInterval(() => {
-    if (sawForeignCommit()) say({ foreign: true })
+    if (sawForeignCommit()) say({ batch: { outcomes: [], foreign: true } })
   }, IDLE_CHECK_MS)
 
   const close = () => {
@@ -44,7 +43,7 @@ const serve = () => {
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...waitingRequests()]
     const batch = requests.filter((request) => request !== 'close')
-    if (batch.length > 0) say({ batch: runBatch(batch) })
+    for (const result of runBatch(batch)) say({ batch: result })
     if (batch.length < requests.length) close()
   })
   say({ ready: true })

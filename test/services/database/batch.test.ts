@@ -29,7 +29,8 @@ const start = (t: Test, observe = (connection: Connection): Connection => connec
   const run = (...units: readonly (readonly Statement[])[]) => {
     const texts = [...new Set(units.flat().map((statement) => statement.sql))]
     const packed = units.map((unit): PackedUnit => unit.map((s) => [texts.indexOf(s.sql), s.params, s.expect]))
-    return runner.runBatch([{ texts, units: packed }])
+    const results = [...runner.runBatch([{ texts, units: packed }])]
+    return { outcomes: results.flatMap(({ outcomes }) => outcomes), foreign: results.some(({ foreign }) => foreign) }
   }
   const texts = (table: string) => connection.rows(`SELECT text FROM ${table} ORDER BY id`, []).map(({ text }) => text)
   return { file, connection, runner, run, texts }
@@ -58,6 +59,40 @@ t.test('a batch commits all of its units, each with a result per statement', asy
   t.equal(foreign, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])
+})
+
+t.test('a batch ends when its results have a MiB, and the rest is committed after it', async (t) => {
+  const { file, connection, runner, texts } = start(t)
+  const other = openForeign(t, file)
+  const stored = () => other.prepare('SELECT count(*) FROM notes').pluck().get()
+  const wide = ['INSERT INTO notes (text) VALUES (?)', "SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes"]
+  const parcel = (...names: readonly string[]) => ({
+    texts: wide,
+    units: names.map(
+      (name): PackedUnit => [
+        [0, [name], undefined],
+        [1, [], undefined]
+      ]
+    )
+  })
+  const batch = [parcel('a', 'b', 'c'), parcel('d'), parcel('e', 'a', 'f', 'g'), parcel('h')]
+  const lengths: number[] = []
+  for (const { outcomes, foreign } of runner.runBatch(batch)) {
+    lengths.push(outcomes.length)
+    t.equal(stored(), texts('notes').length, 'what is told is durable, and no more is')
+    t.equal(connection.raw.inTransaction, false)
+    t.equal(foreign, lengths.length === 3)
+    if (lengths.length === 2) other.exec("INSERT INTO notes (text) VALUES ('theirs')")
+  }
+  t.strictSame(lengths, [2, 2, 3, 2], 'a unit that fails has no results')
+  t.strictSame(texts('notes'), ['a', 'b', 'c', 'd', 'theirs', 'e', 'f', 'g', 'h'])
+
+  other.exec(DEFERRED)
+  t.strictSame(
+    [...runner.runBatch([parcel('i', 'j', 'k')])].map(({ outcomes }) => outcomes.length),
+    [2, 1],
+    'also where each unit has a transaction of its own'
+  )
 })
 
 t.test('a unit that fails leaves no trace, and its neighbours alone', async (t) => {

@@ -114,6 +114,44 @@ t.test('an engine on the database of another program', async (t) => {
     t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 1 } })
   })
 
+  t.test('nor are more bytes than can wait, while those that do are served, and others after them', async (t) => {
+    const wide = () =>
+      db.write([sql('SELECT length(?) + length(?) AS n', 'x'.repeat(2 ** 20), new Uint8Array(2 ** 20))])
+    for (const time of ['first', 'second']) {
+      const settled = await Promise.allSettled(Array.from({ length: 40 }, wide))
+      t.equal(settled.filter(({ status }) => status === 'rejected').length, 40 - 32, time)
+      t.match(settled[31], { value: [{ rows: [{ n: 2 ** 21 }] }] }, time)
+      t.match(settled[32], { reason: { code: 'OVERLOADED', retryAfter: 1 } }, time)
+    }
+  })
+
+  t.test('large results of writes are told turn by turn, and only once they are stored', async (t) => {
+    foreign.exec('CREATE TABLE wide (id INTEGER PRIMARY KEY)')
+    const stored = () => Number(foreign.prepare('SELECT count(*) FROM wide').pluck().get())
+    let turn = 0
+    let turning = setImmediate(function next() {
+      turn += 1
+      turning = setImmediate(next)
+    })
+    const perTurn = new Map<number, number>()
+    const told: number[] = []
+    const writes = Array.from({ length: 16 }, async (_, index) => {
+      const wide = sql("SELECT printf('%.*c', 1000000, 'x') AS wide")
+      const [inserted] = await db.write([sql('INSERT INTO wide VALUES (?) RETURNING id', BigInt(index)), wide])
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+      told.push(Number(inserted?.rows[0]?.id))
+    })
+    // All of them are committed before this turn ends.
+    while (stored() < writes.length);
+    await Promise.all(writes)
+    clearImmediate(turning)
+    t.strictSame(
+      told,
+      writes.map((_, index) => index)
+    )
+    t.ok(Math.max(...perTurn.values()) <= 4, String([...perTurn.values()]))
+  })
+
   t.test('a scan that SQLite refuses is refused as a read would be', async (t) => {
     t.match(await rejection(db.scan(sql('SELECT * FROM gone'))), { code: 'STRUCTURE_CHANGED' })
   })
