@@ -15,7 +15,7 @@ import { TokenIdentitySchema } from '../schemas/token.ts'
 import type { Scope } from '../services/permissions.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
-import { okText } from './json-text.ts'
+import { okCreated, okText } from './json-text.ts'
 
 const tags = ['data']
 
@@ -131,7 +131,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: allow('create')
     },
-    async (request, reply) => okText(reply, await records.create(viewOf(request), request.body))
+    async (request, reply) => okCreated(reply, () => records.create(viewOf(request), request.body))
   )
 
   fastify.put(

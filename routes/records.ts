@@ -11,7 +11,7 @@ import {
 } from '../schemas/record.ts'
 import { administratorView } from '../services/records/view.ts'
 import { sendCsv } from './csv-reply.ts'
-import { okText } from './json-text.ts'
+import { okCreated, okText } from './json-text.ts'
 
 const tags = ['records']
 
@@ -79,7 +79,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(RecordSchema) }
       }
     },
-    async ({ params, body }, reply) => okText(reply, await records.create(viewOf(params.id), body))
+    async ({ params, body }, reply) => okCreated(reply, () => records.create(viewOf(params.id), body))
   )
 
   fastify.put(
