@@ -9,6 +9,7 @@ import {
   type WriteResult
 } from '../database/database.ts'
 import { answerTooLarge, DomainError, invalid, recordNotFound, shown } from '../errors.ts'
+import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
 import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
@@ -50,11 +51,6 @@ interface RecordServiceOptions {
 
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
-/**
- * Bytes of a page on the event loop, which stands still meanwhile. Where a row has more than its share of them, the page
- * is made in a reader thread.
- */
-const LARGEST_AT_ONCE = 1024 * 1024
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
@@ -115,13 +111,12 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   /** @throws RECORD_NOT_FOUND */
   const read = async (view: View, pk: string, caller?: Caller): Promise<string> => {
-    const { statements } = view
+    const { statements, json } = view
     const key = keyOf(view, pk)
     const statement = statements.read(key)
-    const isSought = await plans.isSought(view, statement)
-    const record = isSought
-      ? await db.readText(statement)
-      : (await db.scan(statements.read(key, true), caller))[0]?.record
+    const isBounded = json.leastCost <= LARGEST_AT_ONCE && (await plans.isSought(view, statement))
+    const atOnce = isBounded ? await db.readText(statement) : ''
+    const record = atOnce === '' ? (await db.scan(statements.read(key, true), caller))[0]?.record : atOnce
     if (typeof record !== 'string') throw recordNotFound(pk)
     return record
   }
@@ -172,7 +167,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const key = keyOf(view, text)
     const step = { key, column, count: checked.value }
     const why = async () => {
-      const [row] = await db.read(view.statements.judgeIncrement(step))
+      const { read, judgeIncrement } = view.statements
+      const isSought = await plans.isSought(view, read(key))
+      const [row] = await (isSought ? db.read(judgeIncrement(step)) : db.scan(judgeIncrement(step, true)))
       if (row?.number !== 1) return noNumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
@@ -190,7 +187,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     if (window.offset >= total) return ''
     const isNear = window.offset <= LONGEST_SKIP
     const widestRow = Math.floor(LARGEST_AT_ONCE / Math.min(window.limit, total - window.offset))
-    if (json.leastWidth > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey)) return null
+    if (json.leastCost > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey)) return null
     const narrow = { ...window, widestRow, total }
     const near = pageNearStart(selection, json, narrow)
     if (!(await plans.isInOrder(view, near))) return null
