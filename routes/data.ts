@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
 import {
   IncrementSchema,
@@ -12,19 +13,35 @@ import {
 } from '../schemas/record.ts'
 import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../schemas/table.ts'
 import { TokenIdentitySchema } from '../schemas/token.ts'
+import { DomainError } from '../services/errors.ts'
 import type { Scope } from '../services/permissions.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
-import { okText } from './json-text.ts'
+import { okCreated, okText } from './json-text.ts'
+import { decorateCaller } from './scan-caller.ts'
 
 const tags = ['data']
 
 const viewOf = ({ table }: FastifyRequest) => tokenView(table)
 
+const changedMeanwhile = (name: string) =>
+  new DomainError('STRUCTURE_CHANGED', `The table '${name}' was changed while its records were sought. Try again.`)
+
 const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, allow } = fastify
   const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
+  const mayRead = allow('read')
+
+  /** Rights are asked for again, and which fields are hidden. */
+  const confirm = async (reply: FastifyReply) => {
+    const { request } = reply
+    const { structure, name } = request.table
+    mayRead.call(fastify, request, reply, () => {})
+    if (!isDeepStrictEqual(structure, request.table.structure)) throw changedMeanwhile(name)
+  }
+
+  decorateCaller(fastify, { callerId: ({ token }) => `token ${token.id}`, confirm })
   fastify.addHook('onRequest', fastify.authenticateToken)
 
   fastify.get(
@@ -83,9 +100,9 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ListQuerySchema,
         response: { 200: Envelope(PageSchema) }
       },
-      preHandler: allow('read')
+      preHandler: mayRead
     },
-    async (request, reply) => okText(reply, await records.list(viewOf(request), request.query))
+    async (request, reply) => okText(reply, await records.list(viewOf(request), request.query, reply))
   )
 
   fastify.get(
@@ -98,7 +115,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableParamsSchema,
         response: { 200: Envelope(TableSchema) }
       },
-      preHandler: allow('read')
+      preHandler: mayRead
     },
     async (request) => ok(toVisibleTable(request.table))
   )
@@ -113,9 +130,9 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableRecordParamsSchema,
         response: { 200: Envelope(RecordSchema) }
       },
-      preHandler: allow('read')
+      preHandler: mayRead
     },
-    async (request, reply) => okText(reply, await records.read(viewOf(request), request.params.pk))
+    async (request, reply) => okText(reply, await records.read(viewOf(request), request.params.pk, reply))
   )
 
   fastify.post(
@@ -131,7 +148,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: allow('create')
     },
-    async (request, reply) => okText(reply, await records.create(viewOf(request), request.body))
+    async (request, reply) => okCreated(reply, () => records.create(viewOf(request), request.body))
   )
 
   fastify.put(

@@ -6,24 +6,55 @@ import { overloaded } from '../services/errors.ts'
 const LARGE = 64 * 1024
 /** Characters of large answers that may wait for their clients: they stand in memory. */
 const MOST_UNREAD = 256 * 1024 * 1024
+/** Beyond what reads may take, so that clients who only read can keep nobody from creating. */
+const MOST_UNREAD_WITH_CREATED = 2 * MOST_UNREAD
 const RETRY_AFTER_SECONDS = 5
 
 const unread = new WeakMap<Server, number>()
 
-/** Counts an answer until it has gone out. @throws OVERLOADED where too much waits to be read already */
-const countUnread = ({ server: { server }, raw }: FastifyReply, length: number) => {
-  const waiting = () => unread.get(server) ?? 0
-  if (waiting() + length > MOST_UNREAD)
-    throw overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
-  unread.set(server, waiting() + length)
-  raw.once('close', () => unread.set(server, waiting() - length))
+const unreadBeside = ({ server: { server } }: FastifyReply) => unread.get(server) ?? 0
+
+const tooMuchUnread = () =>
+  overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
+
+/**
+ * Counts an answer until it has gone out, or its connection has: an answer that stands behind another one of its
+ * connection is told nothing of that.
+ */
+const countUnread = (reply: FastifyReply, length: number) => {
+  const { server } = reply.server
+  const { socket } = reply.request
+  const forget = () => {
+    reply.raw.off('close', forget)
+    socket.off('close', forget)
+    unread.set(server, unreadBeside(reply) - length)
+  }
+  unread.set(server, unreadBeside(reply) + length)
+  // As many answers may stand on a connection as it has sent requests.
+  socket.setMaxListeners(0)
+  for (const end of [reply.raw, socket]) end.once('close', forget)
+}
+
+const sendText = (reply: FastifyReply, json: string): never => {
+  if (json.length > LARGE) countUnread(reply, json.length)
+  return reply.type('application/json; charset=utf-8').send(`{"success":true,"data":${json}}`) as never
 }
 
 /**
  * Sends JSON that SQLite has made, inside the success envelope. It goes out as it is: parsing it would round wide
  * integers, and a response schema would strip the fields that no schema can know.
+ * @throws OVERLOADED where it is large, and too much waits to be read already
  */
 export const okText = (reply: FastifyReply, json: string): never => {
-  if (json.length > LARGE) countUnread(reply, json.length)
-  return reply.type('application/json; charset=utf-8').send(`{"success":true,"data":${json}}`) as never
+  if (json.length > LARGE && unreadBeside(reply) + json.length > MOST_UNREAD) throw tooMuchUnread()
+  return sendText(reply, json)
+}
+
+/**
+ * The same for a record that is created: how large it is shows when it is stored, and then it is answered.
+ * @throws OVERLOADED before anything is stored
+ */
+export const okCreated = async (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
+  if (unreadBeside(reply) > MOST_UNREAD_WITH_CREATED) throw tooMuchUnread()
+  return sendText(reply, await create())
 }

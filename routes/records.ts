@@ -11,13 +11,19 @@ import {
 } from '../schemas/record.ts'
 import { administratorView } from '../services/records/view.ts'
 import { sendCsv } from './csv-reply.ts'
-import { okText } from './json-text.ts'
+import { okCreated, okText } from './json-text.ts'
+import { decorateCaller } from './scan-caller.ts'
 
 const tags = ['records']
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, clock, authenticateAdmin } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
+
+  decorateCaller(fastify, {
+    callerId: ({ admin }) => `admin ${admin.id}`,
+    confirm: ({ request }) => authenticateAdmin(request)
+  })
 
   fastify.get(
     '/:id/data',
@@ -31,7 +37,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(PageSchema) }
       }
     },
-    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query))
+    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query, reply))
   )
 
   fastify.get(
@@ -64,7 +70,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(RecordSchema) }
       }
     },
-    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk))
+    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk, reply))
   )
 
   fastify.post(
@@ -79,7 +85,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(RecordSchema) }
       }
     },
-    async ({ params, body }, reply) => okText(reply, await records.create(viewOf(params.id), body))
+    async ({ params, body }, reply) => okCreated(reply, () => records.create(viewOf(params.id), body))
   )
 
   fastify.put(

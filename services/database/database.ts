@@ -25,6 +25,14 @@ export interface Scan extends Statement {
   readonly place?: SharedArrayBuffer
 }
 
+/** Who asks for a scan, and may wait for it. */
+export interface Caller {
+  /** Callers take turns, however much one of them asks for. */
+  readonly callerId: string
+  /** Asked before a scan runs, and again before its rows are given. Rejects where the caller is not to have them. */
+  confirm(): Promise<void>
+}
+
 /** A reader thread held for one caller, so that its TEMP tables outlive a statement. */
 export interface HeldReader {
   scan(statement: Scan): Promise<readonly Row[]>
@@ -43,7 +51,7 @@ export interface Database {
   /** The steps by which `read` would run a statement, in SQLite's words; nothing is run. */
   plan(statement: Statement): Promise<readonly string[]>
   /** Unbounded work (search, deep offset, unindexed sort, count, export): it runs in a reader thread, 30 s at most. */
-  scan(statement: Scan): Promise<readonly Row[]>
+  scan(statement: Scan, caller?: Caller): Promise<readonly Row[]>
   /** A reader thread of one's own; at most two at a time, then `OVERLOADED`. Release it in a `finally`. */
   holdReader(): Promise<HeldReader>
   /** One atomic unit. Resolves when it is durable, with one result per statement. */

@@ -3,7 +3,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import { overloaded } from '../errors.ts'
-import type { HeldReader, Row, Scan } from './database.ts'
+import { createFairQueue } from '../fair-queue.ts'
+import type { Caller, HeldReader, Row, Scan } from './database.ts'
 import { engineStopped, toPlainError } from './plain-error.ts'
 import type { ReaderOptions, ScanOutcome } from './scan.ts'
 import { toReadError } from './sqlite-errors.ts'
@@ -13,6 +14,12 @@ const MOST_HELD = 2
 const YOUNG_GENERATION_SIZE = 3
 const LONGEST_QUEUE = 256
 const RETRY_AFTER_SECONDS = 5
+
+/** What waits for a thread to be idle. */
+interface Waiter {
+  start(): void
+  refuse(): void
+}
 
 const filename = fileURLToPath(new URL(`./reader${extname(import.meta.url)}`, import.meta.url))
 
@@ -24,7 +31,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
 
   const threads = Math.max(2, availableParallelism())
   let idleThreads = threads
-  const waiting: (() => void)[] = []
+  const waiting = createFairQueue<Waiter>(LONGEST_QUEUE)
 
   const start = async (maxThreads: number) => {
     const { Piscina } = await import('piscina')
@@ -53,22 +60,34 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   }
 
   const passOn = () => {
-    const next = waiting.shift()
-    if (next) next()
+    const next = waiting.take()
+    if (next) next.start()
     else idleThreads += 1
   }
+
+  const threadFor = (callerId: string) =>
+    new Promise<void>((start, reject) => {
+      const refuse = () =>
+        reject(overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS))
+      waiting.add(callerId, { start, refuse })?.refuse()
+    })
 
   /**
    * No more than the threads have in hand goes to Piscina. It takes answers, and hands over what waits, in one go for as
    * long as there are any: 64 pages of 5 MB held up the event loop for 2 s, and do for 0.1 s with a turn after each.
    */
-  const scan = async (statement: Scan): Promise<readonly Row[]> => {
-    if (waiting.length >= LONGEST_QUEUE)
-      throw overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS)
+  const scan = async (statement: Scan, caller?: Caller): Promise<readonly Row[]> => {
     if (idleThreads > 0) idleThreads -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    shared ??= start(threads)
-    return scanIn(shared, statement).finally(() => setImmediate(passOn))
+    else await threadFor(caller?.callerId ?? '')
+    try {
+      await caller?.confirm()
+      shared ??= start(threads)
+      const rows = await scanIn(shared, statement)
+      await caller?.confirm()
+      return rows
+    } finally {
+      setImmediate(passOn)
+    }
   }
 
   const end = async (starting: Promise<Piscina>) => {

@@ -1,7 +1,15 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, type Row, type SqlValue, UnexpectedChanges, type WriteResult } from '../database/database.ts'
+import {
+  type Caller,
+  type Database,
+  type Row,
+  type SqlValue,
+  UnexpectedChanges,
+  type WriteResult
+} from '../database/database.ts'
 import { answerTooLarge, DomainError, invalid, recordNotFound, shown } from '../errors.ts'
+import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
 import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
 import {
@@ -43,11 +51,6 @@ interface RecordServiceOptions {
 
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
-/**
- * Bytes of a page on the event loop, which stands still meanwhile. Where a row has more than its share of them, the page
- * is made in a reader thread.
- */
-const LARGEST_AT_ONCE = 1024 * 1024
 
 const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
@@ -107,12 +110,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   }
 
   /** @throws RECORD_NOT_FOUND */
-  const read = async (view: View, pk: string): Promise<string> => {
-    const { statements } = view
+  const read = async (view: View, pk: string, caller?: Caller): Promise<string> => {
+    const { statements, json } = view
     const key = keyOf(view, pk)
     const statement = statements.read(key)
-    const isSought = await plans.isSought(view, statement)
-    const record = isSought ? await db.readText(statement) : (await db.scan(statements.read(key, true)))[0]?.record
+    const isBounded = json.leastCost <= LARGEST_AT_ONCE && (await plans.isSought(view, statement))
+    const atOnce = isBounded ? await db.readText(statement) : ''
+    const record = atOnce === '' ? (await db.scan(statements.read(key, true), caller))[0]?.record : atOnce
     if (typeof record !== 'string') throw recordNotFound(pk)
     return record
   }
@@ -163,50 +167,50 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const key = keyOf(view, text)
     const step = { key, column, count: checked.value }
     const why = async () => {
-      const [row] = await db.read(view.statements.judgeIncrement(step))
+      const { read, judgeIncrement } = view.statements
+      const isSought = await plans.isSought(view, read(key))
+      const [row] = await (isSought ? db.read(judgeIncrement(step)) : db.scan(judgeIncrement(step, true)))
       if (row?.number !== 1) return noNumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
     await writeRow(view, text, write(view, view.statements.increment({ ...step, now: clock() })), why)
   }
 
-  const scanRows = async (selection: Selection, json: RecordText, window: Window) => {
-    const [row] = await db.scan(pageByScanning(selection, json, window))
+  const scanRows = async (selection: Selection, json: RecordText, window: Window, caller?: Caller) => {
+    const [row] = await db.scan(pageByScanning(selection, json, window), caller)
     return madeText(row)
   }
 
-  /** The rows of an unfiltered page by the cheapest way that is right. */
-  const rowsOfAll = async (view: View, selection: Selection, window: Window, total: number): Promise<string> => {
+  /** The rows of an unfiltered page by the cheapest way that is right; null where that is a reader thread. */
+  const rowsAtOnce = async (view: View, selection: Selection, window: Window, total: number) => {
     const { table, json } = view
     if (window.offset >= total) return ''
     const isNear = window.offset <= LONGEST_SKIP
     const widestRow = Math.floor(LARGEST_AT_ONCE / Math.min(window.limit, total - window.offset))
-    if (json.leastWidth > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey))
-      return scanRows(selection, json, window)
+    if (json.leastCost > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey)) return null
     const narrow = { ...window, widestRow, total }
     const near = pageNearStart(selection, json, narrow)
-    if (!(await plans.isInOrder(view, near))) return scanRows(selection, json, window)
-    const statement = isNear ? near : pageBySeeking(selection, json, narrow)
-    return (await db.readText(statement)) ?? scanRows(selection, json, window)
+    if (!(await plans.isInOrder(view, near))) return null
+    return db.readText(isNear ? near : pageBySeeking(selection, json, narrow))
   }
 
-  const pageOfAll = async (view: View, selection: Selection, window: Window) => {
-    const total = await totals.get(selection.table)
-    return { rows: await rowsOfAll(view, selection, window, total), total }
+  const pageOfAll = async (view: View, selection: Selection, window: Window, caller?: Caller) => {
+    const total = await totals.get(selection.table, caller)
+    const rows = await rowsAtOnce(view, selection, window, total)
+    return { rows: rows ?? (await scanRows(selection, view.json, window, caller)), total }
   }
 
-  const pageOfMatches = async (selection: Selection, json: RecordText, window: Window) => {
-    const [row] = await db.scan(pageWithTotal(selection, json, window))
+  const pageOfMatches = async (view: View, selection: Selection, window: Window, caller?: Caller) => {
+    const [row] = await db.scan(pageWithTotal(selection, view.json, window), caller)
     return { rows: madeText(row), total: Number(row?.total) }
   }
 
   /** A page as JSON text: `{ rows, total, page, size }`. */
-  const list = async (view: View, query: ListQuery): Promise<string> => {
+  const list = async (view: View, query: ListQuery, caller?: Caller): Promise<string> => {
     const selection = selectionOf(view, query)
     const window = windowOf(query, maxPageSize)
-    const { rows, total } = await (selection.filter
-      ? pageOfMatches(selection, view.json, window)
-      : pageOfAll(view, selection, window))
+    const page = selection.filter ? pageOfMatches : pageOfAll
+    const { rows, total } = await page(view, selection, window, caller)
     return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
   }
 

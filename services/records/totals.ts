@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Caller, Database } from '../database/database.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
 import type { RegisteredTable } from '../tables/registered-table.ts'
@@ -37,24 +37,24 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   }
 
   /** Small tables are counted on the event loop: their lists wait for no search of a large one. */
-  const countNow = async (table: RegisteredTable) => {
+  const countNow = async (table: RegisteredTable, caller?: Caller) => {
     const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
     if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
-    const [row] = await db.scan(countRows({ table, filter: null }))
+    const [row] = await db.scan(countRows({ table, filter: null }), caller)
     return Number(row?.total)
   }
 
-  const count = async (table: RegisteredTable, entry: Entry) => {
+  const count = async (table: RegisteredTable, entry: Entry, caller?: Caller) => {
     const { version } = entry
     const wasQuiet = entry.writesUnderWay === 0
-    const total = await countNow(table)
+    const total = await countNow(table, caller)
     if (wasQuiet && entry.writesUnderWay === 0 && entry.version === version && isCountable(table)) entry.total = total
     return total
   }
 
-  const get = async (table: RegisteredTable): Promise<number> => {
+  const get = async (table: RegisteredTable, caller?: Caller): Promise<number> => {
     const entry = entryOf(table)
-    return entry.total !== undefined && isCountable(table) ? entry.total : count(table, entry)
+    return entry.total !== undefined && isCountable(table) ? entry.total : count(table, entry, caller)
   }
 
   /** Follows a write that adds `delta` rows if it succeeds. */

@@ -20,7 +20,7 @@ const createView = (table: RegisteredTable, visible: readonly Column[]): View =>
     table,
     columns: new Map(visible.map((column) => [column.name, column])),
     json,
-    statements: recordStatements(table, json.text),
+    statements: recordStatements(table, json),
     csv: (guard) => csvText(visible, isStrict, guard)
   }
 }

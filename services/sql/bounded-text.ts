@@ -1,6 +1,9 @@
 import type { SqlValue, Statement } from '../database/database.ts'
 import type { RecordText } from './record-text.ts'
 
+/** Bytes that are made into text on the event loop at once, as it stands still meanwhile. */
+export const LARGEST_AT_ONCE = 1024 * 1024
+
 /** Rows in SQL, whatever is asked of them. */
 export interface Rows {
   /** Selects an expression of each row as `value`. A LIMIT keeps their order where they are joined. */

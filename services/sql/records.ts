@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { SqlValue, Statement } from '../database/database.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
+import { LARGEST_AT_ONCE } from './bounded-text.ts'
 import { identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, isUntyped, keyMatch, textOrBytes } from './keys.ts'
+import type { RecordText } from './record-text.ts'
 import { scanGuard } from './scan-guard.ts'
 
 /** A column and the value that SQLite stores for it. */
@@ -88,7 +90,7 @@ const composeIncrement = (table: string, column: Column, touched: string, match:
  * The statements for records of a table. `json`: the expression that shows a record as JSON text.
  * Texts are composed once: besides the work, every cache that they go to recognises the same string faster.
  */
-export const recordStatements = (table: RegisteredTable, json: string) => {
+export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText) => {
   const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
   const remembered = (kind: string, names: readonly string[], compose: () => string) => {
     const shape = `${kind}\0${names.join('\0')}`
@@ -105,9 +107,11 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
   /** `isWalk`: for a reader thread, where no index leads to the row. */
-  const select = (what: string) => {
-    const sought = `SELECT ${what} FROM ${name} WHERE ${match}`
-    const walked = `SELECT ${what} FROM ${name} WHERE ${scanGuard(table.structure)} AND ${match}`
+  const guarded = `${scanGuard(table.structure)} AND ${match}`
+
+  const select = (what: string, whatSought = what) => {
+    const sought = `SELECT ${whatSought} FROM ${name} WHERE ${match}`
+    const walked = `SELECT ${what} FROM ${name} WHERE ${guarded}`
     return (key: readonly SqlValue[], isWalk = false): Statement => ({ sql: isWalk ? walked : sought, params: key })
   }
 
@@ -154,13 +158,14 @@ export const recordStatements = (table: RegisteredTable, json: string) => {
   })
 
   /** Why an increment missed its expectation: `number` and `fits` are 0 or 1. */
-  const judgeIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>): Statement => ({
-    sql: `SELECT ${isNumber(column)} AS number, ${sumFits(column)} AS fits FROM ${name} WHERE ${match}`,
+  const judgeIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>, isWalk = false): Statement => ({
+    sql: `SELECT ${isNumber(column)} AS number, ${sumFits(column)} AS fits FROM ${name} WHERE ${isWalk ? guarded : match}`,
     params: [count, count, count, ...key]
   })
 
   return {
-    read: select(`${json} AS record`),
+    /** One that is sought is empty where it is too wide to be made on the event loop. */
+    read: select(`${json} AS record`, `CASE WHEN ${width} <= ${LARGEST_AT_ONCE} THEN ${json} ELSE '' END AS record`),
     exists: select('1'),
     remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
     insert,

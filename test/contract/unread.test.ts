@@ -17,16 +17,30 @@ for (let record = 0; record < RECORDS; record++)
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
 
-/** Asks for a page and does not read it; resolves with both ends once the answer has begun to go out. */
-const ask = async () => {
+const request = (line: string, body = '') =>
+  `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token.headers.authorization}\r\n${body}\r\n`
+
+const LIST = request('GET /data/wide')
+const CREATE = `${request('POST /data/broad/records', 'Content-Type: application/json\r\nContent-Length: 2\r\n')}{}`
+
+/** Sends requests on a connection of their own and reads no answer; resolves with both ends. */
+const ask = async (requests = LIST) => {
   const served = once(app.server, 'connection') as Promise<[Socket]>
   const client = connect({ host: '127.0.0.1', port })
   t.teardown(() => client.destroy())
   client.pause()
-  client.write(`GET /data/wide HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token.headers.authorization}\r\n\r\n`)
+  client.write(requests)
   const [server] = await served
   return { client, server }
 }
+
+/** Their defaults make a record of 1 MB out of nothing. */
+const wideFields = () =>
+  Array.from({ length: 480 }, (_, index) => ({
+    name: `f${index}`,
+    jsonType: 'string' as const,
+    defaultValue: 'd'.repeat(2100)
+  }))
 
 const list = () => token.get('/data/wide')
 
@@ -36,9 +50,9 @@ const until = async (isSo: () => Promise<boolean>) => {
 }
 
 t.test('so much may wait to be read; more large answers are refused, small ones are not', async (t) => {
-  const few = await Promise.all(Array.from({ length: 20 }, ask))
+  const few = await Promise.all(Array.from({ length: 20 }, () => ask()))
   t.equal((await list()).statusCode, 200)
-  const many = await Promise.all(Array.from({ length: 20 }, ask))
+  const many = await Promise.all(Array.from({ length: 20 }, () => ask()))
   await until(async () => (await list()).statusCode !== 200)
   const refused = await list()
   refuses(t, refused, 503, 'OVERLOADED')
@@ -48,6 +62,33 @@ t.test('so much may wait to be read; more large answers are refused, small ones 
   for (const { client } of [...few, ...many]) client.destroy()
   await until(async () => (await list()).statusCode === 200)
 })
+
+t.test(
+  'what is created is answered, also where large reads are refused; a refused one has left no trace',
+  async (t) => {
+    const { id } = await createTable(admin, { name: 'broad', fields: wideFields() })
+    const count = async () => dataOf(await admin.get(`/admin/tables/${id}/data?page=100000`)).total as number
+    const create = () => token.post('/data/broad/records', {})
+
+    const readers = await Promise.all(Array.from({ length: 40 }, () => ask()))
+    await until(async () => (await list()).statusCode !== 200)
+    t.equal(dataOf(await create()).f0.length, 2100)
+    t.equal(await count(), 1, 'stored once')
+
+    // The system takes the first of these answers; those behind them have to wait.
+    const creators = await Promise.all(Array.from({ length: 8 }, () => ask(CREATE.repeat(60))))
+    await until(async () => (await create()).statusCode !== 200)
+    const stored = await count()
+    const refused = await create()
+    refuses(t, refused, 503, 'OVERLOADED')
+    t.match(refused.headers['retry-after'], /^\d+$/)
+    t.equal(await count(), stored)
+
+    for (const { client } of [...readers, ...creators]) client.destroy()
+    await until(async () => (await list()).statusCode === 200)
+    t.equal(dataOf(await create()).id, stored + 1)
+  }
+)
 
 t.test('a connection on which nothing moves is closed', async (t) => {
   t.equal(app.server.timeout, 120_000)

@@ -164,6 +164,63 @@ t.test('an engine on the database of another program', async (t) => {
     t.match(refused[0], { reason: { code: 'OVERLOADED', retryAfter: 5 } })
   })
 
+  /** Callers whose turn has come, in order. */
+  const turns: string[] = []
+  const callerOf = (callerId: string, confirm = async () => {}) => ({
+    callerId,
+    confirm: () => {
+      turns.push(callerId)
+      return confirm()
+    }
+  })
+
+  /** Keeps every thread until it is called. */
+  const occupyReaders = async () => {
+    // Threads are given back in the turn after their answers.
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+    let release = () => {}
+    const free = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    for (let thread = 0; thread < Math.max(2, availableParallelism()); thread += 1)
+      db.scan(COUNT, { callerId: 'blocker', confirm: () => free }).catch(t.threw)
+    turns.length = 0
+    return release
+  }
+
+  t.test('those who wait for a thread take turns, and one who asks for much makes room for others', async (t) => {
+    const release = await occupyReaders()
+    const many = Array.from({ length: 256 }, () => db.scan(COUNT, callerOf('many')))
+    const settled = Promise.allSettled(many)
+    const refused = rejection(db.scan(COUNT, callerOf('many')))
+    t.match(await refused, { code: 'OVERLOADED', retryAfter: 5 })
+    const few = db.scan(COUNT, callerOf('few'))
+    t.match(await rejection(many[255] as Promise<unknown>), { code: 'OVERLOADED', retryAfter: 5 })
+    release()
+    t.match(await few, [{ n: /\d/ }])
+    t.ok(turns.indexOf('few') <= availableParallelism() + 2, `it was turn ${turns.indexOf('few')}`)
+    t.equal((await settled).filter(({ status }) => status === 'fulfilled').length, 255)
+  })
+
+  t.test('a caller is asked when its turn has come, and again before it has the rows', async (t) => {
+    const MADE = sql('SELECT id AS made FROM numbers WHERE id = 1')
+    t.strictSame(await db.scan(MADE, callerOf('stays')), [{ made: 1 }])
+    for (const asked of [1, 2]) {
+      let times = 0
+      const leaves = async () => {
+        times += 1
+        if (times === asked) throw new Error(`gone when asked for the ${asked}. time`)
+      }
+      const release = await occupyReaders()
+      const scans = Array.from({ length: 5 }, () => db.scan(MADE, callerOf('stays')))
+      const left = db.scan(MADE, callerOf('leaves', leaves))
+      release()
+      t.match(await rejection(left), { message: `gone when asked for the ${asked}. time` })
+      t.equal(times, asked)
+      for (const rows of await Promise.all(scans)) t.strictSame(rows, [{ made: 1 }])
+    }
+  })
+
   t.test('what many scans give is taken turn by turn', async (t) => {
     let turn = 0
     let turning = setImmediate(function next() {

@@ -15,6 +15,10 @@ const THEIRS = `
   INSERT INTO giants VALUES (1, printf('%.*c', 9000000, 'x')), (2, printf('%.*c', 9000000, 'y'));
   CREATE TABLE broad (id INTEGER PRIMARY KEY, ${Array.from({ length: 1500 }, (_, index) => `c${index} INTEGER`).join(', ')}) STRICT;
   INSERT INTO broad (id) SELECT id FROM docs WHERE id <= 100;
+  CREATE TABLE bytes (id INTEGER PRIMARY KEY, ${Array.from({ length: 100 }, (_, index) => `b${index} BLOB`).join(', ')});
+  INSERT INTO bytes (id) SELECT id FROM docs WHERE id <= 200;
+  CREATE TABLE computed (id INTEGER PRIMARY KEY, n INTEGER, twice INTEGER AS (2 * n));
+  INSERT INTO computed SELECT id, -id FROM docs WHERE id <= 10;
   CREATE TABLE growing (id INTEGER PRIMARY KEY, n INTEGER, body TEXT);
   INSERT INTO growing SELECT id, -id, CASE WHEN id BETWEEN 901 AND 908 THEN printf('%.*c', 400000, 'x') ELSE 'narrow' END FROM docs;
 `
@@ -85,6 +89,37 @@ t.test('pages and steps of large records', async (t) => {
     t.strictSame(madeAtOnce, [], 'not even tried on the event loop')
     t.equal((await list({ size: 3 })).rows.length, 3)
     t.equal(madeAtOnce.length, 1)
+  })
+
+  t.test('a record of more than 1 MiB is made in a reader thread, a smaller one at once', async (t) => {
+    const { read } = await serve('giants')
+    madeAtOnce.length = 0
+    t.equal((await read('2')).body.length, 9_000_000)
+    t.strictSame(madeAtOnce, [0], 'tried on the event loop, and not made')
+    await t.rejects(read('3'), { code: 'RECORD_NOT_FOUND' })
+    const docs = await serve('docs')
+    madeAtOnce.length = 0
+    t.equal((await docs.read('1112')).body.length, 1_000_000)
+    t.ok(Number(madeAtOnce[0]) > 1_000_000)
+  })
+
+  t.test('many BLOBs make a page costly, however short they are', async (t) => {
+    const { list, read } = await serve('bytes')
+    madeAtOnce.length = 0
+    t.equal((await list({ size: 200 })).rows.length, 200)
+    t.strictSame(madeAtOnce, [], 'not even tried on the event loop')
+    t.equal((await list({ size: 100 })).rows.length, 100)
+    t.equal((await read('7')).b99, null)
+    t.equal(madeAtOnce.length, 2)
+  })
+
+  t.test('what has generated columns is made in a reader thread: they may compute anything', async (t) => {
+    const { list, read } = await serve('computed')
+    madeAtOnce.length = 0
+    t.strictSame((await list({ size: 1 })).rows, [{ id: 1, n: -1, twice: -2 }])
+    t.strictSame(await read('2'), { id: 2, n: -2, twice: -4 })
+    await t.rejects(read('11'), { code: 'RECORD_NOT_FOUND' })
+    t.strictSame(madeAtOnce, [])
   })
 
   t.test('a step of an export is small, also where rows grow wider on the way', async (t) => {

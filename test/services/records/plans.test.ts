@@ -7,7 +7,7 @@ const THEIRS = `
   CREATE TABLE untyped (k PRIMARY KEY, n INTEGER);
   INSERT INTO untyped VALUES ('a', 1);
   ANALYZE untyped;
-  INSERT INTO untyped VALUES ('b', 2), (3, 3);
+  INSERT INTO untyped VALUES ('b', 2), (3, 3), ('full', 9223372036854775807);
 `
 
 t.test('SQLite is asked how it would run a statement', async (t) => {
@@ -52,7 +52,7 @@ t.test('SQLite is asked how it would run a statement', async (t) => {
   t.test(
     'where it would look through the table for a key, as statistics may have it, a reader thread does',
     async (t) => {
-      const { read, update } = await serve('untyped')
+      const { read, update, increment } = await serve('untyped')
       t.strictSame(await read('b'), { k: 'b', n: 2 })
       t.strictSame(await read('3'), { k: 3, n: 3 })
       await t.rejects(read('c'), { code: 'RECORD_NOT_FOUND' })
@@ -60,6 +60,10 @@ t.test('SQLite is asked how it would run a statement', async (t) => {
       await t.rejects(update('c', { n: 4 }), { code: 'RECORD_NOT_FOUND' })
       t.equal(scanned.length, 7)
       t.match(scanned.at(-1), /^SELECT 1 FROM "untyped" WHERE .*alive\(\)/)
+      await increment('b', 'n')
+      await t.rejects(increment('full', 'n'), { code: 'INCREMENT_OVERFLOW' })
+      t.equal(scanned.length, 9)
+      t.match(scanned.at(-1), /AS fits FROM "untyped" WHERE .*alive\(\)/)
     }
   )
 })

@@ -41,8 +41,13 @@ t.test('what tables that are not STRICT hold in columns of numbers is counted', 
   t.ok(json > -400 && csv > -400, 'bytes grow by a third in base64')
 })
 
-t.test('no record is narrower than its names', async (t) => {
-  t.equal(jsonText(columns, true).leastWidth, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
-  t.equal(jsonText(columns, false).leastWidth, 'a "b"'.length + 2 + 3 * 4)
-  t.equal(csvText(columns, false, true).leastWidth, 9)
+t.test('no record costs less than its names, BLOBs more, and what is generated may cost anything', async (t) => {
+  t.equal(jsonText(columns, true).leastCost, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
+  t.equal(jsonText(columns, false).leastCost, 'a "b"'.length + 2 + 3 * 4)
+  t.equal(csvText(columns, false, true).leastCost, 9)
+  t.equal(jsonText([column('b', 'string', 'BLOB')], true).leastCost, 1 + 4 + 64)
+  t.equal(
+    jsonText([{ ...column('g', 'integer', 'INTEGER'), isGenerated: true }], true).leastCost,
+    Number.POSITIVE_INFINITY
+  )
 })

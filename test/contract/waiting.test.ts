@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { text } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import type { Permissions } from '../../schemas/token.ts'
+import type { Row } from '../../services/database/database.ts'
+import {
+  type Answer,
+  asAdmin,
+  asToken,
+  bearer,
+  type Client,
+  client,
+  createTable,
+  dataOf,
+  refuses,
+  startApp
+} from '../helpers.ts'
+
+// Searches that wait for a reader thread, and what happens meanwhile.
+
+const app = await startApp(t)
+const admin = await asAdmin(app)
+
+const makeTable = async (name: string) => {
+  const fields = ['name', 'secret'].map((field) => ({ name: field, jsonType: 'string' as const }))
+  const { id } = await createTable(admin, { name, fields })
+  dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom', secret: 'hush' }))
+  return id
+}
+const cats = await makeTable('cats')
+await makeTable('dogs')
+
+/** Every scan that is asked for. */
+const scans: Promise<readonly Row[]>[] = []
+const { scan } = app.database
+app.database.scan = (...asked) => {
+  const scanned = scan(...asked)
+  scans.push(scanned)
+  return scanned
+}
+
+/** Keeps every reader thread busy until it is called. */
+const occupyReaders = async () => {
+  // Threads are given back in the turn after their answers.
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+  let release = () => {}
+  const free = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const blocker = { callerId: 'blocker', confirm: () => free }
+  for (let thread = 0; thread < Math.max(2, availableParallelism()); thread += 1)
+    scan({ sql: 'SELECT 1', params: [] }, blocker).catch(t.threw)
+  return release
+}
+
+/** Resolves once so many more scans have been asked for. */
+const asked = async (more: number, ask: () => void) => {
+  const before = scans.length
+  ask()
+  while (scans.length < before + more) await nextTurn()
+  return scans.slice(before)
+}
+
+type Searches = Readonly<Record<'refused' | 'given', () => Promise<Answer>>>
+
+/** The answers to two searches that have waited while something was done. */
+const whileWaiting = async (searches: Searches, act: () => Promise<unknown>) => {
+  const release = await occupyReaders()
+  const answered: Promise<Answer>[] = []
+  await asked(2, () => answered.push(searches.refused(), searches.given()))
+  await act()
+  release()
+  const [refused, given] = await Promise.all(answered)
+  return { refused, given } as Record<keyof Searches, Answer>
+}
+
+const READ: Permissions = { tables: ['*'], actions: ['read'] }
+const search = ({ get }: Client, table = 'cats') => get(`/data/${table}?q=tom`)
+
+t.test('a token that was revoked while its search waited has no rows; another has', async (t) => {
+  const { id, token } = dataOf(await admin.post('/admin/tokens', { name: 'short', permissions: READ }))
+  const [ended, alive] = [client(app, bearer(token)), await asToken(app, admin, READ)]
+  const searches = { refused: () => search(ended), given: () => search(alive) }
+  const { refused, given } = await whileWaiting(searches, () => admin.delete(`/admin/tokens/${id}`))
+  refuses(t, refused, 401, 'INVALID_TOKEN')
+  t.equal(refused.headers['www-authenticate'], 'Bearer')
+  t.strictSame(dataOf(given).rows, [{ id: 1, name: 'Tom', secret: 'hush' }])
+})
+
+t.test('a table that was unpublished while a search waited is not there; another is', async (t) => {
+  const token = await asToken(app, admin, READ)
+  const searches = { refused: () => search(token), given: () => search(token, 'dogs') }
+  const { refused, given } = await whileWaiting(searches, () =>
+    admin.put(`/admin/tables/${cats}`, { isPublished: false })
+  )
+  refuses(t, refused, 404, 'TABLE_NOT_FOUND')
+  t.equal(dataOf(given).total, 1)
+  dataOf(await admin.put(`/admin/tables/${cats}`, { isPublished: true }))
+})
+
+t.test('a field that was hidden while a search waited is shown to no token; to an administrator it is', async (t) => {
+  const token = await asToken(app, admin, READ)
+  const searches = { refused: () => search(token), given: () => admin.get(`/admin/tables/${cats}/data?q=tom`) }
+  const hide = (isHidden: boolean) =>
+    admin.put(`/admin/tables/${cats}`, { fields: [{ name: 'secret', isHidden }] }).then(dataOf)
+  const { refused, given } = await whileWaiting(searches, () => hide(true))
+  refuses(t, refused, 409, 'STRUCTURE_CHANGED')
+  t.equal(dataOf(given).rows[0].secret, 'hush')
+  t.strictSame(dataOf(await search(token)).rows, [{ id: 1, name: 'Tom' }])
+  await hide(false)
+})
+
+t.test('a search that waited while the label of its table was changed is answered', async (t) => {
+  const token = await asToken(app, admin, READ)
+  const searches = { refused: () => search(token), given: () => search(token, 'dogs') }
+  const { refused: answer } = await whileWaiting(searches, () => admin.put(`/admin/tables/${cats}`, { label: 'Cats' }))
+  t.equal(dataOf(answer).total, 1)
+})
+
+t.test('a session that ended while its search waited has no rows; another has', async (t) => {
+  const ended = await asAdmin(app)
+  const url = `/admin/tables/${cats}/data?q=tom`
+  const searches = { refused: () => ended.get(url), given: () => admin.get(url) }
+  const { refused, given } = await whileWaiting(searches, () => ended.post('/auth/logout'))
+  refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+  t.equal(dataOf(given).total, 1)
+})
+
+t.test('the search of a client that has gone is not run; that of one who waits is', async (t) => {
+  const token = await asToken(app, admin, READ)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const begin = async () => {
+    const served = once(app.server, 'connection') as Promise<[Socket]>
+    const waiting = connect({ host: '127.0.0.1', port })
+    const [found] = await asked(1, () =>
+      waiting.write(
+        `GET /data/cats?q=tom HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: ${token.headers.authorization}\r\n\r\n`
+      )
+    )
+    const [server] = await served
+    return { waiting, server, found }
+  }
+  const release = await occupyReaders()
+  const [leaves, stays] = [await begin(), await begin()]
+  leaves.waiting.destroy()
+  await once(leaves.server, 'close')
+  release()
+  await t.rejects(Promise.resolve(leaves.found), { message: /gone/ })
+  t.match(await text(stays.waiting), /^HTTP\/1\.1 200 .*"total":1/s)
+})
