@@ -76,7 +76,8 @@ t.test(
     t.equal(await count(), 1, 'stored once')
 
     // The system takes the first of these answers; those behind them have to wait.
-    const creators = await Promise.all(Array.from({ length: 8 }, () => ask(CREATE.repeat(60))))
+    const creators = await Promise.all(Array.from({ length: 4 }, () => ask(CREATE.repeat(80))))
+    await until(async () => (await count()) === 1 + 4 * 80)
     await until(async () => (await create()).statusCode !== 200)
     const stored = await count()
     const refused = await create()
