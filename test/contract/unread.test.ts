@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import t from 'tap'
-import { asAdmin, asToken, createTable, dataOf, refuses, startApp } from '../helpers.ts'
+import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
 
 // Clients that ask for much and read nothing.
 
-const app = await startApp(t)
+/** Its defaults make a record of 8 MB out of nothing; ours have a bound together. */
+const BROAD = Array.from({ length: 8 }, (_, index) => `f${index} TEXT DEFAULT (printf('%.*c', 1000000, 'd'))`)
+const DATABASE = createDatabase(t, `CREATE TABLE broad (id INTEGER PRIMARY KEY, ${BROAD.join(', ')})`)
+const app = await startApp(t, { env: { DATABASE } })
 const admin = await asAdmin(app)
 const token = await asToken(app, admin)
 const { id } = await createTable(admin, { name: 'wide', fields: [{ name: 's', jsonType: 'string' }] })
@@ -34,14 +37,6 @@ const ask = async (requests = LIST) => {
   return { client, server }
 }
 
-/** Their defaults make a record of 1 MB out of nothing. */
-const wideFields = () =>
-  Array.from({ length: 480 }, (_, index) => ({
-    name: `f${index}`,
-    jsonType: 'string' as const,
-    defaultValue: 'd'.repeat(2100)
-  }))
-
 const list = () => token.get('/data/wide')
 
 /** Calls until it is so; the test's own time limit ends it otherwise. */
@@ -66,18 +61,18 @@ t.test('so much may wait to be read; more large answers are refused, small ones 
 t.test(
   'what is created is answered, also where large reads are refused; a refused one has left no trace',
   async (t) => {
-    const { id } = await createTable(admin, { name: 'broad', fields: wideFields() })
+    const { id } = await importTable(admin, 'broad')
     const count = async () => dataOf(await admin.get(`/admin/tables/${id}/data?page=100000`)).total as number
     const create = () => token.post('/data/broad/records', {})
 
     const readers = await Promise.all(Array.from({ length: 40 }, () => ask()))
     await until(async () => (await list()).statusCode !== 200)
-    t.equal(dataOf(await create()).f0.length, 2100)
+    t.equal(dataOf(await create()).f0.length, 1_000_000)
     t.equal(await count(), 1, 'stored once')
 
     // The system takes the first of these answers; those behind them have to wait.
-    const creators = await Promise.all(Array.from({ length: 4 }, () => ask(CREATE.repeat(80))))
-    await until(async () => (await count()) === 1 + 4 * 80)
+    const creators = await Promise.all(Array.from({ length: 4 }, () => ask(CREATE.repeat(9))))
+    await until(async () => (await count()) === 1 + 4 * 9)
     await until(async () => (await create()).statusCode !== 200)
     const stored = await count()
     const refused = await create()
