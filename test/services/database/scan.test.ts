@@ -21,7 +21,11 @@ const start = (t: Test) => {
   prepareFile(
     file,
     `CREATE TABLE odd (id INTEGER PRIMARY KEY);
-     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT i * 2 + 1 FROM n;
+     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO odd SELECT i * 2 + 1 FROM n;
+     CREATE TABLE chosen (id INTEGER PRIMARY KEY);
+     INSERT INTO chosen SELECT id / 2 * 1021 + 1 FROM odd;
+     CREATE TABLE negative (id INTEGER PRIMARY KEY);
+     INSERT INTO negative SELECT -id FROM chosen;
      CREATE TABLE keyed (id TEXT PRIMARY KEY) WITHOUT ROWID;
      INSERT INTO keyed VALUES ('a'), ('b')`
   )
@@ -30,12 +34,13 @@ const start = (t: Test) => {
   return { scan: createScan(options, () => time.now), time, options }
 }
 
-const WALK = sql(`SELECT count(*) AS n FROM odd WHERE ${scanGuard(structure('id'))}`)
+const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard(structure('id'))}`)
+const WALK = walk('odd')
 const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(structure(null))}`)
 
 t.test('a scan gives its rows', async (t) => {
   const { scan } = start(t)
-  t.strictSame(scan(WALK), { rows: [{ n: 3000 }] })
+  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
   t.strictSame(scan(WALK_KEYED), { rows: [{ n: 2 }] })
 })
 
@@ -58,13 +63,15 @@ t.test('a scan that fails gives a plain error', async (t) => {
 t.test('a scan cannot write', async (t) => {
   const { scan } = start(t)
   t.match(scan(sql('DELETE FROM odd')), { error: { code: 'SQLITE_READONLY' } })
-  t.strictSame(scan(WALK), { rows: [{ n: 3000 }] })
+  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
 })
 
 t.test('a raised flag stops a scan, whatever steps its keys advance in', async (t) => {
   const { scan, options } = start(t)
+  for (const table of ['odd', 'chosen', 'negative']) t.strictSame(scan(walk(table)), { rows: [{ n: 9000 }] }, table)
   Atomics.store(options.stop, 0, 1)
-  t.match(scan(WALK), { error: { code: 'SCAN_STOPPED' } })
+  for (const table of ['odd', 'chosen', 'negative'])
+    t.match(scan(walk(table)), { error: { code: 'SCAN_STOPPED' } }, table)
   t.match(scan(WALK_KEYED), { error: { code: 'SCAN_STOPPED' } })
 })
 
