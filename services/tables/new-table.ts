@@ -40,6 +40,7 @@ const rulesOf = (field: NewField): readonly Rule[] => {
       'type',
       `'${name}': ${jsonType} is stored as ${stored}.`
     ],
+    [/^sqlite_/i.test(name), 'name', 'format', `'${name}' begins with sqlite_, which is SQLite's own.`],
     [
       isPrimary && !KEY_TYPES.includes(jsonType),
       'isPrimary',

@@ -125,9 +125,13 @@ export const findRegistered = (model: Model, name: string) =>
 
 export const findStored = (model: Model, name: string) => model.stored.find((table) => fold(table.name) === fold(name))
 
+export const assertMay = (token: Token, need: Need, name: string) => {
+  if (!mayDo(token, need, name)) refuse(403, 'ACTION_NOT_ALLOWED')
+}
+
 /** Scope before existence: a token learns nothing of tables outside its scope. */
 export const allow = (model: Model, token: Token, need: Need, name: string): Registered => {
-  if (!mayDo(token, need, name)) refuse(403, 'ACTION_NOT_ALLOWED')
+  assertMay(token, need, name)
   const table = findRegistered(model, name)
   if (!table?.isPublished) return refuse(404, 'TABLE_NOT_FOUND')
   if (need !== 'read' && !table.isEditable) refuse(403, 'TABLE_READ_ONLY')

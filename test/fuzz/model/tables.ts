@@ -203,6 +203,7 @@ export const unregisterTable = (model: Model, id: number, confirm: boolean) => {
 
 export const addField = (model: Model, table: Registered, sent: NewField): Table => {
   const field = toField(sent)
+  checkNames([field.name])
   if (field.isPrimary || field.isAutoIncrement) invalid()
   checkField(field)
   if (!field.nullable && field.defaultValue === null) invalid()

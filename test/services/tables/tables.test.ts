@@ -52,6 +52,10 @@ t.test('tables', async (t) => {
       await rejection(tables.create({ name: 'sqlite_mine', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
       { details: [{ path: '/name' }] }
     )
+    t.match(
+      await rejection(tables.create({ name: 'mine', label: '', fields: [{ name: 'SQLite_a', jsonType: 'string' }] })),
+      { details: [{ path: '/fields/0/name', code: 'format' }] }
+    )
   })
 
   t.test('two who register one name at once: one of them does', async (t) => {

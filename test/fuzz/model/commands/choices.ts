@@ -51,7 +51,7 @@ export const value: fc.Arbitrary<unknown> = fc.oneof(
 
 /** Few names, so that they meet; some are keywords, some have two cases. */
 export const tableName = fc.constantFrom('cats', 'Dogs', 'select', 'T_1', 'order')
-export const fieldName = fc.constantFrom('a', 'Name', 'n', 'group', 'b_2', 'id', 'r', 'updated_at')
+export const fieldName = fc.constantFrom('a', 'Name', 'n', 'group', 'b_2', 'id', 'r', 'updated_at', 'sqlite_x')
 
 /** The same name as another caller spells it. */
 export const respell = (name: string, n: number) => {

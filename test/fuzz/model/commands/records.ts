@@ -3,6 +3,7 @@ import type { Field } from '../../../../schemas/table.ts'
 import { parseCsv } from '../../../csv.ts'
 import {
   allow,
+  assertMay,
   findRegistered,
   findStored,
   invalid,
@@ -76,9 +77,11 @@ const ask = (world: World, target: Target, request: Request, rule: RecordRule) =
   }
   const name = nameOf(model, target)
   const base = need === 'read' && request.pk === undefined ? `/data/${name}` : `/data/${name}/records`
-  return asToken([target.by, need, name], callOf(base, request), (token) =>
-    isMalformed ? invalid() : rule(allow(model, token, need, name), 'token')
-  )
+  return asToken([target.by, need, name], callOf(base, request), (token) => {
+    // A write without the right to it is refused before its body is read.
+    if (need !== 'read') assertMay(token, need, name)
+    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token')
+  })
 }
 
 /** The table that the request will be about, to make it fit; undefined where there is none. */

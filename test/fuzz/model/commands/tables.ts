@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { NewField, NewTable, TableChanges } from '../../../../schemas/table.ts'
-import { allow, type Model, mayDo, refuse, tableOf } from '../model.ts'
+import { allow, assertMay, type Model, tableOf } from '../model.ts'
 import {
   addField,
   checkTokensFields,
@@ -95,7 +95,7 @@ const createByToken = command(2, fc.record({ by: which, declaration }), ({ model
   const call = { method: 'POST', url: '/data/_schema/tables', payload } as const
   return asToken([by, 'schema', payload.name], call, (token, learned) => {
     checkTokensFields(payload.fields)
-    if (!mayDo(token, 'schema', payload.name)) refuse(403, 'ACTION_NOT_ALLOWED')
+    assertMay(token, 'schema', payload.name)
     return createTable(model, payload, idIn(learned), 'token')
   })
 })
@@ -195,6 +195,7 @@ const add = command(
     const field = toNewField(drawn, true)
     const call = { method: 'POST', url: `/data/_schema/tables/${name}/fields`, payload: { field } } as const
     return asToken([by, 'schema', name], call, (token) => {
+      assertMay(token, 'schema', name)
       checkTokensFields([field])
       return addField(model, allow(model, token, 'schema', name), field)
     })
