@@ -92,11 +92,6 @@ const crossSiteRequest = () =>
 const passwordChangeRequired = () =>
   new DomainError('PASSWORD_CHANGE_REQUIRED', 'The password has to be changed first.', { hint: 'PUT /auth/password.' })
 
-const established = (session: Session | null) => {
-  if (!session) throw authenticationRequired()
-  return session
-}
-
 export default fp(
   async (fastify) => {
     const { config, clock, sessions } = fastify
@@ -120,7 +115,8 @@ export default fp(
     fastify.decorateRequest(SESSION, null)
     fastify.decorateRequest('session', {
       getter() {
-        return established(this[SESSION])
+        if (!this[SESSION]) throw authenticationRequired()
+        return this[SESSION]
       }
     })
     fastify.decorateRequest('admin', {

@@ -114,10 +114,11 @@ export default fp<TokenAuthOptions>(
     fastify.addHook('onRoute', (route) => {
       const action = needs.get(route.preHandler)
       if (action === undefined || action === 'read' || !route.url.includes('/:table')) return
-      route.onRequest = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
         assertAllowed(request.token, action, pathTable(request) as string)
         done()
       }
+      route.onRequest = [route.onRequest, guard].flat().filter((hook) => hook !== undefined)
     })
 
     // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
@@ -7,6 +8,7 @@ import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
 import { phraseOf } from '../schemas/phrases.ts'
 import { DomainError, invalid, pointer, shown } from '../services/errors.ts'
+import { readBody } from './body.ts'
 import { notJson } from './errors.ts'
 import { findFault, parseJson, refuse } from './json-body.ts'
 
@@ -153,12 +155,12 @@ const refuseUndecodable = (url: string) => {
 export default fp(
   async (fastify) => {
     fastify.removeAllContentTypeParsers()
-    fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-      parseJson(body)
+    fastify.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
+      parseJson(await readBody(request, payload))
     )
-    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
-      if (body.length === 0) return undefined
-      throw notJson()
+    fastify.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+      const { length } = await readBody(request, payload)
+      if (length > 0) throw notJson()
     })
 
     fastify.addHook('preValidation', (request, reply, done) => {

@@ -6,7 +6,8 @@ import { ROWS, TABLE, TWIN, type Workload, workload } from '../workloads.ts'
 
 /** Milliseconds of an fsync up to which the targets of durable writes hold. */
 const FAST_FSYNC = 0.3
-const WARM_UP_SECONDS = 1
+/** Of each case, before any is measured: V8 compiles what is called often, and takes seconds over it. */
+const WARM_UP_SECONDS = 3
 
 const constant = workload('constant')
 

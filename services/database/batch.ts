@@ -43,10 +43,10 @@ const without = (batch: readonly Parcel[], count: number): readonly Parcel[] => 
 }
 
 /**
- * Commits a batch of parcels, all of whose units are independent, with one fsync (one for each MiB of results). It is run without guards first;
- * where a unit fails, again with a savepoint for each, so that one that fails leaves its neighbours alone. What ends
- * the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through a transaction of
- * its own; so does every batch where the file has deferred foreign keys.
+ * Commits a batch of parcels, all of whose units are independent, with one fsync (one for each MiB of results). It runs
+ * without savepoints first; where a unit fails, again with one for each, so that one that fails leaves its neighbours
+ * alone. What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through
+ * a transaction of its own; so does every batch where the file has deferred foreign keys.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
@@ -144,7 +144,7 @@ export const createBatchRunner = (connection: Connection) => {
     })
   }
 
-  const unguarded = (texts: readonly string[], unit: PackedUnit): Outcome => ({ results: execute(texts, unit) })
+  const withoutSavepoint = (texts: readonly string[], unit: PackedUnit): Outcome => ({ results: execute(texts, unit) })
 
   /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
   const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
@@ -164,7 +164,7 @@ export const createBatchRunner = (connection: Connection) => {
   const commit = (batch: readonly Parcel[]) => {
     try {
       if (hasDeferredKeys) return oneByOne(batch)
-      return together(batch, unguarded) ?? together(batch, inSavepoint) ?? oneByOne(batch)
+      return together(batch, withoutSavepoint) ?? together(batch, inSavepoint) ?? oneByOne(batch)
     } catch (error) {
       return inTurn(batch, () => ({ error: toPlainError(error) }))
     }

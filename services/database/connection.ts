@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import type { Row, SqlValue } from './database.ts'
 
-/** Statements kept prepared per connection. Run-time tables make new SQL text, so the cache has to be bounded. */
+/** Statements kept prepared of each kind. Run-time tables make new SQL text, so they have to be bounded. */
 const PREPARED_STATEMENTS = 500
 
 export interface ConnectionOptions {

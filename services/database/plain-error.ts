@@ -8,7 +8,7 @@ export interface PlainError {
   readonly statement?: number
 }
 
-/** What is asked of the engine once it closes. */
+/** The answer to whatever the engine is asked, or still does, once it closes. */
 export const engineStopped: PlainError = { code: 'ENGINE_STOPPED', message: 'The service is stopping. Try again.' }
 
 const stringProperty = (error: unknown, name: 'code' | 'message') => {

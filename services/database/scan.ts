@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { Row, Scan } from './database.ts'
-import { type PlainError, toPlainError } from './plain-error.ts'
+import { engineStopped, type PlainError, toPlainError } from './plain-error.ts'
 
 export interface ReaderOptions {
   readonly file: string
@@ -15,7 +15,9 @@ export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: 
 const SCAN_LIMIT_MS = 30_000
 const BUSY_TIMEOUT_MS = 2000
 
-const fail = (code: string, message: string): never => {
+const timeout: PlainError = { code: 'SCAN_TIMEOUT', message: 'The search took longer than 30 s and was stopped.' }
+
+const fail = ({ code, message }: PlainError): never => {
   throw Object.assign(new Error(message), { code })
 }
 
@@ -42,8 +44,8 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock: Cloc
 
   /** The guard that every scan asks now and then: see `services/sql/scan-guard.ts`. */
   const alive = () => {
-    if (Atomics.load(stop, 0) === 1) fail('SCAN_STOPPED', 'The service is stopping.')
-    if (clock() > deadline) fail('SCAN_TIMEOUT', 'The search took longer than 30 s and was stopped.')
+    if (Atomics.load(stop, 0) === 1) fail(engineStopped)
+    if (clock() > deadline) fail(timeout)
     return 1
   }
 

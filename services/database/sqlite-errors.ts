@@ -71,7 +71,6 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storage,
   SQLITE_PROTOCOL: storage,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message, { retryAfter: 30 }),
-  SCAN_STOPPED: (message) => overloaded(message, 5),
   ENGINE_STOPPED: (message) => overloaded(message, 5)
 }
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError

@@ -5,10 +5,11 @@ import {
   type Database,
   type Row,
   type SqlValue,
+  type Statement,
   UnexpectedChanges,
   type WriteResult
 } from '../database/database.ts'
-import { answerTooLarge, DomainError, invalid, recordNotFound, shown } from '../errors.ts'
+import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
 import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
 import { isNumeric } from '../sql/column-kind.ts'
 import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
@@ -27,7 +28,6 @@ import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.t
 import { createPlans } from './plans.ts'
 import {
   ambiguousKey,
-  isForeignKeyViolation,
   noNumber,
   overflow,
   refusedByConstraint,
@@ -76,7 +76,7 @@ const madeText = (row: Row | undefined) => {
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
   const plans = createPlans(db)
 
-  const write = async (view: View, ...statements: Parameters<Database['write']>[0]) =>
+  const write = (view: View, ...statements: readonly Statement[]) =>
     db.write(statements).catch((error) => {
       throw explainViolation(error, view)
     })
@@ -141,7 +141,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   const remove = async (view: View, pk: string): Promise<void> => {
     const unit = write(view, view.statements.remove(keyOf(view, pk))).catch((error) => {
-      throw isForeignKeyViolation(error) ? stillReferredTo(pk) : error
+      throw hasCode(error, 'FOREIGN_KEY_VIOLATION') ? stillReferredTo(pk) : error
     })
     await writeRow(view, pk, totals.follow(view.table, -1, unit), () => ignored(view.table))
   }

@@ -24,9 +24,6 @@ export const stillReferredTo = (pk: string) =>
     }
   )
 
-export const isForeignKeyViolation = (error: unknown) =>
-  error instanceof DomainError && error.code === 'FOREIGN_KEY_VIOLATION'
-
 export const ambiguousKey = (pk: string) =>
   new DomainError('STRUCTURE_CHANGED', `Two records have keys of different types that are spelled '${shown(pk)}'.`, {
     hint: 'Where one of them is a number, send the key field along, as a number or as text, to say which is meant.'

@@ -12,9 +12,9 @@ export interface Rows {
 }
 
 /** An aggregate over `value`, the texts of rows. */
-export type Join = string
+type Join = string
 
-export interface Joining {
+interface Joining {
   readonly join: Join
   readonly mostBytes: number
   /** Further aggregates, over the widths of the rows. */

@@ -32,7 +32,7 @@ export interface Window {
 }
 
 /** A page that is made on the event loop, if none of its rows is too wide. */
-export interface NarrowWindow extends Window {
+interface NarrowWindow extends Window {
   readonly widestRow: number
   /** Rows of the whole table. */
   readonly total: number

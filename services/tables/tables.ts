@@ -2,7 +2,7 @@ import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
 import { RESERVED_PREFIX } from '../database/migrations.ts'
-import { DomainError, invalid, tableNotFound } from '../errors.ts'
+import { DomainError, hasCode, invalid, tableNotFound } from '../errors.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
@@ -45,8 +45,6 @@ const TAKEN_HINT: Record<string, string> = {
   table: 'To serve a table that is there and not yet registered, import it: POST /admin/tables/import.'
 }
 
-const isUniqueViolation = (error: unknown) => error instanceof DomainError && error.code === 'UNIQUE_VIOLATION'
-
 const registered = (name: string) =>
   new DomainError('TABLE_REGISTERED', `'${name}' is registered already.`, {
     hint: 'GET /admin/tables lists it. Should its stored table be gone, unregister it first.'
@@ -88,7 +86,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   /** The registry's own index decides between two who register the same name at once. */
   const register = async (name: string, unit: readonly Statement[]) => {
     const results = await db.write(unit).catch((error) => {
-      throw isUniqueViolation(error) ? registered(name) : error
+      throw hasCode(error, 'UNIQUE_VIOLATION') ? registered(name) : error
     })
     return apply(results.at(-1)?.rows[0])
   }

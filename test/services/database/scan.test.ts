@@ -71,8 +71,8 @@ t.test('a raised flag stops a scan, whatever steps its keys advance in', async (
   for (const table of ['odd', 'chosen', 'negative']) t.strictSame(scan(walk(table)), { rows: [{ n: 9000 }] }, table)
   Atomics.store(options.stop, 0, 1)
   for (const table of ['odd', 'chosen', 'negative'])
-    t.match(scan(walk(table)), { error: { code: 'SCAN_STOPPED' } }, table)
-  t.match(scan(WALK_KEYED), { error: { code: 'SCAN_STOPPED' } })
+    t.match(scan(walk(table)), { error: { code: 'ENGINE_STOPPED' } }, table)
+  t.match(scan(WALK_KEYED), { error: { code: 'ENGINE_STOPPED' } })
 })
 
 t.test('a scan ends after 30 s, and the next one has its own 30 s', async (t) => {

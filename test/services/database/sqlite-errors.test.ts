@@ -47,7 +47,6 @@ t.test('each code that callers can do something about has a domain error', async
     SQLITE_READONLY_DBMOVED: 'STORAGE_UNAVAILABLE',
     SQLITE_PROTOCOL: 'STORAGE_UNAVAILABLE',
     SCAN_TIMEOUT: 'SCAN_TIMEOUT',
-    SCAN_STOPPED: 'OVERLOADED',
     ENGINE_STOPPED: 'OVERLOADED'
   }
   for (const [code, domain] of Object.entries(expected)) {

@@ -38,7 +38,7 @@ t.test('lists and exports', async (t) => {
     const scan = createScan({ file, cacheSize: 1, stop })
     t.strictSame(scan(count), { rows: [{ total: 5000 }] })
     Atomics.store(stop, 0, 1)
-    t.match(scan(count), { error: { code: 'SCAN_STOPPED' } })
+    t.match(scan(count), { error: { code: 'ENGINE_STOPPED' } })
   })
 
   t.test('q is a case-insensitive substring of text fields, or a number in numeric ones', async (t) => {
