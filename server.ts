@@ -7,6 +7,8 @@ import type { FirstAdmin } from './services/admins.ts'
 const DRAIN_MS = 5000
 const GRACE_MS = 9000
 const IDLE_CHECK_MS = 50
+/** Connections that may wait to be accepted, where the system allows as many: of 2,000 at once, Node's 511 let some be reset. */
+const BACKLOG = 4096
 
 const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
 const warn = (...lines: string[]) => process.stderr.write(`${lines.join('\n')}\n`)
@@ -61,7 +63,7 @@ const start = async () => {
   report = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')
   if (app.firstAdmin) introduce(app.firstAdmin, config)
-  const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error) => {
+  const address = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }).catch(async (error) => {
     await app.close()
     if (app.firstAdmin?.generatedPassword) warn('The administrator above has been made; keep the password.')
     throw explainListening(error, config)

@@ -1,5 +1,5 @@
 import { availableParallelism, cpus } from 'node:os'
-import { CONNECTIONS, type Context, createContext, withDirectory } from './context.ts'
+import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runExport } from './experiments/export.ts'
 import { runLogins } from './experiments/logins.ts'
@@ -23,7 +23,7 @@ const shares = workloads.map(({ name }) => name)
 const introduce = ({ generator, plan, directory }: Context, fsync: number) =>
   say(
     `Node ${process.version} on ${availableParallelism()} cores (${cpus()[0]?.model}).`,
-    `Load: ${generator.name}, ${CONNECTIONS} connections, ${plan.rounds} rounds of ${plan.seconds} s a case; medians.`,
+    `Load: ${generator.name}, ${CONNECTIONS} connections, ${plan.rounds} rounds of ${ROUND_SECONDS} s a case; medians.`,
     `Disk: ${directory}, fsync p50 ${milliseconds(fsync)} ms.`
   )
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CONNECTIONS, type Context, withDirectory } from './context.ts'
+import { CONNECTIONS, type Context, ROUND_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
 import type { Load } from './load.ts'
 import { watchOthers } from './machine.ts'
@@ -41,7 +41,7 @@ const leastDisturbed = async (take: () => Promise<Sample>) => {
   return best
 }
 
-const createMeasure = ({ generator, plan }: Context, service: Service, token: string): Stage['measure'] => {
+const createMeasure = ({ generator }: Context, service: Service, token: string): Stage['measure'] => {
   const prepared = new Map<Workload, Load['requests']>()
   const requestsFor = (workload: Workload) => {
     const requests = prepared.get(workload) ?? requestsOf(workload)
@@ -65,7 +65,7 @@ const createMeasure = ({ generator, plan }: Context, service: Service, token: st
     }
   }
 
-  return (workload, { seconds = plan.seconds, connections = CONNECTIONS } = {}) => {
+  return (workload, { seconds = ROUND_SECONDS, connections = CONNECTIONS } = {}) => {
     const load = { address: service.address, token, requests: requestsFor(workload), connections, seconds }
     return leastDisturbed(() => take(workload, load))
   }

@@ -2,14 +2,16 @@ import { get } from 'node:http'
 import { beside } from '../beside.ts'
 import type { Context } from '../context.ts'
 import { alignedTable, atLeast, below, figureTable, mebibytes, milliseconds } from '../report.ts'
-import { SAMPLE_HEAD, sampleRow } from '../sample.ts'
+import { SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
 import { type Stage, withStage } from '../stage.ts'
-import { median } from '../statistics.ts'
+import { median, medianOf } from '../statistics.ts'
 import { TABLE, workload } from '../workloads.ts'
 
 const SLOWEST_MB = 50
 const MOST_MEMORY_MIB = 200
 const MOST_P99_MS = 10
+/** About as long as two exports take. */
+const READING_SECONDS = 3
 
 const read = workload('read')
 
@@ -32,30 +34,36 @@ const exportOnce = async ({ service, tableId, session }: Stage) => {
   return bytes / 1000 / (performance.now() - start)
 }
 
-const repeated = async (times: number, run: () => Promise<number>) => {
-  const results: number[] = []
-  while (results.length < times) results.push(await run())
-  return results
-}
-
 /** A large table as CSV, over and over: alone, and beside reads by key. */
 export const runExport = (context: Context) =>
   withStage(context, { tables: [TABLE], rows: context.plan.exportedRows }, async (stage) => {
-    const { rounds } = context.plan
-    const alone = median(await repeated(rounds, () => exportOnce(stage)))
-    const reads = await stage.measure(read)
-    const exporting = () => exportOnce(stage)
-    const { measured, results } = await beside(exporting, () => stage.measure(read, { seconds: 2 * rounds }))
+    const alone: number[] = []
+    const besideReads: number[] = []
+    const reads: Sample[] = []
+    const readsBeside: Sample[] = []
+    await stage.measure(read)
+    for (let round = 0; round < context.plan.exports; round++) {
+      alone.push(await exportOnce(stage))
+      reads.push(await stage.measure(read))
+      const { measured, results } = await beside(
+        () => exportOnce(stage),
+        () => stage.measure(read, { seconds: READING_SECONDS })
+      )
+      readsBeside.push(measured)
+      besideReads.push(...results)
+    }
     const { peakMemory } = await stage.service.usage()
+    const p99 = medianOf(readsBeside, 'p99')
+    const speed = (name: string, speeds: readonly number[]) => ({
+      name,
+      value: milliseconds(median(speeds)),
+      target: atLeast(median(speeds), SLOWEST_MB)
+    })
     return [
-      alignedTable([SAMPLE_HEAD, sampleRow('read', [reads]), sampleRow('read beside exports', [measured])]),
+      alignedTable([SAMPLE_HEAD, sampleRow('read', reads), sampleRow('read beside exports', readsBeside)]),
       figureTable([
-        { name: 'export, MB/s', value: milliseconds(alone), target: atLeast(alone, SLOWEST_MB) },
-        {
-          name: 'export beside reads, MB/s',
-          value: milliseconds(median(results)),
-          target: atLeast(median(results), SLOWEST_MB)
-        },
+        speed('export, MB/s', alone),
+        speed('export beside reads, MB/s', besideReads),
         {
           name: 'peak memory, MiB',
           value: mebibytes(peakMemory),
@@ -63,8 +71,8 @@ export const runExport = (context: Context) =>
         },
         {
           name: 'p99 of reads beside exports, ms',
-          value: milliseconds(measured.p99),
-          target: below(measured.p99, MOST_P99_MS)
+          value: milliseconds(p99),
+          target: below(p99, MOST_P99_MS)
         }
       ])
     ].join('\n')
