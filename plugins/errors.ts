@@ -33,8 +33,6 @@ export const notJson = () =>
 const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route takes.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new DomainError('MALFORMED_REQUEST', 'The body is shorter or longer than its Content-Length.'),
   FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),
   ECONNRESET: () => new DomainError('MALFORMED_REQUEST', 'The connection ended before the body did.'),
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A part of the path is too long.')

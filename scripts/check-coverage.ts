@@ -19,7 +19,7 @@ const readReport = () => {
 }
 
 // tap counts the files that some test has loaded: one that none loads is missing from the report, not red in it.
-const [compiled = 'dist'] = process.argv.slice(2)
+const [compiled = 'build'] = process.argv.slice(2)
 const reported = new Set(readReport().match(/(?<=^SF:).+$/gm))
 const missing = readdirSync(compiled, { recursive: true, encoding: 'utf8' })
   .filter((path) => isSource(path) && runs(readFileSync(join(compiled, path), 'utf8')))

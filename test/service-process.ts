@@ -7,7 +7,9 @@ import { PASSWORD, temporaryDirectory } from './helpers.ts'
 import { type Environment, spawnPlain } from './plain-process.ts'
 
 /** What `npm start` runs. */
-const SERVER = new URL('../server.js', import.meta.url).pathname
+const SERVER = new URL('../../dist/server.js', import.meta.url).pathname
+/** The same, module by module: a bundle has no coverage of its own. */
+const SERVER_MODULE = new URL('../server.js', import.meta.url).pathname
 const PLAIN_THREADS = new URL('./plain-threads.js', import.meta.url).href
 
 /** The environment of a service that runs these lines before its own, in its process. */
@@ -18,7 +20,7 @@ export const withPreload = (lines: string) => ({
 /** With tap in its process, though not in its threads: what it runs is in the coverage, if it ends in order. */
 const spawnCovered = (env: Environment) => {
   const options = [process.env.NODE_OPTIONS, `--import ${PLAIN_THREADS}`, env.NODE_OPTIONS]
-  return spawn(process.execPath, [SERVER], {
+  return spawn(process.execPath, [SERVER_MODULE], {
     env: { ...process.env, ...env, NODE_OPTIONS: options.join(' ') },
     stdio: 'pipe'
   })

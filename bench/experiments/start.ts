@@ -11,7 +11,7 @@ const MOST_MEMORY_MIB = 120
 /** After so long the garbage of the start is gone, or stays. */
 const IDLE_MS = 1000
 
-const server = fileURLToPath(new URL('../../server.js', import.meta.url))
+const server = fileURLToPath(new URL('../../../dist/server.js', import.meta.url))
 
 /** Bytes of resident memory, as the operating system counts them. */
 const residentMemory = (pid: number) => 1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]))

@@ -22,16 +22,16 @@ const report = (...paths: readonly string[]) => ({
 })
 
 t.test('a report that lists every file with code is accepted', async (t) => {
-  t.strictSame(run(t, { dist: COMPILED, ...report('app.ts', 'services/tokens.ts') }), { status: 0, stderr: '' })
+  t.strictSame(run(t, { build: COMPILED, ...report('app.ts', 'services/tokens.ts') }), { status: 0, stderr: '' })
 })
 
 t.test('a file that is missing from the report is named', async (t) => {
-  t.strictSame(run(t, { dist: COMPILED, ...report('app.ts') }), {
+  t.strictSame(run(t, { build: COMPILED, ...report('app.ts') }), {
     status: 1,
     stderr: 'No test loads services/tokens.ts.\n'
   })
 })
 
 t.test('a report that is missing lists nothing', async (t) => {
-  t.strictSame(run(t, { dist: COMPILED }), { status: 1, stderr: 'No test loads app.ts, services/tokens.ts.\n' })
+  t.strictSame(run(t, { build: COMPILED }), { status: 1, stderr: 'No test loads app.ts, services/tokens.ts.\n' })
 })

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const script = new URL('../../scripts/bundle.js', import.meta.url).pathname
+
+t.test('each process and each thread is one file, and threads have no more than they need', async (t) => {
+  const directory = t.testdir({})
+  t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
+  const files = readdirSync(directory).filter((file) => file.endsWith('.js'))
+  t.strictSame(files.sort(), ['reader.js', 'server.js', 'verifier-process.js', 'writer.js'])
+  for (const file of ['reader.js', 'verifier-process.js', 'writer.js'])
+    t.ok(statSync(join(directory, file)).size < 100_000, file)
+})
+
+t.test('a bundle says what it cannot bundle', async (t) => {
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: t.testdir({}), encoding: 'utf8' })
+  t.not(status, 0)
+  t.match(stderr, /Could not resolve/)
+})
