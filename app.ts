@@ -80,6 +80,8 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(services, { hashingCost, verifyPassword })
   // A thread hashes, while what remains is registered.
   const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
+  // A refusal is for whoever waits for it, at the end; meanwhile nobody may.
+  firstAdmin.catch(() => {})
   await app.register(openapi)
   await app.register(session)
   await app.register(tokenAuth)

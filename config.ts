@@ -21,7 +21,8 @@ const ConfigSchema = Type.Object({
   MAX_PAGE_SIZE: Type.Integer({ default: 1000, minimum: 1, maximum: 10_000 }),
   BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: 1_073_741_824, description: 'Bytes.' }),
   CACHE_SIZE: Type.Integer({ default: 64, minimum: 1, maximum: 65_536, description: 'MiB of pages a connection.' }),
-  // SQLite's own 1,000 pages copy a page that is changed often again and again: with 48 MiB updates are 1.2 times as fast.
+  // SQLite's own 1,000 pages copy a page that is changed often again and again: with 48 MiB updates are 1.2 times as
+  // fast.
   WAL_SIZE: Type.Integer({ default: 48, minimum: 1, maximum: 65_536, description: 'MiB of the write-ahead log.' }),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),

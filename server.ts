@@ -3,11 +3,16 @@ import { type Config, readConfig } from './config.ts'
 import { startOpening } from './plugins/database.ts'
 import type { FirstAdmin } from './services/admins.ts'
 
-/** Milliseconds that requests in flight get to finish after SIGTERM, and that everything gets until the process ends. */
+/**
+ * Milliseconds that requests in flight get to finish after SIGTERM, and that everything gets until the process ends.
+ */
 const DRAIN_MS = 5000
 const GRACE_MS = 9000
 const IDLE_CHECK_MS = 50
-/** Connections that may wait to be accepted, where the system allows as many: of 2,000 at once, Node's 511 let some be reset. */
+/**
+ * Connections that may wait to be accepted, where the system allows as many: of 2,000 at once, Node's 511 let some be
+ * reset.
+ */
 const BACKLOG = 4096
 
 const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)

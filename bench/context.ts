@@ -7,7 +7,9 @@ import { isWrkInstalled, wrk } from './wrk.ts'
 
 export const CONNECTIONS = 32
 
-/** How often things are measured. Many short rounds: what a machine does changes within seconds, and pairs stay pairs. */
+/**
+ * How often things are measured. Many short rounds: what a machine does changes within seconds, and pairs stay pairs.
+ */
 interface Plan {
   readonly rounds: number
   readonly exports: number

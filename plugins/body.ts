@@ -8,7 +8,7 @@ import { DomainError } from '../services/errors.ts'
  */
 const MOST_PIECES = 1024
 const SHORTEST_PIECE = 512
-/** Pieces that wait to be copied into one, so that a body takes no more memory than it has bytes. */
+/** Pieces that wait to be copied into one, as each holds some 300 bytes beside its own. */
 const MOST_APART = 64
 
 const tooManyPieces = () =>
@@ -24,13 +24,15 @@ const tooManyPieces = () =>
  */
 export const readBody = ({ headers, routeOptions: { bodyLimit } }: FastifyRequest, payload: IncomingMessage) =>
   new Promise<Buffer>((resolve, reject) => {
-    let pieces: Buffer[] = []
+    let joined: Buffer[] = []
+    let apart: Buffer[] = []
     let size = 0
     let count = 0
 
     const refuse = (error: Error) => {
       payload.off('data', take)
-      pieces = []
+      joined = []
+      apart = []
       reject(error)
     }
     const take = (piece: Buffer) => {
@@ -38,12 +40,14 @@ export const readBody = ({ headers, routeOptions: { bodyLimit } }: FastifyReques
       count += 1
       if (size > bodyLimit) return refuse(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
       if (count > MOST_PIECES + size / SHORTEST_PIECE) return refuse(tooManyPieces())
-      pieces.push(piece)
-      if (pieces.length === MOST_APART) pieces = [Buffer.concat(pieces)]
+      apart.push(piece)
+      if (apart.length < MOST_APART) return
+      joined.push(Buffer.concat(apart))
+      apart = []
     }
 
     if (Number(headers['content-length']) > bodyLimit) return refuse(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     payload.on('data', take)
-    payload.on('end', () => resolve(Buffer.concat(pieces)))
+    payload.on('end', () => resolve(Buffer.concat([...joined, ...apart])))
     payload.on('error', refuse)
   })

@@ -51,7 +51,11 @@ const errorResponses = Object.fromEntries(errorStatuses.map((status) => [respons
 const extraStatuses: Record<string, readonly number[]> = {
   logIn: [401, 403, 429],
   changeMyPassword: [429],
-  importTable: [404]
+  importTable: [404],
+  // A sort that does not fit in memory needs room on the disk.
+  listRecords: [507],
+  listTableRecords: [507],
+  exportRecords: [507]
 }
 
 const isSecured = ({ security = [] }: Operation) => security.length > 0

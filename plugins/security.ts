@@ -44,9 +44,11 @@ const refuseLongUrl = ({ url, routeOptions }: FastifyRequest, _reply: FastifyRep
 /** A name or an address, and perhaps a port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 
+const isHost = (name: string) => name.length === 4 && name.toLowerCase() === 'host'
+
 /** Every Host header: Node keeps the first one only. */
 const hostsOf = ({ rawHeaders }: IncomingMessage) =>
-  rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host')
+  rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1] as string))
 
 /** RFC 9112, 3.2. Programs that speak HTTP/1.0 need none. */
 const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {

@@ -31,17 +31,31 @@ interface ServicesOptions {
 
 const RELOAD_RETRY_MS = 1000
 
-/** What is remembered follows what other programs commit. A failure is tried again, and ends no process. */
+/**
+ * What is remembered follows what other programs commit. However often they do, it is read anew once at a time, and
+ * once more where they did meanwhile. A failure is tried again, and ends no process.
+ */
 const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
   let retry: NodeJS.Timeout | undefined
   let isClosed = false
-  const run = () => {
+  let isRunning = false
+  let isStale = false
+  const reloadUntilFresh = async () => {
+    while (isStale && !isClosed) {
+      isStale = false
+      await reload()
+    }
+  }
+  const run = async () => {
     clearTimeout(retry)
-    if (isClosed) return
-    reload().catch((error) => {
+    isStale = true
+    if (isRunning) return
+    isRunning = true
+    await reloadUntilFresh().catch((error) => {
       fastify.log.error({ err: error }, 'Tables and tokens could not be read anew; trying again.')
       retry = setTimeout(run, RELOAD_RETRY_MS).unref()
     })
+    isRunning = false
   }
   fastify.database.onForeignCommit(run)
   // The database closes after this, and its last batch notices commits as well.
@@ -78,10 +92,8 @@ export default fp<ServicesOptions>(
 
     const load = () => Promise.all([registry.load(), tokens.load()])
     await load()
-    keepInStep(fastify, () => {
-      totals.forget()
-      return load()
-    })
+    db.onForeignCommit(totals.forget)
+    keepInStep(fastify, load)
   },
   { name: 'services', dependencies: ['database'] }
 )

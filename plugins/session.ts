@@ -62,7 +62,10 @@ const OWN_SITES = new Set(['same-origin', 'none'])
 
 const isSecure = ({ protocol }: FastifyRequest) => protocol === 'https'
 
-/** Browsers take a __Host- cookie over https only, for this very host, and let no other page set it (RFC 6265bis, 4.1.3.2). */
+/**
+ * Browsers take a __Host- cookie over https only, for this very host, and let no other page set it (RFC 6265bis,
+ * 4.1.3.2).
+ */
 const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-rowhouse_session' : 'rowhouse_session')
 
 const cookieAttributes = (request: FastifyRequest) =>

@@ -121,7 +121,9 @@ const refuseBody = (body: unknown) => {
   throw bodyNotAllowed()
 }
 
-/** The body of a GET or HEAD is never read. What is announced as no longer than {} may be just that; more is refused. */
+/**
+ * The body of a GET or HEAD is never read. What is announced as no longer than {} may be just that; more is refused.
+ */
 const refuseUnreadBody = ({ method, headers }: FastifyRequest, reply: FastifyReply) => {
   if (!['GET', 'HEAD'].includes(method)) return
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= '{}'.length) return

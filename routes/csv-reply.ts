@@ -14,9 +14,9 @@ const disposition = (filename: string) => {
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** The answer to a HEAD has headers only: what stands behind them is made no further, and its reader is freed. */
-const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
+const bodyFor = async (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
   if (method !== 'HEAD') return chunks
-  chunks.return(undefined)
+  await chunks.return(undefined)
   return []
 }
 
@@ -24,8 +24,13 @@ const bodyFor = (method: string, chunks: AsyncGenerator<Uint8Array | string>) =>
  * Streams an export named `<table>-<UTC time>.csv`. Of its chunks one is on its way and one is waiting at any time: the
  * memory of those before is used again.
  */
-export const sendCsv = (reply: FastifyReply, table: string, now: number, chunks: AsyncGenerator<Uint8Array | string>) =>
+export const sendCsv = async (
+  reply: FastifyReply,
+  table: string,
+  now: number,
+  chunks: AsyncGenerator<Uint8Array | string>
+) =>
   reply
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
     .type('text/csv; charset=utf-8; header=present')
-    .send(Readable.from(bodyFor(reply.request.method, chunks), { highWaterMark: 1 }))
+    .send(Readable.from(await bodyFor(reply.request.method, chunks), { highWaterMark: 1 }))

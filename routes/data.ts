@@ -25,7 +25,7 @@ const tags = ['data']
 const viewOf = ({ table }: FastifyRequest) => tokenView(table)
 
 const changedMeanwhile = (name: string) =>
-  new DomainError('STRUCTURE_CHANGED', `The table '${name}' was changed while its records were sought. Try again.`)
+  new DomainError('TABLE_CHANGED', `The table '${name}' was changed while its records were sought. Try again.`)
 
 const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, allow } = fastify

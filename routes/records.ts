@@ -52,9 +52,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: CsvSchema }
       }
     },
-    async (request, reply) => {
-      const view = viewOf(request.params.id)
-      const chunks = await exports.exportCsv(view, request.query, () => authenticateAdmin(request))
+    async ({ params, query }, reply) => {
+      const view = viewOf(params.id)
+      const chunks = await exports.exportCsv(view, query, reply)
       return sendCsv(reply, view.table.name, clock(), chunks)
     }
   )

@@ -23,10 +23,14 @@ export type ErrorKind =
 export const errorCatalogue = {
   VALIDATION_FAILED: {
     kind: 'invalid',
-    meaning: 'The request does not have the documented form; details name at least one fault.'
+    meaning: 'The request does not have the documented form, or its answer would be too large; details name the faults.'
   },
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
-  MALFORMED_REQUEST: { kind: 'invalid', meaning: 'The request line, a header or the path cannot be read.' },
+  MALFORMED_REQUEST: {
+    kind: 'invalid',
+    meaning:
+      'The request line, a header, the path or the query cannot be read, or the body does not arrive as it should.'
+  },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The call needs confirm=true.' },
   TABLE_NOT_IMPORTABLE: { kind: 'invalid', meaning: 'What the name stands for is not an ordinary table.' },
@@ -59,7 +63,10 @@ export const errorCatalogue = {
   TABLE_EXISTS: { kind: 'conflict', meaning: 'The name is taken in the database.' },
   TABLE_REGISTERED: { kind: 'conflict', meaning: 'The table is registered already.' },
   TABLE_CHANGED: { kind: 'conflict', meaning: 'The table was changed by somebody else meanwhile.' },
-  STRUCTURE_CHANGED: { kind: 'conflict', meaning: 'The stored table no longer has the registered structure.' },
+  STRUCTURE_CHANGED: {
+    kind: 'conflict',
+    meaning: 'SQLite cannot use the stored table as it is registered, or not without another program.'
+  },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table has a field of this name already.' },
   ADMIN_EXISTS: { kind: 'conflict', meaning: 'An administrator of this name exists already.' },
   LAST_ADMIN: { kind: 'conflict', meaning: 'The last administrator cannot be deleted.' },

@@ -7,8 +7,8 @@ export interface Credentials {
   /** @throws OVERLOADED when too many passwords wait. */
   hash(password: string, address: string): Promise<string>
   /**
-   * The hash to keep from now on: the stored one, or a stronger one when hashing costs more today; null when the password is wrong.
-   * Without a stored hash (there is no such name) it takes as long and gives null.
+   * The hash to keep from now on: the stored one, or a stronger one when hashing costs more today; null when the
+   * password is wrong. Without a stored hash (there is no such name) it takes as long and gives null.
    * @throws TOO_MANY_ATTEMPTS, OVERLOADED
    */
   verify(attempt: Attempt, password: string, stored: string | undefined): Promise<string | null>

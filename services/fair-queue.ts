@@ -1,6 +1,6 @@
 /**
- * What waits, served in turn by whom it waits for. Where there is no more room those with less go before those with more,
- * so that one who asks for much neither holds up nor shuts out another who asks for little.
+ * What waits, served in turn by whom it waits for. Where there is no more room those with less go before those with
+ * more, so that one who asks for much neither holds up nor shuts out another who asks for little.
  */
 export const createFairQueue = <T>(capacity: number) => {
   const waiting = new Map<string, readonly T[]>()

@@ -65,16 +65,21 @@ export const createBatchRunner = (connection: Connection) => {
     return version !== before
   }
 
-  /** Keys that are checked at COMMIT are checked for the batch as a whole: one unit could make up for another's fault. */
+  /**
+   * Keys that are checked at COMMIT are checked for the batch as a whole: one unit could make up for another's fault.
+   */
   const findDeferredKeys = () =>
     connection.value("SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1") !== undefined
   let hasDeferredKeys = findDeferredKeys()
+  /** The `version` whose keys these are. */
+  let keysVersion = version
 
   /** Within a transaction, so that nothing foreign comes after it. Only other programs make tables with such keys. */
   const lookForForeignCommits = () => {
-    if (!sawForeignCommit()) return
-    isForeign = true
+    if (sawForeignCommit()) isForeign = true
+    if (keysVersion === version) return
     hasDeferredKeys = findDeferredKeys()
+    keysVersion = version
   }
 
   const execute = (texts: readonly string[], unit: PackedUnit) =>

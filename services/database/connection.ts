@@ -75,7 +75,8 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
       const returned = rows(sql, params)
       return { changes: returned.length, rows: returned }
     },
-    // Prepared anew: a statement that only explains never looks whether the schema is still the one it was prepared for.
+    // Prepared anew: a statement that only explains never looks whether the schema is still the one it was prepared
+    // for.
     plan: (sql, params) => {
       const steps = raw.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
       return steps.map(({ detail }) => detail)

@@ -73,8 +73,9 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     })
 
   /**
-   * No more than the threads have in hand goes to Piscina. It takes answers, and hands over what waits, in one go for as
-   * long as there are any: 64 pages of 5 MB held up the event loop for 2 s, and do for 0.1 s with a turn after each.
+   * No more than the threads have in hand goes to Piscina. It takes answers, and hands over what waits, in one go for
+   * as long as there are any: 64 pages of 5 MB held up the event loop for 2 s, and do for 0.1 s with a turn after
+   * each.
    */
   const scan = async (statement: Scan, caller?: Caller): Promise<readonly Row[]> => {
     if (idleThreads > 0) idleThreads -= 1

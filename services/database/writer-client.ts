@@ -10,8 +10,8 @@ import { toDomainError } from './sqlite-errors.ts'
 import type { WriterMessage, WriterRequest } from './writer.ts'
 
 /**
- * Units that travel together at most: where more come in one turn, the writer begins with the first while the loop still
- * reads the others. Measured at 32 connections: a third more creates a second than with one parcel a turn.
+ * Units that travel together at most: where more come in one turn, the writer begins with the first while the loop
+ * still reads the others. Measured at 32 connections: a third more creates a second than with one parcel a turn.
  */
 const LARGEST_PARCEL = 16
 /** Units that may wait for the writer before further ones are refused: some 100 ms of work. */

@@ -1,5 +1,5 @@
 import type { ExportQuery } from '../../schemas/record.ts'
-import type { Database, HeldReader, SqlValue, Statement } from '../database/database.ts'
+import type { Caller, Database, HeldReader, Scan, SqlValue, Statement } from '../database/database.ts'
 import { answerTooLarge } from '../errors.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
@@ -31,9 +31,6 @@ const GROWTH = 8
 /** Bytes lie in memory that is used again two chunks later. */
 type Chunk = Uint8Array | string
 
-/** Asked before rows leave, as an export may take hours: rejects where its caller may no longer have them. */
-type Confirm = () => Promise<void>
-
 /** Runs steps, whose texts go to two places in turn: what lies in one may leave while the other is filled. */
 const createStepper = () => {
   let [free, used] = [new SharedArrayBuffer(PLACE_SIZE), new SharedArrayBuffer(PLACE_SIZE)]
@@ -60,8 +57,10 @@ const nextStep = (count: number, bytes: number) =>
  * filtered one holds a reader thread until it ends, or its connection does (`app.ts`: when nothing moves on it).
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
-  /** Walks along an integer key; each step is a statement of its own. */
-  async function* byKey(selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+  /** Walks along an integer key; each step is a statement of its own, in its caller's turn. */
+  async function* byKey(selection: Selection, csv: RecordText, { callerId }: Caller): AsyncGenerator<Chunk> {
+    const turn = { callerId, confirm: async () => {} }
+    const reader = { scan: (statement: Scan) => db.scan(statement, turn) }
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
     let from = descending ? INT64.last : INT64.first
@@ -69,7 +68,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     let rows = FIRST_ROWS
     while (true) {
       const statement = exportByKey(selection, csv, from, { rows, mostBytes: LARGEST_CHUNK })
-      const { chunk, count, bytes, last } = await step(db, statement)
+      const { chunk, count, bytes, last } = await step(reader, statement)
       if (count === 0) return
       if (chunk) {
         yield chunk
@@ -105,27 +104,30 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(selection: Selection, csv: RecordText, query: ExportQuery) {
-    const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)))
+  async function* onePage(selection: Selection, csv: RecordText, query: ExportQuery, caller: Caller) {
+    const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)), caller)
     if (typeof row?.text !== 'string') throw answerTooLarge()
     yield row.text
   }
 
-  const rowsOf = (view: View, selection: Selection, query: ExportQuery) => {
+  const rowsOf = (view: View, selection: Selection, query: ExportQuery, caller: Caller) => {
     const csv = view.csv(query.escape !== false)
-    if (query.page !== undefined || query.size !== undefined) return onePage(selection, csv, query)
+    if (query.page !== undefined || query.size !== undefined) return onePage(selection, csv, query, caller)
     const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
-    return isInKeyOrder ? byKey(selection, csv) : byPosition(selection, csv)
+    return isInKeyOrder ? byKey(selection, csv, caller) : byPosition(selection, csv)
   }
 
-  /** Yields nothing first, once it is known that there will be an answer: see `exportCsv`. */
-  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, confirm: Confirm): AsyncGenerator<Chunk> {
+  /**
+   * Yields nothing first, once it is known that there will be an answer: see `exportCsv`. An export may take hours, so
+   * its caller is asked for before each chunk leaves.
+   */
+  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, caller: Caller): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
       yield ''
       yield header
       for (; !step.done; step = await rows.next()) {
-        await confirm()
+        await caller.confirm()
         yield step.value
       }
     } finally {
@@ -138,10 +140,14 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
    * Resolves once the first rows are there, so that whatever can be refused is refused before the answer begins.
    * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
    */
-  const exportCsv = async (view: View, query: ExportQuery, confirm: Confirm): Promise<AsyncGenerator<Chunk>> => {
+  const exportCsv = async (view: View, query: ExportQuery, caller: Caller): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
     const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
-    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query), confirm)
+    const chunks = withHeader(
+      query.bom ? BYTE_ORDER_MARK + header : header,
+      rowsOf(view, selection, query, caller),
+      caller
+    )
     // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
     await chunks.next()
     return chunks

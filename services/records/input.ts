@@ -2,6 +2,7 @@ import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { SqlValue } from '../database/database.ts'
 import { DomainError, type Fault, invalid, MOST_DETAILS, pointer, shown } from '../errors.ts'
+import { kindOf } from '../sql/column-kind.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
@@ -99,13 +100,18 @@ interface Changes {
   readonly unchanged: readonly Assignment[]
 }
 
-const spelling = (value: SqlValue) =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : String(value)
+const spelling = (column: Column, value: SqlValue) => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  const isTruth = kindOf(column) === 'boolean' && (value === 0n || value === 1n)
+  return String(isTruth ? value === 1n : value)
+}
 
 /** A key has one spelling, so the parts that were sent are those of the path, or others. */
 const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]) => {
   const texts = keyTexts(table.structure, pk)
-  const others = sent.filter(([{ name, isPrimary }, value]) => isPrimary && texts.get(name) !== spelling(value))
+  const others = sent.filter(
+    ([column, value]) => column.isPrimary && texts.get(column.name) !== spelling(column, value)
+  )
   if (others.length === 0) return
   throw invalid(
     others.map(([{ name }]) => detail(name, { code: 'readonly', message: 'is the key and cannot change' })),

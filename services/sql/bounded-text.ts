@@ -11,11 +11,9 @@ export interface Rows {
   readonly params: readonly SqlValue[]
 }
 
-/** An aggregate over `value`, the texts of rows. */
-type Join = string
-
 interface Joining {
-  readonly join: Join
+  /** An aggregate over `value`, the texts of rows. */
+  readonly join: string
   readonly mostBytes: number
   /** Further aggregates, over the widths of the rows. */
   readonly beside?: readonly string[]
@@ -38,7 +36,7 @@ export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Jo
  * The `text` of rows in one pass, or null where one of them is wider than so many bytes, which is known before its text
  * is made. For short pages that costs half of what adding up does.
  */
-export const narrowText = (rows: Rows, { text, width }: RecordText, join: Join, widest: number): Statement => ({
+export const narrowText = (rows: Rows, { text, width }: RecordText, join: string, widest: number): Statement => ({
   sql: `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
     FROM (${rows.select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`,
   params: [BigInt(widest), ...rows.params]

@@ -14,7 +14,9 @@ const primaryKeyClause = ({ isAutoIncrement, sqliteType }: Column) => {
   return isAutoIncrement ? ' PRIMARY KEY AUTOINCREMENT' : ' PRIMARY KEY'
 }
 
-/** One column's declaration. `defaultValue` is what SQLite stores, which for booleans and JSON is not what JSON shows. */
+/**
+ * One column's declaration. `defaultValue` is what SQLite stores, which for booleans and JSON is not what JSON shows.
+ */
 const columnDefinition = (column: Column, defaultValue: SqlValue) => {
   const key = column.isPrimary ? primaryKeyClause(column) : ''
   const notNull = column.nullable || column.isPrimary ? '' : ' NOT NULL'

@@ -6,7 +6,9 @@ import { isExactly } from './keys.ts'
 import { orderBy, pageByScanning, type Selection, selectionWhere, type Window } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 
-/** Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table. */
+/**
+ * Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table.
+ */
 const COLLECTED = 'temp._rowhouse_keys'
 
 /** Lines of CSV, each with its line end; null without rows. */
@@ -17,7 +19,7 @@ export const exportPage = (selection: Selection, csv: RecordText, window: Window
   pageByScanning(selection, csv, window, `coalesce(${LINES}, '')`)
 
 /** Rows of one step of an export; of more than one no more than so many bytes. */
-export interface Step {
+interface Step {
   readonly rows: number
   readonly mostBytes: number
 }

@@ -1,6 +1,8 @@
 declare const quoted: unique symbol
 
-/** A name that is safe to stand in SQL text. Only `identifier` makes one, so that a raw name cannot be used by mistake. */
+/**
+ * A name that is safe to stand in SQL text. Only `identifier` makes one, so that a raw name cannot be used by mistake.
+ */
 export type Identifier = string & { readonly [quoted]: true }
 
 /** Quotes any name, keywords and odd ones included (https://sqlite.org/lang_keywords.html). */

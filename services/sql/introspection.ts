@@ -4,7 +4,8 @@ import { affinityOf, jsonTypeOf } from './column-kind.ts'
 import { foldName } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 
-// In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in `main`.
+// In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in
+// `main`.
 
 /** What SQLite says of a name: a table, view, virtual or shadow table, and how it was declared. */
 export const describeTable = (name: string): Statement => ({
@@ -118,7 +119,9 @@ export const reachableRowid = (columns: readonly Column[]) => {
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }
 
-/** The structure of an ordinary table, or null where its rows cannot be told apart: no key, and every rowid name taken. */
+/**
+ * The structure of an ordinary table, or null where its rows cannot be told apart: no key, and every rowid name taken.
+ */
 export const toStructure = ({ table, columns: rows, keyIndex }: Description): Structure | null => {
   const isStrict = table.strict === 1
   const withoutRowid = table.without_rowid === 1

@@ -19,6 +19,13 @@ const parseNumeric = (text: string): SqlValue | undefined => {
   return looksNumeric(text) ? undefined : text
 }
 
+/** JSON shows 1 and 0 as `true` and `false`, and whatever else a boolean column holds as it is. */
+const parseBoolean = (text: string): SqlValue | undefined => {
+  if (text === 'true') return 1n
+  if (text === 'false') return 0n
+  return text === '0' || text === '1' ? undefined : parseNumeric(text)
+}
+
 /** What a text may stand for in an untyped column, where bytes are shown as base64. */
 export const textOrBytes = (text: string): readonly SqlValue[] => [text, parseBase64(text) ?? text]
 
@@ -33,14 +40,16 @@ const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
   integer: parseNumeric,
   real: parseNumeric,
   numeric: parseNumeric,
-  boolean: parseNumeric,
+  boolean: parseBoolean,
   loose: parseNumeric,
   text: asItIs,
   json: asItIs,
   blob: parseBase64
 }
 
-/** Without an affinity, the number 5 and the text '5' are different keys with the same spelling, and so may bytes be. */
+/**
+ * Without an affinity, the number 5 and the text '5' are different keys with the same spelling, and so may bytes be.
+ */
 export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
 
 /**

@@ -114,7 +114,9 @@ export const pageBySeeking = (selection: Selection, json: RecordText, window: Na
   }
 }
 
-/** The rows of a selection, for a reader thread. Beside a filter, which may take long over one row, the guard is cheap. */
+/**
+ * The rows of a selection, for a reader thread. Beside a filter, which may take long over one row, the guard is cheap.
+ */
 export const selectionWhere = ({ table, filter }: Pick<Selection, 'table' | 'filter'>) =>
   filter ? `WHERE alive() AND ${filter.sql}` : `WHERE ${scanGuard(table.structure)}`
 

@@ -106,7 +106,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const touched = touch(table)
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
-  /** `isWalk`: for a reader thread, where no index leads to the row. */
+  /** For a walk in a reader thread, where no index leads to the row. */
   const guarded = `${scanGuard(table.structure)} AND ${match}`
 
   const select = (what: string, whatSought = what) => {
@@ -130,8 +130,10 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     const inserted = insertedRow(table, assignments)
     if (!inserted) return [insert(assignments)]
     const { where, params } = inserted
+    const names = namesOf(assignments)
+    const sql = remembered('bare insert', names, () => composeInsert(name, names))
     return [
-      { sql: composeInsert(name, namesOf(assignments)), params: valuesOf(assignments), expect: 1 },
+      { sql, params: valuesOf(assignments), expect: 1 },
       { sql: `SELECT ${json} AS record FROM ${name} WHERE ${where}`, params, expect: 1 }
     ]
   }

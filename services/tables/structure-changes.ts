@@ -33,8 +33,13 @@ export const withColumn = (structure: Structure, column: Column): Structure => {
   return { ...structure, columns, rowid: keepsRowid ? structure.rowid : reachableRowid(columns) }
 }
 
+/** What SQLite or we fill in stays read-only, whatever is asked. */
+const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
+  isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
+
 /** Labels and flags of columns, as an administrator wants them. @throws VALIDATION_FAILED */
-export const changeColumns = (columns: readonly Column[], changes: readonly FieldChanges[]): readonly Column[] => {
+export const changeColumns = (structure: Structure, changes: readonly FieldChanges[]): readonly Column[] => {
+  const { columns } = structure
   const byName = new Map(columns.map((column) => [column.name, column]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const column = byName.get(name)
@@ -50,7 +55,7 @@ export const changeColumns = (columns: readonly Column[], changes: readonly Fiel
     byName.set(name, {
       ...column,
       ...change,
-      isReadonly: column.isGenerated || (change.isReadonly ?? column.isReadonly)
+      isReadonly: isFilledIn(structure, column) || (change.isReadonly ?? column.isReadonly)
     })
   }
   return [...byName.values()]

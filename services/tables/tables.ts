@@ -119,7 +119,9 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     return { name: String(table.name), structure }
   }
 
-  /** Registers a table that the database has already. @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_NOT_IMPORTABLE */
+  /**
+   * Registers a table that the database has already. @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_NOT_IMPORTABLE
+   */
   const importTable = async (name: string): Promise<RegisteredTable> => {
     if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
     if (registry.find(name)) throw registered(name)
@@ -132,7 +134,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   const update = (id: number, changes: TableChanges): Promise<RegisteredTable> =>
     change(id, async (table) => {
       const { fields = [], ...metadata } = changes
-      const columns = changeColumns(table.structure.columns, fields)
+      const columns = changeColumns(table.structure, fields)
       const changed = { ...table, ...metadata, structure: { ...table.structure, columns } }
       return [updateMetadata(table, changed, clock())]
     })

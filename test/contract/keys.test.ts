@@ -241,3 +241,23 @@ t.test('keys', async (t) => {
     }
   )
 })
+
+t.test('a record whose key is a boolean is found by what JSON shows', async (t) => {
+  const file = createDatabase(
+    t,
+    'CREATE TABLE flags (on_off BOOLEAN PRIMARY KEY, n INT); INSERT INTO flags VALUES (1, 10), (0, 20)'
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'flags')
+  const path = (key: unknown) => `/admin/tables/${id}/data/${key}`
+  const { rows } = dataOf(await admin.get(`/admin/tables/${id}/data`))
+  for (const row of rows) t.strictSame(dataOf(await admin.get(path(row.on_off))), row)
+  for (const key of ['1', '0', 'True']) refuses(t, await admin.get(path(key)), 404, 'RECORD_NOT_FOUND')
+
+  dataOf(await admin.put(path(true), { on_off: true, n: 11 }))
+  refuses(t, await admin.put(path(true), { on_off: false, n: 12 }), 400, 'VALIDATION_FAILED', '/on_off')
+  t.strictSame(dataOf(await admin.get(path(true))), { on_off: true, n: 11 })
+  dataOf(await admin.delete(path(false)))
+  t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 1)
+})

@@ -90,6 +90,15 @@ t.test('a token that was revoked while its search waited has no rows; another ha
   t.strictSame(dataOf(given).rows, [{ id: 1, name: 'Tom', secret: 'hush' }])
 })
 
+t.test('an export that waited while its session ended has no rows; another has', async (t) => {
+  const other = await asAdmin(app)
+  const onePage = ({ get }: Client) => get(`/admin/tables/${cats}/export?page=1`)
+  const searches = { refused: () => onePage(other), given: () => onePage(admin) }
+  const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
+  refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+  t.equal(given.body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
+})
+
 t.test('a table that was unpublished while a search waited is not there; another is', async (t) => {
   const token = await asToken(app, admin, READ)
   const searches = { refused: () => search(token), given: () => search(token, 'dogs') }
@@ -107,7 +116,7 @@ t.test('a field that was hidden while a search waited is shown to no token; to a
   const hide = (isHidden: boolean) =>
     admin.put(`/admin/tables/${cats}`, { fields: [{ name: 'secret', isHidden }] }).then(dataOf)
   const { refused, given } = await whileWaiting(searches, () => hide(true))
-  refuses(t, refused, 409, 'STRUCTURE_CHANGED')
+  refuses(t, refused, 409, 'TABLE_CHANGED')
   t.equal(dataOf(given).rows[0].secret, 'hush')
   t.strictSame(dataOf(await search(token)).rows, [{ id: 1, name: 'Tom' }])
   await hide(false)

@@ -160,6 +160,19 @@ t.test('automatic timestamps are two read-only integer fields at the end', async
     { ...plainField('created_at', 'integer', 'INTEGER'), isReadonly: true },
     { ...plainField('updated_at', 'integer', 'INTEGER'), isReadonly: true }
   ])
+  const changed = dataOf(
+    await admin.put(`/admin/tables/${table.id}`, {
+      fields: [
+        { name: 'created_at', isReadonly: false, label: 'Born' },
+        { name: 'a', isReadonly: true }
+      ]
+    })
+  )
+  t.match(
+    changed.fields.slice(1),
+    [{ isReadonly: true }, { label: 'Born', isReadonly: true }, { isReadonly: true }],
+    'and stay so, whatever is asked'
+  )
   const taken = {
     name: 'timed_twice',
     label: '',

@@ -19,6 +19,11 @@ const DEFERRED = `
   CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
 `
 
+const ORPHAN = [
+  sql('INSERT INTO children VALUES (1, 7777)'),
+  sql('UPDATE children SET parent = NULL WHERE id = 1')
+] as const
+
 const start = (t: Test, observe = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
   const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
@@ -156,12 +161,19 @@ t.test('what ends the whole transaction fails its own unit only', async (t) => {
 t.test('what a deferred foreign key refuses is not healed by a neighbour', async (t) => {
   const { file, run, connection } = start(t)
   openForeign(t, file).exec(DEFERRED)
-  const orphan = sql('INSERT INTO children VALUES (1, 7777)')
-  const heal = sql('UPDATE children SET parent = NULL WHERE id = 1')
+  const [orphan, heal] = ORPHAN
   for (const when of ['with the batch that first sees the key', 'and with the next'])
     t.strictSame(codes(run([orphan], [heal]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]], when)
   t.strictSame(codes(run([orphan, heal]).outcomes), [[1, 1]], 'a unit may heal itself')
   t.equal(connection.value('SELECT parent FROM children'), null)
+})
+
+t.test('nor where the key was seen before the first batch, while there was nothing to write', async (t) => {
+  const { file, runner, run } = start(t)
+  openForeign(t, file).exec(DEFERRED)
+  t.equal(runner.sawForeignCommit(), true)
+  const [orphan, heal] = ORPHAN
+  t.strictSame(codes(run([orphan], [heal]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]])
 })
 
 t.test('RAISE(FAIL) and RAISE(IGNORE) change nothing', async (t) => {

@@ -55,6 +55,15 @@ t.test('a key is compared in each collation that its index may have, which toget
   t.equal(keyMatch(rowid), '"id" = ?')
 })
 
+t.test('a key of a boolean column is spelled as JSON shows it', async (t) => {
+  const flag = structure([['k', 'boolean', 'NUMERIC', 'BOOLEAN']])
+  t.strictSame(parseKey(flag, 'true'), forEachCollation([1n]))
+  t.strictSame(parseKey(flag, 'false'), forEachCollation([0n]))
+  t.strictSame(parseKey(flag, '2'), forEachCollation([2n]))
+  t.strictSame(parseKey(flag, 'maybe'), forEachCollation(['maybe']))
+  for (const spelling of ['0', '1', '01']) t.equal(parseKey(flag, spelling), undefined, spelling)
+})
+
 t.test('keys of numeric affinity have the spelling that JSON shows', async (t) => {
   t.strictSame(parseKey(numeric, '12'), forEachCollation([12n]))
   t.strictSame(parseKey(numeric, '12.5'), forEachCollation([12.5]))
