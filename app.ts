@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import allowedMethods from './plugins/allowed-methods.ts'
 import database, { type Opening, startOpening } from './plugins/database.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
+import exchanges from './plugins/exchanges.ts'
 import health from './plugins/health.ts'
 import openapi from './plugins/openapi.ts'
 import security from './plugins/security.ts'
@@ -72,6 +73,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   app.decorate('config', config)
   app.decorate('clock', clock)
 
+  await app.register(exchanges)
   await app.register(errors)
   await app.register(security)
   await app.register(validation)

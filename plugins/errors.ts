@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
 import { DomainError, shown } from '../services/errors.ts'
+import { answerDue } from './exchanges.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export const statusOf: Record<ErrorKind, number> = {
@@ -110,28 +111,6 @@ const clientError = (code: string | undefined) => {
   return new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
 }
 
-/** The last request of a connection, and its answer; the answer before, where that had not been given by then. */
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly before: ServerResponse | undefined
-}
-
-const exchanges = new WeakMap<Socket, Exchange>()
-
-const unfinished = (response: ServerResponse | undefined) => (response?.writableFinished ? undefined : response)
-
-const remember = (request: IncomingMessage, response: ServerResponse) => {
-  const before = unfinished(exchanges.get(request.socket)?.response)
-  exchanges.set(request.socket, { request, response, before })
-}
-
-/** The last answer that is still due on a connection, to a request that arrived whole. */
-const answerDue = (socket: Socket) => {
-  const exchange = exchanges.get(socket)
-  return unfinished(exchange?.request.complete ? exchange.response : exchange?.before)
-}
-
 /**
  * For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option.
  * Answers to whole requests before them go out first, and then speak for themselves. The socket is closed on both
@@ -140,6 +119,7 @@ const answerDue = (socket: Socket) => {
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
   const due = answerDue(socket)
+  if (due === null) return socket.destroy()
   if (due) return due.once('close', () => socket.destroy())
   const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
@@ -150,7 +130,6 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 export default fp(
   async (fastify) => {
     fastify.server.on('checkExpectation', onExpectation)
-    fastify.server.on('request', remember)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       throw routeNotFound(request)

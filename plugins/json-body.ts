@@ -4,27 +4,27 @@ import { DomainError, type Fault, invalid, pointer, shown } from '../services/er
 /** Nesting of a body beyond which it is refused, well below what any recursion here or in SQLite (1,000) takes. */
 const DEEPEST_BODY = 100
 
-/** Keys of a body, those of objects within it included. Each that is new costs V8 as much as many bytes do. */
-const MOST_KEYS = 20_000
-/** A body of fewer bytes cannot have so many: `"":1,` is the shortest of them. */
-const SHORTEST_KEY = 5
+/** Keys, objects and arrays of a body, at any depth. Each of them costs V8 as much as many bytes do. */
+const MOST_PARTS = 20_000
+/** A body of fewer bytes cannot have so many: `[],` is the shortest of them. */
+const SHORTEST_PART = 3
 
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
+const [QUOTE, BACKSLASH, COLON, BRACKET, BRACE] = [0x22, 0x5c, 0x3a, 0x5b, 0x7b]
 
 /** Behind each key is the only kind of colon that stands outside a text. */
-const countKeys = (bytes: Buffer) => {
-  let keys = 0
+const countParts = (bytes: Buffer) => {
+  let parts = 0
   let isText = false
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index]
     if (byte === QUOTE) isText = !isText
     else if (byte === BACKSLASH) index += 1
-    else if (byte === COLON && !isText) keys += 1
+    else if (!isText && (byte === COLON || byte === BRACKET || byte === BRACE)) parts += 1
   }
-  return keys
+  return parts
 }
 
-const hasTooManyKeys = (bytes: Buffer) => bytes.length > MOST_KEYS * SHORTEST_KEY && countKeys(bytes) > MOST_KEYS
+const hasTooManyParts = (bytes: Buffer) => bytes.length > MOST_PARTS * SHORTEST_PART && countParts(bytes) > MOST_PARTS
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
 
@@ -71,7 +71,8 @@ export const refuse = ({ code, message, below: path = '' }: Fault) =>
 export const parseJson = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
-  if (hasTooManyKeys(bytes)) throw refuse({ code: 'length', message: `has more than ${MOST_KEYS} keys` })
+  if (hasTooManyParts(bytes))
+    throw refuse({ code: 'length', message: `has more than ${MOST_PARTS} keys, objects and arrays` })
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))

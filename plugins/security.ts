@@ -61,8 +61,12 @@ const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: 
   done()
 }
 
-/** We inflate nothing, so that no small body becomes a large one. */
+/** We inflate nothing, so that no small body becomes a large one. Node passes over codings that it does not know. */
 const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const transfer = headers['transfer-encoding']
+  if (transfer && transfer.toLowerCase() !== 'chunked') {
+    throw new DomainError('MALFORMED_REQUEST', `The transfer coding '${shown(transfer)}' is not known; 'chunked' is.`)
+  }
   const encoding = headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity') {
     throw new DomainError(

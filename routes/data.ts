@@ -32,6 +32,10 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   const mayRead = allow('read')
+  const maySchema = allow('schema')
+  /** Asks again whether the token may: what came in between may have ended its right. */
+  const confirmSchema = (request: FastifyRequest, reply: FastifyReply) => () =>
+    maySchema.call(fastify, request, reply, () => {})
 
   /** Rights are asked for again, and which fields are hidden. */
   const confirm = async (reply: FastifyReply) => {
@@ -68,9 +72,9 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: TokenNewTableSchema,
         response: { 200: Envelope(TableSchema) }
       },
-      preHandler: allow('schema')
+      preHandler: maySchema
     },
-    async ({ body }) => ok(toVisibleTable(await tables.create(body)))
+    async (request, reply) => ok(toVisibleTable(await tables.create(request.body, confirmSchema(request, reply))))
   )
 
   fastify.post(
@@ -84,9 +88,12 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: AddFieldSchema,
         response: { 200: Envelope(TableSchema) }
       },
-      preHandler: allow('schema')
+      preHandler: maySchema
     },
-    async ({ table, body }) => ok(toVisibleTable(await tables.addField(table.id, body.field)))
+    async (request, reply) => {
+      const { table, body } = request
+      return ok(toVisibleTable(await tables.addField(table.id, body.field, confirmSchema(request, reply))))
+    }
   )
 
   fastify.get(

@@ -17,22 +17,11 @@ const unreadBeside = ({ server: { server } }: FastifyReply) => unread.get(server
 const tooMuchUnread = () =>
   overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
 
-/**
- * Counts an answer until it has gone out, or its connection has: an answer that stands behind another one of its
- * connection is told nothing of that.
- */
+/** Counts an answer until it has gone out, or its connection has. */
 const countUnread = (reply: FastifyReply, length: number) => {
   const { server } = reply.server
-  const { socket } = reply.request
-  const forget = () => {
-    reply.raw.off('close', forget)
-    socket.off('close', forget)
-    unread.set(server, unreadBeside(reply) - length)
-  }
   unread.set(server, unreadBeside(reply) + length)
-  // As many answers may stand on a connection as it has sent requests.
-  socket.setMaxListeners(0)
-  for (const end of [reply.raw, socket]) end.once('close', forget)
+  reply.raw.once('close', () => unread.set(server, unreadBeside(reply) - length))
 }
 
 const sendText = (reply: FastifyReply, json: string): never => {

@@ -16,7 +16,7 @@ export const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
 export const RecordBodySchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
   description:
-    'One key per field. Integers beyond ±(2^53−1) are sent as decimal strings. A body has 20,000 keys at most, nested ones included.'
+    'One key per field. Integers beyond ±(2^53−1) are sent as decimal strings. A body has 20,000 keys, objects and arrays at most.'
 })
 export type RecordBody = Static<typeof RecordBodySchema>
 

@@ -91,8 +91,11 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     return apply(results.at(-1)?.rows[0])
   }
 
-  /** @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED */
-  const create = async (table: NewTable): Promise<RegisteredTable> => {
+  /**
+   * `confirm` throws where the caller has lost the right to it while the name was looked up.
+   * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
+   */
+  const create = async (table: NewTable, confirm = () => {}): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
       throw invalid([
@@ -102,6 +105,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw taken(String(existing.name), String(existing.type))
+    confirm()
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
       insertTable({ name, label, note, structure }, clock())
@@ -152,11 +156,13 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /**
-   * For tokens, which may have lost the table to a change that came in between.
+   * For tokens, which may have lost the table, or the right to it, to a change that came in between: `confirm` throws
+   * where they have.
    * @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED
    */
-  const addField = (id: number, field: NewField): Promise<RegisteredTable> =>
+  const addField = (id: number, field: NewField, confirm = () => {}): Promise<RegisteredTable> =>
     change(id, async (table) => {
+      confirm()
       const { column, defaultValue } = declareField(field)
       const { columns } = openToTokens(table, table.name, true).structure
       if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {

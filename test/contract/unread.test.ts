@@ -71,8 +71,8 @@ t.test(
     t.equal(await count(), 1, 'stored once')
 
     // The system takes the first of these answers; those behind them have to wait.
-    const creators = await Promise.all(Array.from({ length: 4 }, () => ask(CREATE.repeat(9))))
-    await until(async () => (await count()) === 1 + 4 * 9)
+    const creators = await Promise.all(Array.from({ length: 5 }, () => ask(CREATE.repeat(8))))
+    await until(async () => (await count()) === 1 + 5 * 8)
     await until(async () => (await create()).statusCode !== 200)
     const stored = await count()
     const refused = await create()

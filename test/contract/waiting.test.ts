@@ -19,7 +19,7 @@ import {
   startApp
 } from '../helpers.ts'
 
-// Searches that wait for a reader thread, and what happens meanwhile.
+// Searches that wait for a reader thread, changes that are tried again, and what happens meanwhile.
 
 const app = await startApp(t)
 const admin = await asAdmin(app)
@@ -31,7 +31,7 @@ const makeTable = async (name: string) => {
   return id
 }
 const cats = await makeTable('cats')
-await makeTable('dogs')
+const dogs = await makeTable('dogs')
 
 /** Every scan that is asked for. */
 const scans: Promise<readonly Row[]>[] = []
@@ -160,4 +160,26 @@ t.test('the search of a client that has gone is not run; that of one who waits i
   release()
   await t.rejects(Promise.resolve(leaves.found), { message: /gone/ })
   t.match(await text(stays.waiting), /^HTTP\/1\.1 200 .*"total":1/s)
+})
+
+t.test('a field that is added again and again is added no more once the right to it has ended', async (t) => {
+  const { id, token } = dataOf(
+    await admin.post('/admin/tokens', { name: 'fields', permissions: { tables: ['*'], actions: ['schema'] } })
+  )
+  const ending = client(app, bearer(token))
+  const add = (name: string) => ending.post('/data/_schema/tables/dogs/fields', { field: { name, jsonType: 'string' } })
+  const { write } = app.database
+  /** Somebody else's change comes first, and then the end of the right. */
+  let isFirst = true
+  app.database.write = async (unit) => {
+    if (!isFirst || !unit.some(({ sql }) => sql.startsWith('ALTER TABLE'))) return write(unit)
+    isFirst = false
+    dataOf(await admin.put(`/admin/tables/${dogs}`, { note: 'changed' }))
+    dataOf(await admin.delete(`/admin/tokens/${id}`))
+    return write(unit)
+  }
+  refuses(t, await add('late'), 401, 'INVALID_TOKEN')
+  app.database.write = write
+  const { fields } = dataOf(await admin.get(`/admin/tables/${dogs}`))
+  t.notOk(fields.some(({ name }: { name: string }) => name === 'late'))
 })

@@ -81,7 +81,17 @@ t.test('an encoded body is refused, a plain one is not', async (t) => {
     t.equal(res.statusCode, 415, encoding)
     t.match(res.json(), { success: false, error: { code: 'UNSUPPORTED_MEDIA_TYPE', hint: /Content-Encoding/ } })
   }
-  for (const headers of [{}, { 'content-encoding': 'identity' }, { 'content-encoding': 'Identity' }]) {
+  for (const coding of ['gzip, chunked', 'gzip', 'identity']) {
+    const res = await post({ 'transfer-encoding': coding })
+    t.equal(res.statusCode, 400, coding)
+    t.match(res.json(), { success: false, error: { code: 'MALFORMED_REQUEST' } })
+  }
+  for (const headers of [
+    {},
+    { 'content-encoding': 'identity' },
+    { 'content-encoding': 'Identity' },
+    { 'transfer-encoding': 'Chunked' }
+  ]) {
     const res = await post(headers)
     t.equal(res.statusCode, 200)
     t.same(res.json(), { success: true, data: { name: 'Tom' } })

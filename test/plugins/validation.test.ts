@@ -130,16 +130,27 @@ t.test('a route without a body takes none, an empty one of any type, or {}', asy
   }
 })
 
-t.test('a body has 20,000 keys at most, counted before it is parsed; texts may hold what they like', async (t) => {
+t.test('a body has 20,000 keys, objects and arrays at most; texts may hold what they like', async (t) => {
   const { send } = await startEcho(t, { body: Type.Unknown() })
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `"${index}:\\"": {"a":":"}`).join(',')
-  t.equal((await send(`{${keys(10_000)}}`)).statusCode, 200)
-  const refused = await send(`{${keys(10_000)},"one more":1}`)
-  t.equal(refused.statusCode, 400)
-  t.match(refused.json(), {
-    error: { code: 'VALIDATION_FAILED', details: [{ path: '', message: 'The body has more than 20000 keys.' }] }
-  })
-  t.equal((await send(`["${':'.repeat(200_000)}"]`)).statusCode, 200)
+  // Two keys and an object each, in an object that counts too.
+  t.equal((await send(`{${keys(6_666)},"and":1}`)).statusCode, 200)
+  for (const text of [
+    `{${keys(6_666)},"and":1,"one more":1}`,
+    `[${'{},'.repeat(19_999)}{}]`,
+    `[${'[],'.repeat(300_000)}[]]`
+  ]) {
+    const refused = await send(text)
+    t.equal(refused.statusCode, 400)
+    t.match(refused.json(), {
+      error: {
+        code: 'VALIDATION_FAILED',
+        details: [{ path: '', message: 'The body has more than 20000 keys, objects and arrays.' }]
+      }
+    })
+  }
+  t.equal((await send(`[${'{},'.repeat(19_998)}{}]`)).statusCode, 200)
+  t.equal((await send(`["${':[{'.repeat(100_000)}"]`)).statusCode, 200)
 })
 
 t.test('query text is converted strictly, and unknown or repeated keys are refused', async (t) => {

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import { overloaded } from '../services/errors.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
+
+/**
+ * Requests of one connection that may wait for their answers. Node begins with each as soon as it has come, 2,000 of them
+ * where a single packet holds as many, and keeps what is ready behind an answer that nobody reads.
+ */
+const MOST_UNANSWERED = 8
+
+/** A request, its answer, and the exchange before it where that had not been answered by then. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  before: Exchange | undefined
+}
+
+/** The last exchange of each connection. */
+const exchanges = new WeakMap<Socket, Exchange>()
+/** Connections on which requests have come before others were answered. */
+const pipelining = new WeakSet<Socket>()
+
+const ifUnanswered = (exchange: Exchange | undefined) => (exchange?.response.writableFinished ? undefined : exchange)
+
+/** Those that wait for their answers, the last first. */
+function* unanswered(socket: Socket): Generator<Exchange> {
+  for (let one = ifUnanswered(exchanges.get(socket)); one; one = one.before) {
+    one.before = ifUnanswered(one.before)
+    yield one
+  }
+}
+
+/** Node tells of the end of a connection the answer at its head alone: those behind would wait, and keep what they hold. */
+const endAll = (socket: Socket) => {
+  for (const { response } of unanswered(socket)) {
+    if (response.socket === null) {
+      response.destroyed = true
+      response.emit('close')
+    }
+  }
+}
+
+const remember = (request: IncomingMessage, response: ServerResponse) => {
+  const { socket } = request
+  const before = ifUnanswered(exchanges.get(socket))
+  exchanges.set(socket, { request, response, before })
+  if (!before || pipelining.has(socket)) return
+  pipelining.add(socket)
+  socket.once('close', () => endAll(socket))
+}
+
+/** No further than it matters: a packet may hold two thousand. */
+const countUnanswered = (socket: Socket) => {
+  let count = 0
+  for (const _ of unanswered(socket)) {
+    count += 1
+    if (count > MOST_UNANSWERED + 1) break
+  }
+  return count
+}
+
+/** The first request too many is the last that is answered, behind those before it: then the connection ends. */
+const refusePipelined = ({ raw }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  if (!pipelining.has(raw.socket)) return done()
+  const count = countUnanswered(raw.socket)
+  if (count <= MOST_UNANSWERED) return done()
+  if (count > MOST_UNANSWERED + 1) return reply.hijack()
+  reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
+  throw overloaded(`More than ${MOST_UNANSWERED} requests of this connection wait for their answers.`, 1)
+}
+
+/**
+ * The answer after which a connection may be told that what it sends is no request; null where the last request has been
+ * answered before it had come whole, so that nothing can follow.
+ */
+export const answerDue = (socket: Socket): ServerResponse | null | undefined => {
+  const last = exchanges.get(socket)
+  if (last && !last.request.complete && last.response.headersSent) {
+    return last.response.writableFinished ? null : last.response
+  }
+  return ifUnanswered(last?.request.complete ? last : last?.before)?.response
+}
+
+/** What is unanswered on each connection. Registered before all other hooks. */
+export default fp(
+  async (fastify) => {
+    fastify.server.prependListener('request', remember)
+    fastify.addHook('onRequest', refusePipelined)
+  },
+  { name: 'exchanges' }
+)

@@ -1,0 +1,107 @@
+import { readdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { asAdmin, createDatabase, importTable, isFailure, refuses, startApp } from '../helpers.ts'
+import { listenRaw } from '../raw-http.ts'
+
+const MOST = 8
+
+const file = createDatabase(
+  t,
+  `CREATE TABLE wide (id INTEGER PRIMARY KEY, n INT, s TEXT);
+   WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+   INSERT INTO wide SELECT i, -i, printf('%.*c', 300000, 'x') FROM n;`
+)
+const app = await startApp(t, { env: { DATABASE: file } })
+const admin = await asAdmin(app)
+const { id } = await importTable(admin, 'wide')
+const send = await listenRaw(t, app)
+const { port } = app.server.address() as AddressInfo
+
+const get = (path: string, ...headers: string[]) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nCookie: ${admin.headers.cookie}\r\n${headers.map((header) => `${header}\r\n`).join('')}\r\n`
+const HEALTH = get('/health')
+const END = get('/health', 'Connection: close')
+
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+
+t.test('requests that are sent ahead are answered in order, eight at a time', async (t) => {
+  const { head, body } = await send(`${HEALTH.repeat(MOST - 1)}${END}`)
+  t.strictSame(statuses(head + body), Array(MOST).fill(200))
+})
+
+t.test('more of them are refused, once, behind the answers to those before', async (t) => {
+  for (const more of [1, 2, 1000]) {
+    const { head, body } = await send(`${HEALTH.repeat(MOST + more - 1)}${END}`)
+    const text = `${head}\r\n\r\n${body}`
+    t.strictSame(statuses(text), [...Array(MOST).fill(200), 503], `${more} more`)
+    const [refusal = '', envelope = ''] = (text.split('HTTP/1.1 503')[1] ?? '').split('\r\n\r\n')
+    t.match(refusal, /^connection: close$/im)
+    t.match(refusal, /^x-content-type-options: nosniff$/im)
+    t.ok(isFailure(JSON.parse(envelope)))
+    t.equal(JSON.parse(envelope).error.code, 'OVERLOADED')
+  }
+})
+
+t.test('a connection that goes on sending ahead is served for as long as it reads', async (t) => {
+  const COUNT = 200
+  const socket = connect({ host: '127.0.0.1', port })
+  t.teardown(() => socket.destroy())
+  let text = ''
+  let sent = 0
+  const sendOne = () => {
+    sent += 1
+    socket.write(HEALTH)
+  }
+  for (let ahead = 0; ahead < 3; ahead += 1) sendOne()
+  for await (const chunk of socket) {
+    const before = statuses(text).length
+    text += chunk
+    for (let answered = before; answered < statuses(text).length && sent < COUNT; answered += 1) sendOne()
+    if (statuses(text).length === COUNT) break
+  }
+  t.strictSame(statuses(text), Array(COUNT).fill(200))
+})
+
+/** Sends requests, waits until something has come back, and goes. */
+const leave = async (requests: string) => {
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.write(requests)
+  await new Promise((resolve) => socket.once('readable', resolve))
+  await wait(100)
+  socket.destroy()
+}
+
+const noDescriptors = process.platform === 'linux' ? false : 'open files are counted in /proc'
+
+t.test('what stands behind an answer that nobody reads is let go with its connection', async (t) => {
+  await t.test('open files', { skip: noDescriptors }, async (t) => {
+    const files = () => readdirSync('/proc/self/fd').length
+    await leave(get('/docs/static/swagger-ui-bundle.js').repeat(MOST))
+    await wait(100)
+    const before = files()
+    for (let round = 0; round < 5; round += 1) await leave(get('/docs/static/swagger-ui-bundle.js').repeat(MOST))
+    for (let tries = 0; files() > before && tries < 50; tries += 1) await wait(20)
+    t.ok(files() <= before, `${files()} files, ${before} before`)
+  })
+
+  await t.test('readers that exports hold', async (t) => {
+    const sorted = `/admin/tables/${id}/export?order=n`
+    await leave(`${get(`/admin/tables/${id}/export`)}${get(sorted).repeat(2)}`)
+    let answer = await admin.get(sorted)
+    for (let tries = 0; answer.statusCode === 503 && tries < 50; tries += 1) {
+      await wait(20)
+      answer = await admin.get(sorted)
+    }
+    t.equal(answer.statusCode, 200)
+    refuses(t, await admin.get(`/admin/tables/${id}/export?order=gone`), 400, 'VALIDATION_FAILED')
+  })
+})
+
+t.test('a request that was answered before it had come whole gets no second answer', async (t) => {
+  const early = `POST /admin/tables HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const { head, body } = await send(`${early}3\r\n"x"\r\nno chunk\r\n`)
+  t.strictSame(statuses(head + body), [401])
+})
