@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
 import { DomainError, shown } from '../services/errors.ts'
-import { answerDue } from './exchanges.ts'
+import { answerDue, wasAnsweredEarly } from './exchanges.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export const statusOf: Record<ErrorKind, number> = {
@@ -117,9 +117,8 @@ const clientError = (code: string | undefined) => {
  * sides: the rest of a request that was refused as late must not be carried out.
  */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  if (error.code === 'ECONNRESET' || !socket.writable || wasAnsweredEarly(socket)) return socket.destroy()
   const due = answerDue(socket)
-  if (due === null) return socket.destroy()
   if (due) return due.once('close', () => socket.destroy())
   const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { overloaded } from '../services/errors.ts'
+import { DomainError } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /**
@@ -69,19 +69,22 @@ const refusePipelined = ({ raw }: FastifyRequest, reply: FastifyReply, done: Hoo
   if (count <= MOST_UNANSWERED) return done()
   if (count > MOST_UNANSWERED + 1) return reply.hijack()
   reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
-  throw overloaded(`More than ${MOST_UNANSWERED} requests of this connection wait for their answers.`, 1)
+  throw new DomainError('MALFORMED_REQUEST', `${MOST_UNANSWERED} requests of this connection wait for their answers.`, {
+    hint: 'Read answers before you send more, or use further connections.'
+  })
 }
 
-/**
- * The answer after which a connection may be told that what it sends is no request; null where the last request has been
- * answered before it had come whole, so that nothing can follow.
- */
-export const answerDue = (socket: Socket): ServerResponse | null | undefined => {
+/** The last request was answered before it had come whole: nothing that still comes belongs to a request of its own. */
+export const wasAnsweredEarly = (socket: Socket) => {
   const last = exchanges.get(socket)
-  if (last && !last.request.complete && last.response.headersSent) {
-    return last.response.writableFinished ? null : last.response
-  }
-  return ifUnanswered(last?.request.complete ? last : last?.before)?.response
+  return last !== undefined && !last.request.complete && last.response.writableFinished
+}
+
+/** The last answer that is due on a connection: one that has begun, or whose request has come whole. */
+export const answerDue = (socket: Socket): ServerResponse | undefined => {
+  const last = exchanges.get(socket)
+  const isDue = last?.request.complete || last?.response.headersSent
+  return ifUnanswered(isDue ? last : last?.before)?.response
 }
 
 /** What is unanswered on each connection. Registered before all other hooks. */

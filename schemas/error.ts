@@ -29,7 +29,7 @@ export const errorCatalogue = {
   MALFORMED_REQUEST: {
     kind: 'invalid',
     meaning:
-      'The request line, a header, the path or the query cannot be read, or the body does not arrive as it should.'
+      'The request line, a header, the path or the query cannot be read; the body, or too many requests at once, arrive as they should not.'
   },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The call needs confirm=true.' },

@@ -36,12 +36,12 @@ t.test('more of them are refused, once, behind the answers to those before', asy
   for (const more of [1, 2, 1000]) {
     const { head, body } = await send(`${HEALTH.repeat(MOST + more - 1)}${END}`)
     const text = `${head}\r\n\r\n${body}`
-    t.strictSame(statuses(text), [...Array(MOST).fill(200), 503], `${more} more`)
-    const [refusal = '', envelope = ''] = (text.split('HTTP/1.1 503')[1] ?? '').split('\r\n\r\n')
+    t.strictSame(statuses(text), [...Array(MOST).fill(200), 400], `${more} more`)
+    const [refusal = '', envelope = ''] = (text.split('HTTP/1.1 400')[1] ?? '').split('\r\n\r\n')
     t.match(refusal, /^connection: close$/im)
     t.match(refusal, /^x-content-type-options: nosniff$/im)
     t.ok(isFailure(JSON.parse(envelope)))
-    t.equal(JSON.parse(envelope).error.code, 'OVERLOADED')
+    t.equal(JSON.parse(envelope).error.code, 'MALFORMED_REQUEST')
   }
 })
 

@@ -150,18 +150,19 @@ export const importTable = (model: Model, name: string, id: number): Table => {
   )
 }
 
-const changeField = (fields: Field[], { name, ...change }: FieldChanges) => {
+const changeField = ({ hasTimestamps }: Registered, fields: Field[], { name, ...change }: FieldChanges) => {
   const index = fields.findIndex((field) => field.name === name)
   const field = fields[index] ?? invalid()
   if (field.isPrimary && change.isHidden) invalid()
-  fields[index] = { ...field, ...change }
+  const isTimestamp = hasTimestamps && TIMESTAMPS.some((timestamp) => timestamp.name === name)
+  fields[index] = { ...field, ...change, ...(isTimestamp && { isReadonly: true }) }
 }
 
 export const updateTable = (model: Model, id: number, { fields: changes = [], ...metadata }: TableChanges): Table => {
   if (changes.length === 0 && Object.keys(metadata).length === 0) invalid()
   const table = tableOf(model, id)
   const fields = [...table.fields]
-  for (const change of changes) changeField(fields, change)
+  for (const change of changes) changeField(table, fields, change)
   Object.assign(table, metadata, { fields, updatedAt: moved(model, table.updatedAt) })
   return toTable(table, 'administrator')
 }
