@@ -1,5 +1,6 @@
 import type { Field, JsonType, SqliteType } from '../../../schemas/table.ts'
-import { compare, fold, type Stored, toSpoken } from './values.ts'
+import { refuse } from './model.ts'
+import { compare, fold, isInt64, type Stored, toSpoken } from './values.ts'
 
 export interface Column {
   readonly name: string
@@ -50,18 +51,28 @@ const isSame = (a: readonly Stored[], b: readonly Stored[]) =>
 
 const findRow = (table: StoredTable, key: readonly Stored[]) => table.rows.find((row) => isSame(keyOf(table, row), key))
 
-const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable) => {
+/**
+ * One more than the largest. Behind the largest there is, AUTOINCREMENT gives up, and SQLite else draws keys until one is
+ * free: https://sqlite.org/autoinc.html
+ */
+const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable, drawn: () => bigint) => {
   const keys = rows.map((row) => row.get(name) as bigint)
   if (isAutoIncrement) keys.push(sequence)
-  return keys.length === 0 ? 1n : keys.reduce((most, key) => (key > most ? key : most)) + 1n
+  const next = keys.length === 0 ? 1n : keys.reduce((most, key) => (key > most ? key : most)) + 1n
+  if (isInt64(next)) return next
+  return isAutoIncrement ? refuse(507, 'DISK_FULL') : drawn()
 }
 
 /** What an INSERT of these values stores; undefined where the key is taken. */
-export const insert = (table: StoredTable, values: ReadonlyMap<string, Stored>): Row | undefined => {
+export const insert = (
+  table: StoredTable,
+  values: ReadonlyMap<string, Stored>,
+  drawn: () => bigint
+): Row | undefined => {
   const row: Row = new Map(table.columns.map(({ name, defaultValue }) => [name, values.get(name) ?? defaultValue]))
   for (const [name, value] of values) if (value === null) row.set(name, null)
   const [key = ''] = table.key
-  if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table))
+  if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table, drawn))
   if (findRow(table, keyOf(table, row))) return undefined
   table.rows.push(row)
   if (table.isRowidKey && (row.get(key) as bigint) > table.sequence) table.sequence = row.get(key) as bigint

@@ -48,7 +48,7 @@ const newModel = ({ requirePasswordChange }: Settings): Model => ({
 })
 
 /** What the service alone can know: made-up ids and secrets. */
-type Learned = Readonly<Record<string, unknown>> | undefined
+export type Learned = Readonly<Record<string, unknown>> | undefined
 /** Gives the data that the answer must have, or throws the Refusal that it must be. */
 export type Rule = (learned: Learned, answer: Answer) => unknown
 type Read = (answer: Answer) => unknown

@@ -31,7 +31,7 @@ import {
 import type { Answer, Call } from '../service.ts'
 import { keyOf, type Row } from '../stored-tables.ts'
 import { normalCell, toSpoken, toStored } from '../values.ts'
-import { command, pick, type World } from '../world.ts'
+import { command, type Learned, pick, type World } from '../world.ts'
 import { rarely, seldom, text, value, which } from './choices.ts'
 import { idOf, nameOf } from './tables.ts'
 
@@ -54,7 +54,7 @@ interface Request {
   readonly isMalformed?: boolean
 }
 
-type RecordRule = (table: Registered, viewer: Viewer) => unknown
+type RecordRule = (table: Registered, viewer: Viewer, learned: Learned) => unknown
 
 const urlOf = (base: string, { pk, query = '' }: Request) =>
   pk === undefined ? `${base}${query}` : `${base}/${encodeURIComponent(pk)}`
@@ -71,16 +71,16 @@ const ask = (world: World, target: Target, request: Request, rule: RecordRule) =
   const { need, isMalformed = false } = request
   if (!target.byToken) {
     const id = idOf(model, target.at)
-    return asAdmin(target.by, callOf(`/admin/tables/${id}/data`, request), () =>
-      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator')
+    return asAdmin(target.by, callOf(`/admin/tables/${id}/data`, request), (_, learned) =>
+      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator', learned)
     )
   }
   const name = nameOf(model, target)
   const base = need === 'read' && request.pk === undefined ? `/data/${name}` : `/data/${name}/records`
-  return asToken([target.by, need, name], callOf(base, request), (token) => {
+  return asToken([target.by, need, name], callOf(base, request), (token, learned) => {
     // A write without the right to it is refused before its body is read.
     if (need !== 'read') assertMay(token, need, name)
-    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token')
+    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', learned)
   })
 }
 
@@ -143,8 +143,8 @@ const create = command(
   (world, { entries, seed, ...target }) => {
     const foreseen = foresee(world.model, target)
     const payload = foreseen ? newBody(foreseen, entries, seed) : {}
-    return ask(world, target, { need: 'create', method: 'POST', payload }, (table, viewer) =>
-      createRecord(world.model, table, viewer, payload)
+    return ask(world, target, { need: 'create', method: 'POST', payload }, (table, viewer, learned) =>
+      createRecord(world.model, table, viewer, payload, learned)
     )
   }
 )
@@ -157,8 +157,8 @@ const fill = command(
     for (const seed of seeds) {
       const foreseen = foresee(world.model, target)
       const payload = foreseen ? newBody(foreseen, [{ at: seed, value: seed % 5, isOdd: false }], seed >> 2) : {}
-      await ask(world, target, { need: 'create', method: 'POST', payload }, (table, viewer) =>
-        createRecord(world.model, table, viewer, payload)
+      await ask(world, target, { need: 'create', method: 'POST', payload }, (table, viewer, learned) =>
+        createRecord(world.model, table, viewer, payload, learned)
       )
     }
   }

@@ -53,6 +53,10 @@ const isSafeKey = ({ key }: StoredTable, values: ReadonlyMap<string, Stored>) =>
   return first !== null && !(typeof first === 'bigint' && first > 2n ** 60n)
 }
 
+const keyMissing = () => {
+  throw new Error('Another program names the key of what it stores.')
+}
+
 const quote = (name: string) => `"${name}"`
 
 /** Only tables that other programs may know how to fill: what is stored behind a boolean or an object is ours. */
@@ -72,7 +76,7 @@ const foreignInsert = command(
     )
     if (!table) return
     const values = valuesFor(table, drawn)
-    if (!isSafeKey(table, values) || !insert(table, values)) return
+    if (!isSafeKey(table, values) || !insert(table, values, keyMissing)) return
     const names = [...values.keys()].map(quote)
     const marks = names.map(() => '?')
     service.foreign(`INSERT INTO ${quote(table.name)} (${names}) VALUES (${marks})`, [...values.values()])
