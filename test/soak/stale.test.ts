@@ -79,6 +79,7 @@ const checkSlowBody = async (t: Test, makeRight: MakeRight) => {
   t.equal(answers.filter((isRefused) => !isRefused).length, 0, `of ${answers.length} bodies`)
 }
 
+t.setTimeout(600_000)
 for (const [kind, makeRight] of Object.entries(rights)) {
   t.test(`nothing that is sent after ${kind} has been acknowledged succeeds`, (t) => checkAtOnce(t, makeRight))
   t.test(`a body begun before ${kind} and ended after it is refused`, (t) => checkSlowBody(t, makeRight))
