@@ -9,9 +9,9 @@ import { startService, withPreload } from '../service-process.ts'
 import { createClient, type Reply } from './http-client.ts'
 
 const ROUNDS = scaled(10)
-/** More writes than may wait (4,096), on so few connections that each sends many without an answer. */
-const SOCKETS = 8
-const WRITES_PER_SOCKET = 640
+/** More writes than may wait (4,096), on connections that each send as many without an answer as they may. */
+const SOCKETS = 640
+const WRITES_PER_SOCKET = 8
 const TRY_MS = 20
 
 /** From one SIGWINCH to the next, every turn of the event loop is late: something holds its thread, at no cost to others. */
@@ -58,7 +58,7 @@ const isOverload = ({ status, headers, body }: Reply) =>
   isFailure(JSON.parse(body)) &&
   /"OVERLOADED"/.test(body)
 
-/** Sends many writes at once down one connection. Gives the heads of the answers. */
+/** Sends writes at once down one connection. Gives the heads of the answers. */
 const pipeline = async () => {
   const socket = connect({ host, port })
   socket.setEncoding('latin1')
