@@ -10,13 +10,17 @@ export const LONGEST_KEY = 8192
 /** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
 const looksNumeric = (text: string) => /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
 
-/** Numeric affinity would find 1 for '01' and '1.0'; a key has one spelling, the one that JSON shows. */
-const parseNumeric = (text: string): SqlValue | undefined => {
-  const integer = parseInteger(text)
-  if (integer !== undefined) return integer
+/** The shortest spelling of a double, which beyond 2^53 is not that of the integer it is. */
+const parseReal = (text: string): SqlValue | undefined => {
   const number = Number(text)
   if (Number.isFinite(number) && String(number) === text) return number
   return looksNumeric(text) ? undefined : text
+}
+
+/** Numeric affinity would find 1 for '01' and '1.0'; a key has one spelling, the one that JSON shows. */
+const parseNumeric = (text: string): SqlValue | undefined => {
+  const integer = parseInteger(text)
+  return integer === undefined ? parseReal(text) : integer
 }
 
 /** JSON shows 1 and 0 as `true` and `false`, and whatever else a boolean column holds as it is. */
@@ -38,7 +42,7 @@ const asItIs = (text: string) => text
 
 const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
   integer: parseNumeric,
-  real: parseNumeric,
+  real: parseReal,
   numeric: parseNumeric,
   boolean: parseBoolean,
   loose: parseNumeric,

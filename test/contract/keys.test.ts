@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { NewField } from '../../schemas/table.ts'
 import type { Statement } from '../../services/database/database.ts'
 import {
   type App,
@@ -9,6 +10,7 @@ import {
   type Client,
   confirms,
   createDatabase,
+  createTable,
   dataOf,
   importTable,
   refuses,
@@ -260,4 +262,17 @@ t.test('a record whose key is a boolean is found by what JSON shows', async (t) 
   t.strictSame(dataOf(await admin.get(path(true))), { on_off: true, n: 11 })
   dataOf(await admin.delete(path(false)))
   t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 1)
+})
+
+t.test('a record whose key is a large double is found by the number that JSON holds', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const fields: NewField[] = [{ name: 'a', jsonType: 'number', isPrimary: true }]
+  const { id } = await createTable(admin, { name: 'doubles', fields })
+  for (const a of [-18522257411224070, 2 ** 60, 1e21, 5, 0.1]) {
+    dataOf(await admin.post(`/admin/tables/${id}/data`, { a }))
+    const path = `/admin/tables/${id}/data/${encodeURIComponent(a)}`
+    t.strictSame(dataOf(await admin.get(path)), { a })
+    dataOf(await admin.delete(path))
+  }
 })

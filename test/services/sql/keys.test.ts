@@ -55,6 +55,16 @@ t.test('a key is compared in each collation that its index may have, which toget
   t.equal(keyMatch(rowid), '"id" = ?')
 })
 
+t.test('a key of a REAL column is a double in its shortest spelling', async (t) => {
+  const real = structure([['k', 'number', 'REAL', 'REAL']])
+  t.strictSame(parseKey(real, '5'), forEachCollation([5]))
+  t.strictSame(parseKey(real, '-18522257411224070'), forEachCollation([-18522257411224072]))
+  t.strictSame(parseKey(real, '1e+21'), forEachCollation([1e21]))
+  t.strictSame(parseKey(real, 'x'), forEachCollation(['x']))
+  for (const spelling of ['5.0', '-0', '9223372036854775807', '1e21'])
+    t.equal(parseKey(real, spelling), undefined, spelling)
+})
+
 t.test('a key of a boolean column is spelled as JSON shows it', async (t) => {
   const flag = structure([['k', 'boolean', 'NUMERIC', 'BOOLEAN']])
   t.strictSame(parseKey(flag, 'true'), forEachCollation([1n]))
