@@ -56,9 +56,10 @@ export const fold = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.
 
 export const isNumeric = ({ jsonType }: Field) => jsonType === 'integer' || jsonType === 'number'
 
+/** Integers in their one spelling are exact; whatever else is written as a number is a double. */
 const numberIn = (q: string) => {
-  if (/^-?\d+$/.test(q)) return BigInt(q)
-  return /^-?\d+\.\d+$/.test(q) ? Number(q) : undefined
+  if (/^(?:0|-?[1-9]\d*)$/.test(q) && isInt64(BigInt(q))) return BigInt(q)
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(q) && Number.isFinite(Number(q)) ? Number(q) : undefined
 }
 
 /** Whether `q` is found in this value of this field. */
