@@ -6,8 +6,8 @@ import { DomainError } from '../services/errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /**
- * Requests of one connection that may wait for their answers. Node begins with each as soon as it has come, 2,000 of them
- * where a single packet holds as many, and keeps what is ready behind an answer that nobody reads.
+ * Requests of one connection that may wait for their answers. Node begins with each as soon as it has come, 2,000 of
+ * them where a single packet holds as many, and keeps what is ready behind an answer that nobody reads.
  */
 const MOST_UNANSWERED = 8
 
@@ -33,13 +33,15 @@ function* unanswered(socket: Socket): Generator<Exchange> {
   }
 }
 
-/** Node tells of the end of a connection the answer at its head alone: those behind would wait, and keep what they hold. */
+/**
+ * Node tells of the end of a connection the answer at its head alone: those behind would wait, and keep what they hold.
+ * They are told as it is, so that whatever is sent to them later is let go as well.
+ */
 const endAll = (socket: Socket) => {
   for (const { response } of unanswered(socket)) {
-    if (response.socket === null) {
-      response.destroyed = true
-      response.emit('close')
-    }
+    if (response.socket !== null) continue
+    Object.assign(response, { destroyed: true, _closed: true })
+    response.emit('close')
   }
 }
 

@@ -40,22 +40,22 @@ const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) =>
   let isClosed = false
   let isRunning = false
   let isStale = false
-  const reloadUntilFresh = async () => {
-    while (isStale && !isClosed) {
-      isStale = false
-      await reload()
-    }
-  }
   const run = async () => {
     clearTimeout(retry)
     isStale = true
     if (isRunning) return
     isRunning = true
-    await reloadUntilFresh().catch((error) => {
+    try {
+      while (isStale && !isClosed) {
+        isStale = false
+        await reload()
+      }
+    } catch (error) {
       fastify.log.error({ err: error }, 'Tables and tokens could not be read anew; trying again.')
       retry = setTimeout(run, RELOAD_RETRY_MS).unref()
-    })
-    isRunning = false
+    } finally {
+      isRunning = false
+    }
   }
   fastify.database.onForeignCommit(run)
   // The database closes after this, and its last batch notices commits as well.

@@ -17,8 +17,9 @@ const unreadBeside = ({ server: { server } }: FastifyReply) => unread.get(server
 const tooMuchUnread = () =>
   overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
 
-/** Counts an answer until it has gone out, or its connection has. */
+/** Counts an answer until it has gone out, or its connection has, which may have been before it was made. */
 const countUnread = (reply: FastifyReply, length: number) => {
+  if (reply.raw.destroyed) return
   const { server } = reply.server
   unread.set(server, unreadBeside(reply) + length)
   reply.raw.once('close', () => unread.set(server, unreadBeside(reply) - length))

@@ -28,8 +28,7 @@ export const errorCatalogue = {
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
   MALFORMED_REQUEST: {
     kind: 'invalid',
-    meaning:
-      'The request line, a header, the path or the query cannot be read; the body, or too many requests at once, arrive as they should not.'
+    meaning: 'The request line, a header, the path, the query or the way in which the body is sent cannot be taken.'
   },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The call needs confirm=true.' },

@@ -86,6 +86,35 @@ t.test(
   }
 )
 
+t.test('an answer that is made when its client has gone is not counted', async (t) => {
+  const CREATORS = 40
+  const { write } = app.database
+  let waiting = 0
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const ended: Promise<unknown>[] = []
+  app.database.write = async (unit) => {
+    waiting += 1
+    await opened
+    const written = write(unit)
+    ended.push(written)
+    return written
+  }
+  const creators = await Promise.all(Array.from({ length: CREATORS }, () => ask(CREATE)))
+  await until(async () => (await list()).statusCode === 200 && waiting === CREATORS)
+  const gone = Promise.all(creators.map(({ server }) => once(server, 'close')))
+  for (const { client } of creators) client.destroy()
+  await gone
+  open()
+  await until(async () => (await list()).statusCode === 200 && ended.length === CREATORS)
+  await Promise.all(ended)
+  app.database.write = write
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  t.equal((await list()).statusCode, 200)
+})
+
 t.test('a connection on which nothing moves is closed', async (t) => {
   t.equal(app.server.timeout, 120_000)
   app.server.setTimeout(200)

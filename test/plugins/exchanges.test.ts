@@ -87,6 +87,20 @@ t.test('what stands behind an answer that nobody reads is let go with its connec
     t.ok(files() <= before, `${files()} files, ${before} before`)
   })
 
+  await t.test('files that are opened when the client has gone', { skip: noDescriptors }, async (t) => {
+    const files = () => readdirSync('/proc/self/fd').length
+    const before = files()
+    for (let round = 0; round < 60; round += 1) {
+      const socket = connect({ host: '127.0.0.1', port })
+      socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(MOST), () =>
+        setTimeout(() => socket.destroy(), round % 6)
+      )
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    for (let tries = 0; files() > before && tries < 100; tries += 1) await wait(20)
+    t.ok(files() <= before, `${files()} files, ${before} before`)
+  })
+
   await t.test('readers that exports hold', async (t) => {
     const sorted = `/admin/tables/${id}/export?order=n`
     await leave(`${get(`/admin/tables/${id}/export`)}${get(sorted).repeat(2)}`)
