@@ -23,15 +23,14 @@ const fail = ({ code, message }: PlainError): never => {
 
 /** Characters from which a text is worth a place, and from which no stream takes another before it has left. */
 const LARGE = 128 * 1024
-/** Of UTF-8, for one of UTF-16's units. */
-const MOST_BYTES = 3
 const encoder = new TextEncoder()
 
-/** Puts a large `text` into the place, and its length in bytes into the row; leaves it where it may not fit. */
+/** Puts a large `text` into the place, and its length in bytes into the row; leaves it where it does not fit. */
 const putText = (row: Row, place: SharedArrayBuffer): Row => {
   const { text } = row
-  if (typeof text !== 'string' || text.length < LARGE || text.length * MOST_BYTES > place.byteLength) return row
-  return { ...row, text: encoder.encodeInto(text, new Uint8Array(place)).written }
+  if (typeof text !== 'string' || text.length < LARGE) return row
+  const { read, written } = encoder.encodeInto(text, new Uint8Array(place))
+  return read === text.length ? { ...row, text: written } : row
 }
 
 /**

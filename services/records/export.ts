@@ -21,8 +21,8 @@ const LINE_END = '\r\n'
 const TARGET_CHUNK = 256 * 1024
 /** Bytes that a step of more than one row may give: rows may grow wider on the way. */
 const LARGEST_CHUNK = 4 * TARGET_CHUNK
-/** Bytes; a character takes three of UTF-8 at most. */
-const PLACE_SIZE = 3 * LARGEST_CHUNK
+/** Bytes; what is larger, as few steps are, is copied. */
+const PLACE_SIZE = 2 * TARGET_CHUNK
 const FIRST_ROWS = 1
 const MOST_ROWS = 2000
 /** How many times as many rows as the last a step may have. */
