@@ -18,4 +18,5 @@ export const textLiteral = (text: string) => {
 }
 
 /** Folds case as SQLite compares names: ASCII only. */
-export const foldName = (name: string) => name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+export const foldName = (name: string) =>
+  /[A-Z]/.test(name) ? name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : name
