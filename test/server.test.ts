@@ -8,10 +8,14 @@ import { temporaryDirectory } from './helpers.ts'
 import type { Environment } from './plain-process.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
-/** What server.ts itself does is covered here. Without a word on it, the first administrator's password is made up. */
-const launch = (t: Test, env: Environment) => runService(t, { ADMIN_PASSWORD: undefined, ...env }, { isCovered: true })
+/** For what no other test of server.ts runs: slower by a second. */
+const COVERED = { isCovered: true }
 
-const start = async (t: Test, env: Environment) => assertListening(await launch(t, env))
+/** Without a word on it, the first administrator's password is made up. */
+const launch = (t: Test, env: Environment, options = {}) =>
+  runService(t, { ADMIN_PASSWORD: undefined, ...env }, options)
+
+const start = async (...launched: Parameters<typeof launch>) => assertListening(await launch(...launched))
 
 /** Runs before the server in its process, and does something to it on SIGWINCH. */
 const withFault = (onSignal: string, onThread = '') =>
@@ -30,8 +34,8 @@ const stop = async ({ end }: Service) => {
 }
 
 /** Waits for the end of a server that refuses to start. */
-const refusal = async (t: Test, env: Environment) => {
-  const { ended, lines } = await launch(t, env)
+const refusal = async (...launched: Parameters<typeof launch>) => {
+  const { ended, lines } = await launch(...launched)
   const [code] = await ended
   return { code, output: lines.join('\n') }
 }
@@ -45,7 +49,7 @@ const logIn = (address: string, password: string) =>
 
 t.test('the first start makes an administrator, prints the password once, and SIGTERM ends it with 0', async (t) => {
   const DATA_DIR = join(temporaryDirectory(t), 'new', 'data')
-  const first = await start(t, { DATA_DIR })
+  const first = await start(t, { DATA_DIR }, COVERED)
   const password = /password\s+(\S+)/.exec(first.lines.join('\n'))?.[1] ?? ''
   t.equal((await logIn(first.address, password)).status, 200)
   t.equal((await logIn(first.address, 'something else')).status, 401)
@@ -59,14 +63,14 @@ t.test('the first start makes an administrator, prints the password once, and SI
 })
 
 t.test('a short ADMIN_PASSWORD is taken, with a warning', async (t) => {
-  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' })
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' }, COVERED)
   t.equal((await logIn(server.address, 'short')).status, 200)
   t.equal(await stop(server), 0)
   t.match(server.complaints, [/ADMIN_PASSWORD is shorter than 8/])
 })
 
 t.test('a bad variable stops the start, by name', async (t) => {
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' })
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: .*PORT must be an integer/)
 })
@@ -80,7 +84,7 @@ t.test('a secret that can be guessed stops the start, before a password is made 
 })
 
 t.test('a host that is not of this machine stops the start', async (t) => {
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' })
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' }, COVERED)
   t.equal(code, 1)
   t.match(
     output,
@@ -95,7 +99,7 @@ t.test('a port that may not be taken stops the start with the reason', async (t)
       setImmediate(() => this.emit('error', error))
       return this
     }`)
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...preload })
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...preload }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: listen EACCES: permission denied/)
 })
@@ -123,7 +127,7 @@ t.test('a database that is named and not there stops the start, and is not made'
 })
 
 t.test('the line with the address says when every address of the machine is open', async (t) => {
-  const open = await start(t, { DATA_DIR: temporaryDirectory(t), HOST: '0.0.0.0' })
+  const open = await start(t, { DATA_DIR: temporaryDirectory(t), HOST: '0.0.0.0' }, COVERED)
   t.match(open.lines.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
   const local = await start(t, { DATA_DIR: temporaryDirectory(t) })
   t.notMatch(local.lines.join('\n'), /every other address/)
@@ -136,12 +140,13 @@ t.test('a port that is taken stops the start, and frees the database', async (t)
   await once(taken, 'listening')
   t.teardown(() => taken.close())
   const DATA_DIR = temporaryDirectory(t)
-  const { code, output } = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
+  const PORT = String((taken.address() as AddressInfo).port)
+  const { code, output } = await refusal(t, { DATA_DIR, PORT }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: 127\.0\.0\.1:\d+ is taken \(EADDRINUSE\)\. Set PORT/)
   t.match(output, /The administrator above has been made; keep the password\./)
   const password = /password\s+(\S+)/.exec(output)?.[1] ?? ''
-  const again = await refusal(t, { DATA_DIR, PORT: String((taken.address() as AddressInfo).port) })
+  const again = await refusal(t, { DATA_DIR, PORT }, COVERED)
   t.notMatch(again.output, /keep the password/)
   const freed = await start(t, { DATA_DIR })
   t.equal((await logIn(freed.address, password)).status, 200)
@@ -160,7 +165,8 @@ t.test('a second process on the same file is refused, and the first goes on', as
 
 t.test('when the writer thread dies, the process says so and ends with 1', async (t) => {
   const fault = withFault('workers[0].terminate()')
-  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ...fault })
+  const env = { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ...fault }
+  const server = await start(t, env, COVERED)
   t.equal((await logIn(server.address, 'correct horse')).status, 200)
   server.child.kill('SIGWINCH')
   t.equal((await server.ended)[0], 1)
@@ -169,14 +175,14 @@ t.test('when the writer thread dies, the process says so and ends with 1', async
 
 t.test('when the writer thread dies before the service is built, the process says so too', async (t) => {
   const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...fault })
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...fault }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: The writer thread has ended/)
 })
 
 t.test('an error that nobody catches is logged, and ends the process in order', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
-  const server = await start(t, { DATA_DIR, ...withFault("throw new Error('a fault of ours')") })
+  const server = await start(t, { DATA_DIR, ...withFault("throw new Error('a fault of ours')") }, COVERED)
   server.child.kill('SIGWINCH')
   t.equal((await server.ended)[0], 1)
   t.match(server.lines.join('\n'), /a fault of ours/)
@@ -189,7 +195,7 @@ t.test('ACCESS_LOG writes a line per request, without its credentials', async (t
     ADMIN_PASSWORD: 'correct horse',
     ACCESS_LOG: 'true'
   }
-  const server = await start(t, env)
+  const server = await start(t, env, COVERED)
   await fetch(`${server.address}/data/cats`, { headers: { authorization: 'Bearer rh_canary' } })
   t.equal(await stop(server), 0)
   const log = server.lines.join('\n')
@@ -205,7 +211,7 @@ t.test('ACCESS_LOG does not lower a level that says more', async (t) => {
 })
 
 t.test('a request in flight finishes when the service is told to stop', async (t) => {
-  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' })
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' }, COVERED)
   const body = JSON.stringify({ name: 'admin', password: 'correct horse' })
   const login = request(`${server.address}/auth/login`, {
     method: 'POST',

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
 
@@ -39,9 +40,9 @@ const ask = async (requests = LIST) => {
 
 const list = () => token.get('/data/wide')
 
-/** Calls until it is so; the test's own time limit ends it otherwise. */
+/** Asks until it is so; the test's own time limit ends it otherwise. */
 const until = async (isSo: () => Promise<boolean>) => {
-  while (!(await isSo()));
+  while (!(await isSo())) await wait(20)
 }
 
 t.test('so much may wait to be read; more large answers are refused, small ones are not', async (t) => {
@@ -111,7 +112,7 @@ t.test('an answer that is made when its client has gone is not counted', async (
   await until(async () => (await list()).statusCode === 200 && ended.length === CREATORS)
   await Promise.all(ended)
   app.database.write = write
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await wait(100)
   t.equal((await list()).statusCode, 200)
 })
 
