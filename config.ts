@@ -6,6 +6,9 @@ import { phraseOf } from './schemas/phrases.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
+/** Bytes; V8 makes no text of more than 2^29 - 24 characters. */
+const LARGEST_BODY = 500 * 2 ** 20
+
 /** Every setting, each an environment variable of the same name. README.md shows the same table. */
 const ConfigSchema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
@@ -19,7 +22,7 @@ const ConfigSchema = Type.Object({
   REQUIRE_PASSWORD_CHANGE: Type.Boolean({ default: false }),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
   MAX_PAGE_SIZE: Type.Integer({ default: 1000, minimum: 1, maximum: 10_000 }),
-  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: 1_073_741_824, description: 'Bytes.' }),
+  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: LARGEST_BODY, description: 'Bytes.' }),
   CACHE_SIZE: Type.Integer({ default: 64, minimum: 1, maximum: 65_536, description: 'MiB of pages a connection.' }),
   // SQLite's own 1,000 pages copy a page that is changed often again and again: with 48 MiB updates are 1.2 times as
   // fast.
@@ -84,13 +87,17 @@ const ajv = new Ajv({
 })
 const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
 
+/** Requests are logged at `info`; asking for more than that stays asked for. */
+const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
+  ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
+
 /** @throws an Error that names each variable that is wrong, and what it must be. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
     assertFinite(config)
     assertNetworks(config.TRUST_PROXY)
-    return { ...config, CORS_ORIGIN: readOrigins(config.CORS_ORIGIN) }
+    return { ...config, LOG_LEVEL: levelOf(config), CORS_ORIGIN: readOrigins(config.CORS_ORIGIN) }
   }
   const faults = (validate.errors as ErrorObject[]).map((error) => `${error.instancePath.slice(1)} ${says(error)}`)
   throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)

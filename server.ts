@@ -33,10 +33,6 @@ const introduce = ({ name, generatedPassword, isPasswordShort }: FirstAdmin, { P
   }
 }
 
-/** Requests are logged at `info`; asking for more than that stays asked for. */
-const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Config) =>
-  ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
-
 /** Anybody who reaches the machine reaches the service. */
 const EVERY_ADDRESS = ['0.0.0.0', '::']
 
@@ -63,7 +59,7 @@ const start = async () => {
   // The thread of the database starts while the rest of the program is loaded: a fifth of a cold start.
   const opening = startOpening({ config, onDeath })
   const [{ buildApp }, { createVerifier }] = await Promise.all([import('./app.ts'), import('./services/verifier.ts')])
-  const logger = { level: levelOf(config), stream: process.stderr }
+  const logger = { level: config.LOG_LEVEL, stream: process.stderr }
   const app = await buildApp({ config, logger, onDeath, opening, verifyPassword: createVerifier() })
   report = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process ends, to be started again.')

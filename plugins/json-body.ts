@@ -6,8 +6,8 @@ const DEEPEST_BODY = 100
 
 /** Keys, objects and arrays of a body, at any depth. Each of them costs V8 as much as many bytes do. */
 const MOST_PARTS = 20_000
-/** A body of fewer bytes cannot have so many: `[],` is the shortest of them. */
-const SHORTEST_PART = 3
+/** A body of fewer bytes cannot have so many: `[]` is the shortest of them. */
+const SHORTEST_PART = 2
 
 const [QUOTE, BACKSLASH, COLON, BRACKET, BRACE] = [0x22, 0x5c, 0x3a, 0x5b, 0x7b]
 

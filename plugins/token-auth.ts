@@ -40,16 +40,18 @@ export interface TokenAuthOptions {
   readonly flushInterval?: number
 }
 
-const actionNotAllowed = (action: NeededAction, table: string) => {
+const actionNotAllowed = (action: NeededAction, table: string | undefined) => {
   const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
-  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on the table '${shown(table)}'.`, {
+  const object = table === undefined ? 'the table that it is to make' : `the table '${shown(table)}'`
+  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on ${object}.`, {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }
 
-/** @throws ACTION_NOT_ALLOWED */
-const assertAllowed = ({ scope }: LiveToken, action: NeededAction, table: string) => {
-  if (!scope.allows(action, table)) throw actionNotAllowed(action, table)
+/** `table`: undefined where it is not known yet. @throws ACTION_NOT_ALLOWED */
+const assertAllowed = ({ scope }: LiveToken, action: NeededAction, table: string | undefined) => {
+  const isAllowed = table === undefined ? scope.grants(action) : scope.allows(action, table)
+  if (!isAllowed) throw actionNotAllowed(action, table)
 }
 
 /** The boundary where the validated path gets its type. */
@@ -113,9 +115,9 @@ export default fp<TokenAuthOptions>(
     // Before a body is read, which may cost more than to refuse it.
     fastify.addHook('onRoute', (route) => {
       const action = needs.get(route.preHandler)
-      if (action === undefined || action === 'read' || !route.url.includes('/:table')) return
+      if (action === undefined || action === 'read') return
       const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
-        assertAllowed(request.token, action, pathTable(request) as string)
+        assertAllowed(request.token, action, pathTable(request))
         done()
       }
       route.onRequest = [route.onRequest, guard].flat().filter((hook) => hook !== undefined)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
 import {
   IncrementSchema,
@@ -18,7 +18,7 @@ import type { Scope } from '../services/permissions.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
 import { okCreated, okText } from './json-text.ts'
-import { decorateCaller } from './scan-caller.ts'
+import { createCallerOf } from './scan-caller.ts'
 
 const tags = ['data']
 
@@ -32,20 +32,21 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   const mayRead = allow('read')
-  const maySchema = allow('schema')
+  const [mayUpdate, mayDelete, maySchema] = [allow('update'), allow('delete'), allow('schema')]
   /** Asks again whether the token may: what came in between may have ended its right. */
-  const confirmSchema = (request: FastifyRequest, reply: FastifyReply) => () =>
-    maySchema.call(fastify, request, reply, () => {})
+  const again = (may: preHandlerHookHandler, reply: FastifyReply) => () => {
+    may.call(fastify, reply.request, reply, () => {})
+  }
 
   /** Rights are asked for again, and which fields are hidden. */
   const confirm = async (reply: FastifyReply) => {
     const { request } = reply
     const { structure, name } = request.table
-    mayRead.call(fastify, request, reply, () => {})
+    again(mayRead, reply)()
     if (!isDeepStrictEqual(structure, request.table.structure)) throw changedMeanwhile(name)
   }
 
-  decorateCaller(fastify, { callerId: ({ token }) => `token ${token.id}`, confirm })
+  const callerOf = createCallerOf({ callerId: ({ token }) => `token ${token.id}`, confirm })
   fastify.addHook('onRequest', fastify.authenticateToken)
 
   fastify.get(
@@ -74,7 +75,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: maySchema
     },
-    async (request, reply) => ok(toVisibleTable(await tables.create(request.body, confirmSchema(request, reply))))
+    async (request, reply) => ok(toVisibleTable(await tables.create(request.body, again(maySchema, reply))))
   )
 
   fastify.post(
@@ -92,7 +93,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { table, body } = request
-      return ok(toVisibleTable(await tables.addField(table.id, body.field, confirmSchema(request, reply))))
+      return ok(toVisibleTable(await tables.addField(table.id, body.field, again(maySchema, reply))))
     }
   )
 
@@ -109,7 +110,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: mayRead
     },
-    async (request, reply) => okText(reply, await records.list(viewOf(request), request.query, reply))
+    async (request, reply) => okText(reply, await records.list(viewOf(request), request.query, callerOf(reply)))
   )
 
   fastify.get(
@@ -139,7 +140,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: mayRead
     },
-    async (request, reply) => okText(reply, await records.read(viewOf(request), request.params.pk, reply))
+    async (request, reply) => okText(reply, await records.read(viewOf(request), request.params.pk, callerOf(reply)))
   )
 
   fastify.post(
@@ -169,10 +170,10 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: OkSchema }
       },
-      preHandler: allow('update')
+      preHandler: mayUpdate
     },
-    async (request) => {
-      await records.update(viewOf(request), request.params.pk, request.body)
+    async (request, reply) => {
+      await records.update(viewOf(request), request.params.pk, request.body, again(mayUpdate, reply))
       return done()
     }
   )
@@ -187,10 +188,10 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableRecordParamsSchema,
         response: { 200: OkSchema }
       },
-      preHandler: allow('delete')
+      preHandler: mayDelete
     },
-    async (request) => {
-      await records.remove(viewOf(request), request.params.pk)
+    async (request, reply) => {
+      await records.remove(viewOf(request), request.params.pk, again(mayDelete, reply))
       return done()
     }
   )
@@ -206,10 +207,10 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: IncrementSchema,
         response: { 200: OkSchema }
       },
-      preHandler: allow('update')
+      preHandler: mayUpdate
     },
-    async (request) => {
-      await records.increment(viewOf(request), request.body)
+    async (request, reply) => {
+      await records.increment(viewOf(request), request.body, again(mayUpdate, reply))
       return done()
     }
   )

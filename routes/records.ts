@@ -12,7 +12,7 @@ import {
 import { administratorView } from '../services/records/view.ts'
 import { sendCsv } from './csv-reply.ts'
 import { okCreated, okText } from './json-text.ts'
-import { decorateCaller } from './scan-caller.ts'
+import { createCallerOf } from './scan-caller.ts'
 
 const tags = ['records']
 
@@ -20,7 +20,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, clock, authenticateAdmin } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
 
-  decorateCaller(fastify, {
+  const callerOf = createCallerOf({
     callerId: ({ admin }) => `admin ${admin.id}`,
     confirm: ({ request }) => authenticateAdmin(request)
   })
@@ -37,7 +37,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(PageSchema) }
       }
     },
-    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query, reply))
+    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query, callerOf(reply)))
   )
 
   fastify.get(
@@ -54,7 +54,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ params, query }, reply) => {
       const view = viewOf(params.id)
-      const chunks = await exports.exportCsv(view, query, reply)
+      const chunks = await exports.exportCsv(view, query, callerOf(reply))
       return sendCsv(reply, view.table.name, clock(), chunks)
     }
   )
@@ -70,7 +70,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(RecordSchema) }
       }
     },
-    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk, reply))
+    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk, callerOf(reply)))
   )
 
   fastify.post(
@@ -100,8 +100,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params, body }) => {
-      await records.update(viewOf(params.id), params.pk, body)
+    async ({ params, body }, reply) => {
+      await records.update(viewOf(params.id), params.pk, body, callerOf(reply).confirm)
       return done()
     }
   )
@@ -117,8 +117,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params }) => {
-      await records.remove(viewOf(params.id), params.pk)
+    async ({ params }, reply) => {
+      await records.remove(viewOf(params.id), params.pk, callerOf(reply).confirm)
       return done()
     }
   )

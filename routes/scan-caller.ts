@@ -1,11 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../services/database/database.ts'
 import { overloaded } from '../services/errors.ts'
-
-declare module 'fastify' {
-  /** A reply stands for who waits for it: services hand it on with what they ask of the database. */
-  interface FastifyReply extends Caller {}
-}
 
 interface Waiting {
   readonly callerId: (request: FastifyRequest) => string
@@ -16,15 +11,13 @@ interface Waiting {
 /** Nobody reads it. */
 const gone = () => overloaded('The connection has gone.', 1)
 
-/** Makes each reply of a plugin a `Caller`, at no cost to those that wait for no reader thread. */
-export const decorateCaller = (fastify: FastifyInstance, { callerId, confirm }: Waiting) => {
-  fastify.decorateReply('callerId', {
-    getter() {
-      return callerId(this.request)
+/** Makes the function by which the routes of an area say who waits for what they ask of the database. */
+export const createCallerOf =
+  ({ callerId, confirm }: Waiting) =>
+  (reply: FastifyReply): Caller => ({
+    callerId: callerId(reply.request),
+    confirm: async () => {
+      if (reply.request.socket.destroyed) throw gone()
+      await confirm(reply)
     }
   })
-  fastify.decorateReply('confirm', async function (this: FastifyReply) {
-    if (this.request.socket.destroyed) throw gone()
-    await confirm(this)
-  })
-}

@@ -16,6 +16,8 @@ const grants: Record<Action, readonly NeededAction[]> = {
 export interface Scope {
   /** Whether anything at all may be done with the table. */
   reaches(table: string): boolean
+  /** Whether there may be a table with which it may be done. */
+  grants(action: NeededAction): boolean
   allows(action: NeededAction, table: string): boolean
 }
 
@@ -30,6 +32,7 @@ export const createScope = ({ tables, actions }: Permissions): Scope => {
   const includes = (table: string) => isUnbounded || names.has(table) || names.has(foldName(table))
   return {
     reaches: (table) => granted.size > 0 && includes(table),
+    grants: (action) => granted.has(action),
     allows: (action, table) => granted.has(action) && includes(table)
   }
 }

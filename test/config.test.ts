@@ -46,6 +46,8 @@ t.test('a bad variable is named, with what it must be', async (t) => {
   t.throws(() => readConfig({ ACCESS_LOG: 'yes' }), { message: /ACCESS_LOG must be true or false/ })
   for (const name of ['ADMIN_PASSWORD', 'JWT_SECRET', 'DATABASE', 'DATA_DIR'])
     t.throws(() => readConfig({ [name]: '' }), { message: new RegExp(`${name} is empty; leave it out`) })
+  t.equal(readConfig({ BODY_LIMIT: '524288000' }).BODY_LIMIT, 500 * 2 ** 20)
+  t.throws(() => readConfig({ BODY_LIMIT: '524288001' }), { message: /BODY_LIMIT must be 524288000 at most/ })
   t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), {
     message: /BODY_LIMIT must be 1024 or more; LOG_LEVEL must be one of fatal, error/
   })
@@ -55,6 +57,13 @@ t.test('no text is taken for an infinity, which would pass every limit', async (
   for (const text of ['1e400', '-1e400', 'Infinity'])
     t.throws(() => readConfig({ SESSION_TTL: text }), { message: /SESSION_TTL must be a finite number/ }, text)
   t.equal(readConfig({ SESSION_TTL: '3600' }).SESSION_TTL, 3600)
+})
+
+t.test('ACCESS_LOG raises the level to that of requests, and lowers none', async (t) => {
+  const level = (LOG_LEVEL: string, ACCESS_LOG = 'true') => readConfig({ LOG_LEVEL, ACCESS_LOG }).LOG_LEVEL
+  for (const less of ['silent', 'error', 'warn', 'info']) t.equal(level(less), 'info', less)
+  for (const more of ['debug', 'trace']) t.equal(level(more), more)
+  t.equal(level('warn', 'false'), 'warn')
 })
 
 t.test('TRUST_PROXY takes addresses and networks', async (t) => {

@@ -33,6 +33,13 @@ const foreignCode = () =>
     }
   )
 
+const parentMissing = () =>
+  new DomainError(
+    'STRUCTURE_CHANGED',
+    'A foreign key or a trigger of the stored table names another table that is not there, or has no such key.',
+    { hint: 'Create that table as it is expected to be, or change this one, with the program that made them.' }
+  )
+
 const notWritable = () =>
   new DomainError('STRUCTURE_CHANGED', 'SQLite cannot write to the stored table as it is registered.', {
     hint: 'Refresh the table: POST /admin/tables/:id/refresh. Views cannot be written to, nor can generated columns.'
@@ -40,6 +47,14 @@ const notWritable = () =>
 
 const constraint = (message: string) =>
   new DomainError('CONSTRAINT_VIOLATION', message, { hint: 'The schema lists the fields and their types.' })
+
+const incomputable = () =>
+  constraint('An expression of the table (a check, an index, a default or a generated column) fails for the values.')
+
+const incomputableRecord = () =>
+  new DomainError('STRUCTURE_CHANGED', 'A generated column of the stored table fails for one of its records.', {
+    hint: 'Correct the record, or hide the column, if you may: PUT /admin/tables/:id.'
+  })
 
 /**
  * SQLite's extended result codes (https://sqlite.org/rescode.html) as domain errors. Primary codes stand for all of
@@ -76,6 +91,10 @@ const byCode: Record<string, (message: string) => DomainError> = {
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 
+/** What SQLite says of an expression that cannot be computed. Of ours none fails, whatever the values are. */
+const INCOMPUTABLE =
+  /^malformed JSON|^bad JSON path|^JSON path error|^JSON cannot hold|^integer overflow|pattern too complex|^ESCAPE expression|^non-deterministic use of/
+
 /** SQLite gives these the code SQLITE_ERROR, or one that begins so; only the text tells them apart. */
 const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
   [
@@ -85,7 +104,9 @@ const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table has a field of this name already.')],
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, foreignCode],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
-  [/^no such (?:table|column)|^foreign key mismatch|has no column named/, structureChanged]
+  [INCOMPUTABLE, incomputable],
+  [/^foreign key mismatch|^no such table: main\./, parentMissing],
+  [/^no such (?:table|column)|has no column named/, structureChanged]
 ]
 
 /** The domain error for a failure of SQLite, or the failure itself where it can only be a fault of ours. */
@@ -99,6 +120,8 @@ export const toDomainError = ({ code, message, statement }: PlainError): Error =
   return Object.assign(new Error(message), { code })
 }
 
-/** The same for reads: what SQLite cannot make at once is a page of large records. */
-export const toReadError = (error: PlainError): Error =>
-  error.code === 'SQLITE_TOOBIG' ? answerTooLarge() : toDomainError(error)
+/** The same for reads, where no value was sent: what SQLite cannot make at once is a page of large records. */
+export const toReadError = (error: PlainError): Error => {
+  if (error.code === 'SQLITE_TOOBIG') return answerTooLarge()
+  return INCOMPUTABLE.test(error.message) ? incomputableRecord() : toDomainError(error)
+}

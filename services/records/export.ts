@@ -58,9 +58,8 @@ const nextStep = (count: number, bytes: number) =>
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own, in its caller's turn. */
-  async function* byKey(selection: Selection, csv: RecordText, { callerId }: Caller): AsyncGenerator<Chunk> {
-    const turn = { callerId, confirm: async () => {} }
-    const reader = { scan: (statement: Scan) => db.scan(statement, turn) }
+  async function* byKey(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
+    const reader = { scan: (statement: Scan) => db.scan(statement, caller) }
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
     let from = descending ? INT64.last : INT64.first
@@ -124,6 +123,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, caller: Caller): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
+      await caller.confirm()
       yield ''
       yield header
       for (; !step.done; step = await rows.next()) {

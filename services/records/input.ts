@@ -5,25 +5,18 @@ import { DomainError, type Fault, invalid, MOST_DETAILS, pointer, shown } from '
 import { kindOf } from '../sql/column-kind.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
-import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
+import { type Column, isFilledIn, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
 import { type Checked, checkValue } from './values.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
 
-const isTimestamp = ({ structure }: RegisteredTable, { name }: Column) =>
-  structure.autoTimestamps && TIMESTAMPS.includes(name)
-
-export const isWritable = (table: RegisteredTable, column: Column) =>
-  !column.isReadonly && !column.isGenerated && !isTimestamp(table, column)
-
-/** The database makes this value where none is sent. */
-const isOptional = (table: RegisteredTable, column: Column) =>
-  column.isGenerated ||
-  isTimestamp(table, column) ||
+/** A value is made where none is sent. */
+const isOptional = ({ structure }: RegisteredTable, column: Column) =>
+  isFilledIn(structure, column) ||
   column.defaultValue !== null ||
-  (column.isPrimary ? table.structure.isRowidKey : column.nullable)
+  (column.isPrimary ? structure.isRowidKey : column.nullable)
 
 const detail = (name: string, { code, message, below = '' }: Fault): ErrorDetail => ({
   path: pointer(name) + below,
@@ -86,7 +79,7 @@ const timestamps = ({ structure }: RegisteredTable, now: number): Assignment[] =
 /** What a new record stores. @throws VALIDATION_FAILED with every fault */
 export const readNewRecord = (view: View, body: RecordBody, now: number): readonly Assignment[] => {
   const assignments = readBody(view, body)
-  const refused = assignments.filter(([column]) => !isWritable(view.table, column))
+  const refused = assignments.filter(([column]) => column.isReadonly)
   if (refused.length > 0) {
     throw invalid(refused.map(([{ name }]) => detail(name, READ_ONLY)))
   }
@@ -126,7 +119,7 @@ const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]
 export const readChanges = (view: View, pk: string, body: RecordBody): Changes => {
   const sent = readBody(view, body)
   refuseOtherKey(view, pk, sent)
-  const changes = (column: Column) => !column.isPrimary && isWritable(view.table, column)
+  const changes = (column: Column) => !column.isPrimary && !column.isReadonly
   const assignments = sent.filter(([column]) => changes(column))
   if (assignments.length === 0) {
     throw invalid(
@@ -135,7 +128,7 @@ export const readChanges = (view: View, pk: string, body: RecordBody): Changes =
     )
   }
   // The other parts of the key are what is stored, or they would have been refused.
-  const unchanged = sent.filter(([column]) => (column.isPrimary ? isUntyped(column) : !isWritable(view.table, column)))
+  const unchanged = sent.filter(([column]) => (column.isPrimary ? isUntyped(column) : column.isReadonly))
   return { assignments, unchanged }
 }
 

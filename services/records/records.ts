@@ -6,8 +6,7 @@ import {
   type Row,
   type SqlValue,
   type Statement,
-  UnexpectedChanges,
-  type WriteResult
+  UnexpectedChanges
 } from '../database/database.ts'
 import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
 import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
@@ -24,10 +23,11 @@ import {
 } from '../sql/lists.ts'
 import type { RecordText } from '../sql/record-text.ts'
 import type { Column, RegisteredTable } from '../tables/registered-table.ts'
-import { isWritable, readChanges, readNewRecord, refuseChanged } from './input.ts'
+import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { createPlans } from './plans.ts'
 import {
   ambiguousKey,
+  lostToTrigger,
   noNumber,
   overflow,
   refusedByConstraint,
@@ -49,6 +49,16 @@ interface RecordServiceOptions {
   readonly maxPageSize: number
 }
 
+/** Rejects, or throws, where the caller has lost its right to a write that is tried once more. */
+type Confirm = () => unknown
+
+interface RowWrite {
+  readonly write: () => Promise<unknown>
+  /** Why it met no row, though there is one. */
+  readonly why: () => Error | Promise<Error>
+  readonly confirm: Confirm
+}
+
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
 
@@ -65,6 +75,16 @@ const isKeyOrder = ({ table, order }: Selection) => {
   if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
 }
+
+/** Whether a write has met the rows that it expects. */
+const hasMet = (write: Promise<unknown>) =>
+  write.then(
+    () => true,
+    (error) => {
+      if (error instanceof UnexpectedChanges) return false
+      throw error
+    }
+  )
 
 /** @throws VALIDATION_FAILED where the page was too large to be made */
 const madeText = (row: Row | undefined) => {
@@ -92,20 +112,18 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return rows.length
   }
 
-  /** Runs a write on one row; when it met none, `why` tells a missing record from another reason. */
-  const writeRow = async (
-    view: View,
-    pk: string,
-    unit: Promise<readonly WriteResult[]>,
-    why: () => Error | Promise<Error>
-  ) => {
-    try {
-      await unit
-    } catch (error) {
-      if (!(error instanceof UnexpectedChanges)) throw error
+  /**
+   * Runs a write on one row. Where it meets none although there is one, the record may have been made after the write:
+   * it is tried once more, if the caller still may.
+   */
+  const writeRow = async (view: View, pk: string, { write, why, confirm }: RowWrite) => {
+    for (const isLast of [false, true]) {
+      if (await hasMet(write())) return
       const found = await count(view, pk)
+      if (found === 0) throw recordNotFound(pk)
       if (found > 1) throw ambiguousKey(pk)
-      throw found === 0 ? recordNotFound(pk) : await why()
+      if (isLast) throw await why()
+      await confirm()
     }
   }
 
@@ -126,37 +144,45 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const assignments = readNewRecord(view, body, clock())
     const unit = hasTriggers(table) ? statements.insertThenRead(assignments) : [statements.insert(assignments)]
     const results = await totals.follow(table, 1, write(view, ...unit)).catch((error) => {
-      throw error instanceof UnexpectedChanges ? ignored(table) : error
+      if (!(error instanceof UnexpectedChanges)) throw error
+      throw error.statement === 0 ? ignored(table) : lostToTrigger()
     })
     return String(results.at(-1)?.rows[0]?.record)
   }
 
-  const update = async (view: View, pk: string, body: RecordBody): Promise<void> => {
+  const update = async (view: View, pk: string, body: RecordBody, confirm: Confirm = () => {}): Promise<void> => {
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
     const statement = view.statements.update({ key, assignments, unchanged, now: clock() })
     const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
-    await writeRow(view, pk, write(view, statement), why)
+    await writeRow(view, pk, { write: () => write(view, statement), why, confirm })
   }
 
-  const remove = async (view: View, pk: string): Promise<void> => {
-    const unit = write(view, view.statements.remove(keyOf(view, pk))).catch((error) => {
-      throw hasCode(error, 'FOREIGN_KEY_VIOLATION') ? stillReferredTo(pk) : error
-    })
-    await writeRow(view, pk, totals.follow(view.table, -1, unit), () => ignored(view.table))
+  const remove = async (view: View, pk: string, confirm: Confirm = () => {}): Promise<void> => {
+    const statement = view.statements.remove(keyOf(view, pk))
+    const removeRow = () =>
+      write(view, statement).catch((error) => {
+        throw hasCode(error, 'FOREIGN_KEY_VIOLATION') ? stillReferredTo(pk) : error
+      })
+    const follow = () => totals.follow(view.table, -1, removeRow())
+    await writeRow(view, pk, { write: follow, why: () => ignored(view.table), confirm })
   }
 
-  const incrementable = ({ table, columns }: View, name: string): Column => {
+  const incrementable = ({ columns }: View, name: string): Column => {
     const column = columns.get(name)
     if (!column)
       throw invalid([{ path: '/field', code: 'unknown', message: `'${shown(name)}' is no field of this table.` }])
-    if (!isNumeric(column) || column.isPrimary || !isWritable(table, column)) {
+    if (!isNumeric(column) || column.isPrimary || column.isReadonly) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
     return column
   }
 
-  const increment = async (view: View, { pk, field, count = 1 }: Increment): Promise<void> => {
+  const increment = async (
+    view: View,
+    { pk, field, count = 1 }: Increment,
+    confirm: Confirm = () => {}
+  ): Promise<void> => {
     if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
     const column = incrementable(view, field)
     const checked = checkCount(column, count)
@@ -173,7 +199,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       if (row?.number !== 1) return noNumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
-    await writeRow(view, text, write(view, view.statements.increment({ ...step, now: clock() })), why)
+    const statement = view.statements.increment({ ...step, now: clock() })
+    await writeRow(view, text, { write: () => write(view, statement), why, confirm })
   }
 
   const scanRows = async (selection: Selection, json: RecordText, window: Window, caller?: Caller) => {

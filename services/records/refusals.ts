@@ -3,6 +3,12 @@ import { DomainError, invalid, shown } from '../errors.ts'
 export const refusedByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 
+export const lostToTrigger = () =>
+  new DomainError(
+    'REFUSED_BY_TRIGGER',
+    'A trigger of the database deletes the new record, or changes its key. Nothing was stored.'
+  )
+
 export const refusedByConstraint = () =>
   new DomainError(
     'CONSTRAINT_VIOLATION',

@@ -2,6 +2,7 @@ import type { Row, Statement } from '../database/database.ts'
 import type { Column, Structure } from '../tables/registered-table.ts'
 import { affinityOf, jsonTypeOf } from './column-kind.ts'
 import { foldName } from './identifiers.ts'
+import { looksNumeric } from './keys.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 
 // In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in
@@ -36,7 +37,8 @@ interface Description {
 
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
-const constants: Record<string, unknown> = { NULL: null, TRUE: true, FALSE: false }
+/** What TRUE and FALSE are to SQLite. */
+const truths: Record<string, string> = { TRUE: '1', FALSE: '0' }
 
 /** SQLite takes double quotes for text too where they can be no name, as in a DEFAULT clause. */
 const unquote = (sql: string) => {
@@ -53,21 +55,50 @@ const asJson = (text: string, jsonType: string): unknown => {
   }
 }
 
-const asNumber = (sql: string, jsonType: string): unknown => {
+type Typed = Pick<Column, 'jsonType' | 'sqliteType'>
+
+/** `01` is 1 to SQLite, and 1 is 1.0 where it is real. */
+const numberAsText = (sql: string) =>
+  /^-?\d+$/.test(sql) ? String(BigInt(sql)) : String(Number(sql)).replace(/^-?\d+(?=e|$)/, '$&.0')
+
+const asNumber = (sql: string, { jsonType, sqliteType }: Typed): unknown => {
+  if (sqliteType === 'TEXT') return numberAsText(sql)
   const value = Number(sql)
   if (jsonType === 'boolean' && (value === 0 || value === 1)) return value === 1
+  if (sqliteType === 'REAL') return value
   return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(sql) ? sql : value
 }
 
-/** A DEFAULT clause as a JSON value; an expression such as CURRENT_TIMESTAMP stays the text that it is. */
-export const defaultValueOf = (sql: string | null, jsonType: string): unknown => {
-  if (sql === null) return null
-  const constant = constants[sql.toUpperCase()]
-  if (constant !== undefined) return constant
+const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+
+const hexadecimal = (sign: string, digits: string) => {
+  const value = BigInt.asIntN(64, BigInt(digits))
+  return String(sign === '-' ? -value : value)
+}
+
+/** A number in SQL, without what JavaScript would not take; undefined where it is none. */
+const numberIn = (sql: string): string | undefined => {
+  const [, sign = '', digits = ''] = /^([+-]?)\s*(.*)$/s.exec(truths[sql.toUpperCase()] ?? sql) ?? []
+  if (/^0x[\da-f]+$/i.test(digits)) return hexadecimal(sign, digits)
+  const number = sign === '-' ? sign + digits : digits
+  return NUMBER.test(number) ? number : undefined
+}
+
+/** Numeric affinity turns text that looks like a number into one. */
+const isNumericText = (text: string, { sqliteType }: Typed) =>
+  ['INTEGER', 'REAL', 'NUMERIC'].includes(sqliteType) && looksNumeric(text)
+
+/**
+ * A DEFAULT clause as the JSON value that a new record of this column has; an expression such as CURRENT_TIMESTAMP
+ * stays the text that it is.
+ */
+export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
+  if (sql === null || sql.toUpperCase() === 'NULL') return null
   const text = unquote(sql)
-  if (text !== undefined) return asJson(text, jsonType)
-  const number = sql.replace(/^([+-])\s+/, '$1')
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(number) ? asNumber(number, jsonType) : sql
+  if (text !== undefined)
+    return isNumericText(text, column) ? asNumber(text.trim(), column) : asJson(text, column.jsonType)
+  const number = numberIn(sql)
+  return number === undefined ? sql : asNumber(number, column)
 }
 
 /** The default of a column whose values are booleans or JSON by choice, where its declaration could not tell. */
@@ -88,7 +119,7 @@ const toColumn = (row: Row, isStrict: boolean, isAutoIncrement: boolean): Column
     sqliteType,
     jsonType,
     nullable: row.not_null === 0,
-    defaultValue: defaultValueOf(row.default_sql as string | null, jsonType),
+    defaultValue: defaultValueOf(row.default_sql as string | null, { jsonType, sqliteType }),
     isPrimary: row.pk !== 0,
     isAutoIncrement: row.pk !== 0 && isAutoIncrement,
     isHidden: false,

@@ -8,7 +8,8 @@ import { parseBase64, parseInteger } from './spellings.ts'
 export const LONGEST_KEY = 8192
 
 /** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
-const looksNumeric = (text: string) => /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
+export const looksNumeric = (text: string) =>
+  /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
 
 /** The shortest spelling of a double, which beyond 2^53 is not that of the integer it is. */
 const parseReal = (text: string): SqlValue | undefined => {

@@ -6,6 +6,7 @@ import { identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, isUntyped, keyMatch, textOrBytes } from './keys.ts'
 import type { RecordText } from './record-text.ts'
 import { scanGuard } from './scan-guard.ts'
+import { parseInteger } from './spellings.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -50,12 +51,13 @@ const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assig
 
 const UPDATED = identifier(UPDATED_AT)
 
-/** The stored values that JSON shows as this one. */
-const shownAs = (value: SqlValue) => (typeof value === 'string' ? textOrBytes(value) : [value, value])
+/** The stored values that JSON shows as this one: text may be bytes, or an integer that a number would round. */
+const shownAs = (value: SqlValue) =>
+  typeof value === 'string' ? [...textOrBytes(value), parseInteger(value) ?? value] : [value, value, value]
 
 const isUnchanged = ([column]: Assignment) => {
   const name = identifier(column.name)
-  return isUntyped(column) ? `(${name} IS ? OR ${name} IS ?)` : `${name} IS ?`
+  return isUntyped(column) ? `(${name} IS ? OR ${name} IS ? OR ${name} IS ?)` : `${name} IS ?`
 }
 
 const unchangedValues = ([column, value]: Assignment) => (isUntyped(column) ? shownAs(value) : [value])

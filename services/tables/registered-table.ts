@@ -25,6 +25,10 @@ export const UPDATED_AT = 'updated_at'
 /** The columns that `autoTimestamps` adds. */
 export const TIMESTAMPS: readonly string[] = ['created_at', UPDATED_AT]
 
+/** What SQLite or we fill in; it is read-only. */
+export const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
+  isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
+
 /** A table as the registry keeps it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
   readonly structure: Structure

@@ -3,7 +3,7 @@ import { invalid, shown } from '../errors.ts'
 import { fits } from '../sql/column-kind.ts'
 import { foldName } from '../sql/identifiers.ts'
 import { defaultAs, reachableRowid } from '../sql/introspection.ts'
-import { type Column, type Structure, TIMESTAMPS } from './registered-table.ts'
+import { type Column, isFilledIn, type Structure, TIMESTAMPS } from './registered-table.ts'
 
 /** Flags and labels survive a fresh look at what is stored; a name that changed its case only is the same to SQLite. */
 export const keepChoices = (fresh: Structure, before: Structure): Structure => {
@@ -32,10 +32,6 @@ export const withColumn = (structure: Structure, column: Column): Structure => {
   const keepsRowid = structure.isRowidKey || structure.rowid === null
   return { ...structure, columns, rowid: keepsRowid ? structure.rowid : reachableRowid(columns) }
 }
-
-/** What SQLite or we fill in stays read-only, whatever is asked. */
-const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
-  isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
 
 /** Labels and flags of columns, as an administrator wants them. @throws VALIDATION_FAILED */
 export const changeColumns = (structure: Structure, changes: readonly FieldChanges[]): readonly Column[] => {

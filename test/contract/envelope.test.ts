@@ -273,9 +273,7 @@ t.test('what there is not is 404', async (t) => {
 t.test('what is not allowed is 403', async (t) => {
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
   for (const route of routes.filter(({ pattern }) => pattern.startsWith('/data/:table'))) {
-    // A body is checked first, and says nothing about the table.
-    const answer = await send(route, powerless, route.takesBody ? { pk: '1', field: 'name' } : undefined)
-    refuses(t, answer, 403, 'ACTION_NOT_ALLOWED')
+    refuses(t, await send(route, powerless), 403, 'ACTION_NOT_ALLOWED')
   }
   const evil = { ...admin.headers, 'sec-fetch-site': 'cross-site' }
   for (const route of routes.filter(({ method, pattern }) => method !== 'GET' && !pattern.startsWith('/data')))

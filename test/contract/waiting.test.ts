@@ -13,6 +13,7 @@ import {
   bearer,
   type Client,
   client,
+  confirms,
   createTable,
   dataOf,
   refuses,
@@ -90,13 +91,59 @@ t.test('a token that was revoked while its search waited has no rows; another ha
   t.strictSame(dataOf(given).rows, [{ id: 1, name: 'Tom', secret: 'hush' }])
 })
 
-t.test('an export that waited while its session ended has no rows; another has', async (t) => {
+t.test('an export that waited while its session ended has neither header nor rows; another has', async (t) => {
+  for (const query of ['', '?page=1']) {
+    const other = await asAdmin(app)
+    const exported = ({ get }: Client) => get(`/admin/tables/${cats}/export${query}`)
+    const searches = { refused: () => exported(other), given: () => exported(admin) }
+    const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
+    refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+    t.equal(given.body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
+  }
+})
+
+t.test('a sorted export whose session ended while it was sorted has neither header nor rows', async (t) => {
   const other = await asAdmin(app)
-  const onePage = ({ get }: Client) => get(`/admin/tables/${cats}/export?page=1`)
-  const searches = { refused: () => onePage(other), given: () => onePage(admin) }
-  const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
-  refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
-  t.equal(given.body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
+  const { holdReader } = app.database
+  app.database.holdReader = async () => {
+    confirms(t, await other.post('/auth/logout'))
+    app.database.holdReader = holdReader
+    return holdReader()
+  }
+  const sorted = ({ get }: Client) => get(`/admin/tables/${cats}/export?order=name`)
+  refuses(t, await sorted(other), 401, 'AUTHENTICATION_REQUIRED')
+  t.equal((await sorted(admin)).body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
+})
+
+t.test('a write that is tried again, on a record made meanwhile, is not once the right to it has ended', async (t) => {
+  const { write } = app.database
+  const calls = {
+    update: (caller: Client, pk: number) => caller.put(`/data/cats/records/${pk}`, { name: 'late' }),
+    delete: (caller: Client, pk: number) => caller.delete(`/data/cats/records/${pk}`)
+  }
+  for (const [action, call] of Object.entries(calls)) {
+    for (const ends of [true, false]) {
+      const permissions = { tables: ['cats'], actions: [action as 'update'] }
+      const { id, token } = dataOf(await admin.post('/admin/tokens', { name: 'ends', permissions }))
+      const caller = client(app, bearer(token))
+      const { total } = dataOf(await admin.get(`/admin/tables/${cats}/data`))
+      const pk = total + 1000
+      app.database.write = async (unit) => {
+        app.database.write = write
+        const missed = await write(unit).catch((error) => error)
+        dataOf(await admin.post(`/admin/tables/${cats}/data`, { id: pk, name: 'new' }))
+        if (ends) confirms(t, await admin.delete(`/admin/tokens/${id}`))
+        throw missed
+      }
+      const answer = await call(caller, pk)
+      if (ends) refuses(t, answer, 401, 'INVALID_TOKEN')
+      else confirms(t, answer)
+      const stored = await admin.get(`/admin/tables/${cats}/data/${pk}`)
+      const isCarriedOut = action === 'update' ? dataOf(stored).name === 'late' : stored.statusCode === 404
+      t.equal(isCarriedOut, !ends, `${action}, ${ends ? 'ended' : 'not ended'}`)
+      await admin.delete(`/admin/tables/${cats}/data/${pk}`)
+    }
+  }
 })
 
 t.test('a table that was unpublished while a search waited is not there; another is', async (t) => {

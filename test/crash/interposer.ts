@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 
-/** The sources are not compiled into dist. */
+/** The sources in C are not copied into build. */
 const SOURCES = fileURLToPath(new URL('../../../test/crash/', import.meta.url))
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -200,8 +200,10 @@ t.test('who may not send a body is told so before it is read', async (t) => {
     t.match((await send(readOnly.token, method, `/cats${path}`)).json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
     t.match((await send(everything.token, method, `/cats${path}`)).json(), { error: { code: 'MALFORMED_JSON' } })
   }
-  const addField = await send(readOnly.token, 'POST', '/_schema/tables/cats/fields')
-  t.match(addField.json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
+  for (const path of ['/_schema/tables', '/_schema/tables/cats/fields']) {
+    t.match((await send(readOnly.token, 'POST', path)).json(), { error: { code: 'ACTION_NOT_ALLOWED' } }, path)
+    t.match((await send(everything.token, 'POST', path)).json(), { error: { code: 'MALFORMED_JSON' } }, path)
+  }
 })
 
 t.test('a new table has to be in scope by the name in the body, and need not exist', async (t) => {

@@ -138,7 +138,8 @@ t.test('a body has 20,000 keys, objects and arrays at most; texts may hold what 
   for (const text of [
     `{${keys(6_666)},"and":1,"one more":1}`,
     `[${'{},'.repeat(19_999)}{}]`,
-    `[${'[],'.repeat(300_000)}[]]`
+    `[${'[],'.repeat(300_000)}[]]`,
+    `[${`${'['.repeat(90)}${']'.repeat(90)},`.repeat(250)}[]]`
   ]) {
     const refused = await send(text)
     t.equal(refused.statusCode, 400)

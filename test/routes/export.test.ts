@@ -280,7 +280,7 @@ t.test('an export that nobody reads', async (t) => {
     return released()
   }
 
-  await t.test('HEAD gives the head of an export, and makes none', async (t) => {
+  await t.test('HEAD gives the head of an export, and keeps no reader', async (t) => {
     for (const attempt of [1, 2, 3, 4]) {
       const { statusCode, headers, body } = await app.inject({
         method: 'HEAD',

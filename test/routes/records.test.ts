@@ -48,7 +48,9 @@ const theirs = createDatabase(
    CREATE TABLE wide_keys (id INTEGER PRIMARY KEY, n INTEGER);
    INSERT INTO wide_keys VALUES (9007199254740993, 1), (-9223372036854775808, 2), (0, 3);
    CREATE TABLE real_keys (r REAL PRIMARY KEY, t TEXT);
-   INSERT INTO real_keys VALUES (1.5, 'a'), (2, 'b');`
+   INSERT INTO real_keys VALUES (1.5, 'a'), (2, 'b');
+   CREATE TABLE untyped (id INTEGER PRIMARY KEY, e, w INTEGER);
+   INSERT INTO untyped (e) VALUES (9007199254740993), ('9007199254740993'), (x'00ff'), (5), (1.5), (NULL);`
 )
 
 let time = Date.parse('2026-03-01T12:00:00Z')
@@ -238,6 +240,19 @@ t.test('a read-only field is refused in writes, and ignored where it is sent unc
   refuses(t, await admin.put(`${url}/9`, { a: 'z', fixed: 'water' }), 404, 'RECORD_NOT_FOUND')
   refuses(t, await admin.put(`${url}/1`, { fixed: 'stone' }), 400, 'VALIDATION_FAILED', '')
   answers(t, await admin.get(`${url}/1`), { id: 1, a: 'y', fixed: 'stone' })
+})
+
+t.test('a read-only field without a type may be sent as it is shown, whatever is stored', async (t) => {
+  const url = await imported('untyped')
+  dataOf(await admin.put(url.replace(/\/data$/, ''), { fields: [{ name: 'e', isReadonly: true }] }))
+  for (const { id, e } of await all(url)) {
+    confirms(t, await admin.put(`${url}/${id}`, { e, w: 2 }))
+    refuses(t, await admin.put(`${url}/${id}`, { e: '9007199254740995', w: 3 }), 400, 'VALIDATION_FAILED', '/e')
+  }
+  t.strictSame(
+    (await all(url)).map(({ w }: { w: number }) => w),
+    [2, 2, 2, 2, 2, 2]
+  )
 })
 
 t.test('timestamps are kept by the service', async (t) => {

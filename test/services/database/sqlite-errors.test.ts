@@ -86,6 +86,7 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'there is already another table or index with this name: a': 'TABLE_EXISTS',
     'duplicate column name: a': 'FIELD_EXISTS',
     'no such table: main.a': 'STRUCTURE_CHANGED',
+    'no such table: a': 'STRUCTURE_CHANGED',
     'no such column: "a"': 'STRUCTURE_CHANGED',
     'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
     'no such function: theirs': 'STRUCTURE_CHANGED',
@@ -95,7 +96,14 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'cannot INSERT into generated column "a"': 'STRUCTURE_CHANGED',
     'cannot UPDATE generated column "a"': 'STRUCTURE_CHANGED',
     'table a has no column named b': 'STRUCTURE_CHANGED',
-    'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED'
+    'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED',
+    'malformed JSON': 'CONSTRAINT_VIOLATION',
+    "bad JSON path: 'a'": 'CONSTRAINT_VIOLATION',
+    'JSON cannot hold BLOB values': 'CONSTRAINT_VIOLATION',
+    'integer overflow': 'CONSTRAINT_VIOLATION',
+    'LIKE or GLOB pattern too complex': 'CONSTRAINT_VIOLATION',
+    'ESCAPE expression must be a single character': 'CONSTRAINT_VIOLATION',
+    'non-deterministic use of date() in a CHECK constraint': 'CONSTRAINT_VIOLATION'
   }
   for (const [text, code] of Object.entries(texts)) t.match(of('SQLITE_ERROR', text), { code }, text)
 })

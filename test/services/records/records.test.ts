@@ -21,6 +21,13 @@ const THEIRS = `
   CREATE TRIGGER undeletable BEFORE DELETE ON logged WHEN old.a = 'keep' BEGIN SELECT RAISE(IGNORE); END;
   CREATE TABLE logged_keys (k TEXT PRIMARY KEY DEFAULT 'made', n INTEGER, v TEXT) WITHOUT ROWID;
   CREATE TRIGGER keys_logged AFTER INSERT ON logged_keys BEGIN UPDATE logged_keys SET v = 'seen' WHERE k = new.k; END;
+  CREATE TABLE renamed_keys (k TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TRIGGER keys_renamed AFTER INSERT ON renamed_keys BEGIN UPDATE renamed_keys SET k = upper(k) WHERE k = new.k; END;
+  CREATE TABLE computed (id INTEGER PRIMARY KEY, j TEXT);
+  INSERT INTO computed (id, j) VALUES (1, '{"a": 1}'), (2, 'no JSON');
+  ALTER TABLE computed ADD COLUMN a AS (json_extract(j, '$.a'));
+  CREATE TABLE checked_json (id INTEGER PRIMARY KEY, j TEXT CHECK (json_extract(j, '$.a') > 0));
+  CREATE TABLE texts (k TEXT PRIMARY KEY, n INTEGER);
   CREATE TABLE parents (id INTEGER PRIMARY KEY);
   CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);
   INSERT INTO parents VALUES (1);
@@ -128,6 +135,9 @@ t.test('changes of records', async (t) => {
       t.match(error, { code: 'REFUSED_BY_TRIGGER' }, a)
       t.notMatch(error.message, /secret/)
     }
+    const renamed = await serve('renamed_keys')
+    t.match(await rejection(renamed.create({ k: 'k' })), { code: 'REFUSED_BY_TRIGGER', message: /changes its key/ })
+    t.equal((await renamed.list()).total, 0)
     t.match(await rejection(update('1', { a: 'ignore' })), { code: 'REFUSED_BY_TRIGGER' })
     await update('1', { a: 'keep' })
     t.match(await rejection(remove('1')), { code: 'REFUSED_BY_TRIGGER' })
@@ -146,8 +156,46 @@ t.test('changes of records', async (t) => {
 
   t.test('a foreign key that points to no table is a conflict, not a fault', async (t) => {
     const { create, list } = await serve('orphans')
-    t.match(await rejection(create({ parent: 1 })), { code: 'STRUCTURE_CHANGED' })
+    const error = await rejection(create({ parent: 1 }))
+    t.match(error, { code: 'STRUCTURE_CHANGED', message: /names another table that is not there/ })
+    t.notMatch(Reflect.get(error, 'hint'), /refresh/i)
     t.equal((await list()).total, 0)
+  })
+
+  t.test('values for which an expression of the table fails are refused, and change nothing', async (t) => {
+    for (const name of ['computed', 'checked_json']) {
+      const { create } = await serve(name)
+      t.match(await rejection(create({ j: 'no JSON' })), { code: 'CONSTRAINT_VIOLATION', message: /expression/ }, name)
+      t.match(await create({ j: '{"a": 3}' }), { j: '{"a": 3}' }, name)
+    }
+    t.equal(foreign.prepare('SELECT count(*) FROM computed').pluck().get(), 3)
+  })
+
+  t.test('a record for which a generated column fails is told as such, the others are given', async (t) => {
+    const { read, list } = await serve('computed')
+    t.match(await rejection(list()), { code: 'STRUCTURE_CHANGED', message: /generated column/ })
+    t.match(await rejection(read('2')), { code: 'STRUCTURE_CHANGED', message: /generated column/ })
+    t.match(await read('1'), { a: 1 })
+  })
+
+  t.test('a write on a record that its neighbour makes behind it meets that record', async (t) => {
+    const { create, update, increment, remove, read } = await serve('texts')
+    const beside = async (key: string, write: () => Promise<void>) => {
+      const [written] = await Promise.allSettled([write(), create({ k: key, n: 1 })])
+      return written?.status
+    }
+    t.equal(await beside('a', () => update('a', { n: 5 })), 'fulfilled')
+    t.equal(await beside('b', () => increment('b', 'n', 2)), 'fulfilled')
+    t.equal(await beside('c', () => remove('c')), 'fulfilled')
+    t.strictSame(
+      [await read('a'), await read('b')],
+      [
+        { k: 'a', n: 5 },
+        { k: 'b', n: 3 }
+      ]
+    )
+    for (const missed of [update('c', { n: 1 }), remove('c')])
+      t.match(await rejection(missed), { code: 'RECORD_NOT_FOUND' })
   })
 
   t.test('ON CONFLICT ROLLBACK and IGNORE refuse one record, not its neighbours', async (t) => {

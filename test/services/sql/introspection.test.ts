@@ -1,6 +1,8 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { JsonType } from '../../../schemas/table.ts'
 import type { Row, Statement } from '../../../services/database/database.ts'
+import { storedTypeOf } from '../../../services/sql/column-kind.ts'
 import {
   defaultAs,
   defaultValueOf,
@@ -82,7 +84,7 @@ t.test('odd table names are found, whatever their case', async (t) => {
 })
 
 t.test('defaults are JSON values where they are constants, and text where they are expressions', async (t) => {
-  const expected: readonly (readonly [string | null, string, unknown])[] = [
+  const expected: readonly (readonly [string | null, JsonType, unknown])[] = [
     [null, 'string', null],
     ['NULL', 'string', null],
     ["'abc'", 'string', 'abc'],
@@ -119,7 +121,27 @@ t.test('defaults are JSON values where they are constants, and text where they a
     ["'a' || 'b'", 'string', "'a' || 'b'"]
   ]
   for (const [sql, jsonType, value] of expected)
-    t.strictSame(defaultValueOf(sql, jsonType), value, `${sql} as ${jsonType}`)
+    t.strictSame(defaultValueOf(sql, { jsonType, sqliteType: storedTypeOf[jsonType] }), value, `${sql} as ${jsonType}`)
+})
+
+t.test('a constant default is what SQLite stores', async (t) => {
+  const types = ['INTEGER', 'REAL', 'TEXT', 'NUMERIC', 'BLOB', 'DATETIME', 'VARCHAR(9)', '']
+  const defaults = ['NULL', 'TRUE', 'false', '5', '- 5', '+5', '007', '1.50', '2e3', '-.5', '0x10', '-0xff', '1e21']
+  const texts = ["'5'", "'05'", "' 7'", "'1e2'", "'x'", "''", "'0x10'", '9223372036854775807']
+  const clauses = types.flatMap((type) => [...defaults, ...texts].map((value) => ({ type, value })))
+  const sql = `CREATE TABLE t (${clauses.map(({ type, value }, index) => `c${index} ${type} DEFAULT ${value}`).join(', ')})`
+  const db = new BetterSqlite3(':memory:')
+  t.teardown(() => db.close())
+  db.exec(`${sql}; INSERT INTO t DEFAULT VALUES`)
+  const [stored] = db.prepare<[], Record<string, unknown>>('SELECT * FROM t').safeIntegers().all()
+  const shown = (value: unknown) => {
+    if (typeof value !== 'bigint') return value
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  }
+  for (const [index, { type, value }] of clauses.entries()) {
+    const column = structureOf(t, sql)?.columns.find(({ name }) => name === `c${index}`)
+    t.strictSame(column?.defaultValue, shown(stored?.[`c${index}`]), `${type} DEFAULT ${value}`)
+  }
 })
 
 t.test('a default follows the JSON type that was chosen for its column', async (t) => {
