@@ -1,7 +1,7 @@
 /** Beyond this share of a core the generator, not the service, may be what limits a case. */
 const BUSY_GENERATOR = 0.9
 /** Beyond this share of a core other programs may be. */
-export const MOST_DISTURBED = 0.15
+const MOST_DISTURBED = 0.15
 
 export interface Target {
   readonly text: string
@@ -38,7 +38,7 @@ export const othersShare = (share: number) => `${percent(share)}${share > MOST_D
 
 export const NOTES = [
   '* the load generator used more than 90 % of a core: it may be the limit, not the service',
-  '! other programs used more than 15 % of a core: measure again when they have ended'
+  '! what runs beside the case, or other programs, used more than 15 % of a core: without a reason, measure again'
 ]
 
 const widthOf = (rows: readonly (readonly string[])[], column: number) =>

@@ -3,7 +3,6 @@ import { CONNECTIONS, type Context, ROUND_SECONDS, withDirectory } from './conte
 import { createDatabase } from './items.ts'
 import type { Load } from './load.ts'
 import { watchOthers } from './machine.ts'
-import { MOST_DISTURBED } from './report.ts'
 import type { Sample } from './sample.ts'
 import { putOnline, readText, type Service, startService } from './service.ts'
 import { requestsOf, TABLE, type Workload } from './workloads.ts'
@@ -27,18 +26,6 @@ interface StageOptions {
   readonly tables: readonly string[]
   readonly rows: number
   readonly env?: Record<string, string>
-}
-
-/** How often a sample that other programs disturbed is taken, at most. */
-const TRIES = 2
-
-const leastDisturbed = async (take: () => Promise<Sample>) => {
-  let best = await take()
-  for (let tries = 1; tries < TRIES && best.othersShare > MOST_DISTURBED; tries++) {
-    const next = await take()
-    if (next.othersShare < best.othersShare) best = next
-  }
-  return best
 }
 
 const createMeasure = ({ generator }: Context, service: Service, token: string): Stage['measure'] => {
@@ -66,8 +53,7 @@ const createMeasure = ({ generator }: Context, service: Service, token: string):
   }
 
   return (workload, { seconds = ROUND_SECONDS, connections = CONNECTIONS } = {}) => {
-    const load = { address: service.address, token, requests: requestsFor(workload), connections, seconds }
-    return leastDisturbed(() => take(workload, load))
+    return take(workload, { address: service.address, token, requests: requestsFor(workload), connections, seconds })
   }
 }
 
