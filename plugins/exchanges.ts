@@ -10,6 +10,8 @@ import { SECURITY_HEADERS } from './security-headers.ts'
  * them where a single packet holds as many, and keeps what is ready behind an answer that nobody reads.
  */
 const MOST_UNANSWERED = 8
+/** Further ones are refused, but not without end: each keeps 3 KB for as long as its connection lasts. */
+const MOST_SENT_AHEAD = 64
 
 /** A request, its answer, and the exchange before it where that had not been answered by then. */
 interface Exchange {
@@ -18,10 +20,15 @@ interface Exchange {
   before: Exchange | undefined
 }
 
-/** The last exchange of each connection. */
+/** The last exchange of each connection, until it is over. */
 const exchanges = new WeakMap<Socket, Exchange>()
 /** Connections on which requests have come before others were answered. */
 const pipelining = new WeakSet<Socket>()
+/** Connections on which an answer is the last, so that requests behind it are not begun: nothing would answer them. */
+const ending = new WeakSet<Socket>()
+
+/** Node's own mark of an answer after which it ends the connection. */
+const isLast = ({ response }: Exchange) => Reflect.get(response, '_last') === true
 
 const ifUnanswered = (exchange: Exchange | undefined) => (exchange?.response.writableFinished ? undefined : exchange)
 
@@ -45,31 +52,47 @@ const endAll = (socket: Socket) => {
   }
 }
 
-const remember = (request: IncomingMessage, response: ServerResponse) => {
-  const { socket } = request
-  const before = ifUnanswered(exchanges.get(socket))
-  exchanges.set(socket, { request, response, before })
-  if (!before || pipelining.has(socket)) return
-  pipelining.add(socket)
-  socket.once('close', () => endAll(socket))
+/** An idle connection keeps nothing of its last request, which may have had a large body. */
+function forget(this: ServerResponse) {
+  const { socket, complete } = this.req
+  const last = exchanges.get(socket)
+  if (complete && last?.response === this && !isLast(last)) exchanges.delete(socket)
 }
 
-/** No further than it matters: a packet may hold two thousand. */
-const countUnanswered = (socket: Socket) => {
-  let count = 0
-  for (const _ of unanswered(socket)) {
-    count += 1
-    if (count > MOST_UNANSWERED + 1) break
+const count = (socket: Socket) => {
+  let requests = 0
+  for (const _ of unanswered(socket)) requests += 1
+  return requests
+}
+
+/** Behind an answer that Node has not let out: to a request that is remembered, or to one that nobody is told of. */
+const rememberAhead = (socket: Socket) => {
+  if (!pipelining.has(socket)) {
+    pipelining.add(socket)
+    socket.once('close', () => endAll(socket))
   }
-  return count
+  if (count(socket) > MOST_SENT_AHEAD) socket.destroy()
+}
+
+const remember = (request: IncomingMessage, response: ServerResponse) => {
+  const { socket } = request
+  if (socket.destroyed) return
+  const last = exchanges.get(socket)
+  if (last && isLast(last)) ending.add(socket)
+  exchanges.set(socket, { request, response, before: ifUnanswered(last) })
+  response.on('close', forget)
+  if (response.socket === null) rememberAhead(socket)
 }
 
 /** The first request too many is the last that is answered, behind those before it: then the connection ends. */
 const refusePipelined = ({ raw }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  if (!pipelining.has(raw.socket)) return done()
-  const count = countUnanswered(raw.socket)
-  if (count <= MOST_UNANSWERED) return done()
-  if (count > MOST_UNANSWERED + 1) return reply.hijack()
+  const { socket, headers } = raw
+  // Node reads none of what comes in one packet behind a request to speak another protocol.
+  if (headers.upgrade !== undefined) reply.header('connection', 'close')
+  if (!pipelining.has(socket)) return done()
+  if (socket.destroyed || ending.has(socket)) return reply.hijack()
+  if (count(socket) <= MOST_UNANSWERED) return done()
+  ending.add(socket)
   reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
   throw new DomainError('MALFORMED_REQUEST', `${MOST_UNANSWERED} requests of this connection wait for their answers.`, {
     hint: 'Read answers before you send more, or use further connections.'
@@ -92,7 +115,7 @@ export const answerDue = (socket: Socket): ServerResponse | undefined => {
 /** What is unanswered on each connection. Registered before all other hooks. */
 export default fp(
   async (fastify) => {
-    fastify.server.prependListener('request', remember)
+    for (const event of ['request', 'checkExpectation']) fastify.server.prependListener(event, remember)
     fastify.addHook('onRequest', refusePipelined)
   },
   { name: 'exchanges' }

@@ -1,4 +1,3 @@
-import { uptime } from '../clock.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { Row, Scan } from './database.ts'
 import { engineStopped, type PlainError, toPlainError } from './plain-error.ts'
@@ -37,7 +36,7 @@ const putText = (row: Row, place: SharedArrayBuffer): Row => {
  * Runs unbounded statements, each for 30 s at most. For a thread of its own, which it blocks meanwhile. The file is
  * opened by the first: where that fails, it is the answer to the scan, and the next one tries again.
  */
-export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = uptime) => {
+export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () => performance.now()) => {
   let connection: Connection | undefined
   let deadline = 0
 

@@ -1,4 +1,3 @@
-import { uptime } from '../clock.ts'
 import type { Connection } from './connection.ts'
 import type { Row, SqlValue, Statement } from './database.ts'
 import { engineStopped, toPlainError } from './plain-error.ts'
@@ -24,7 +23,7 @@ interface Job {
  *
  * The connection never waits for a lock: a read that meets one is tried again in a later turn, for 2 s at most.
  */
-export const createTurn = (connection: Connection, isQuiet: () => boolean, clock = uptime) => {
+export const createTurn = (connection: Connection, isQuiet: () => boolean, clock = () => performance.now()) => {
   let queue: Job[] = []
 
   const refuse = (job: Job, error: unknown) => {

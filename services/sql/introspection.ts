@@ -71,16 +71,13 @@ const asNumber = (sql: string, { jsonType, sqliteType }: Typed): unknown => {
 
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
-const hexadecimal = (sign: string, digits: string) => {
-  const value = BigInt.asIntN(64, BigInt(digits))
-  return String(sign === '-' ? -value : value)
-}
+const hexadecimal = (digits: string) => BigInt.asIntN(64, BigInt(digits))
 
 /** A number in SQL, without what JavaScript would not take; undefined where it is none. */
 const numberIn = (sql: string): string | undefined => {
-  const [, sign = '', digits = ''] = /^([+-]?)\s*(.*)$/s.exec(truths[sql.toUpperCase()] ?? sql) ?? []
-  if (/^0x[\da-f]+$/i.test(digits)) return hexadecimal(sign, digits)
-  const number = sign === '-' ? sign + digits : digits
+  const number = (truths[sql.toUpperCase()] ?? sql).replace(/^\+\s*|^(-)\s+/, '$1')
+  const [, sign, digits] = /^(-?)(0x[\da-f]+)$/i.exec(number) ?? []
+  if (digits) return String(sign ? -hexadecimal(digits) : hexadecimal(digits))
   return NUMBER.test(number) ? number : undefined
 }
 

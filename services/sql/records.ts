@@ -51,9 +51,15 @@ const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assig
 
 const UPDATED = identifier(UPDATED_AT)
 
-/** The stored values that JSON shows as this one: text may be bytes, or an integer that a number would round. */
+/** JSON shows integers that a number would round as text. */
+const textOrWideInteger = (text: string) => {
+  const integer = parseInteger(text)
+  return integer === undefined || Number.isSafeInteger(Number(integer)) ? text : integer
+}
+
+/** The stored values that JSON shows as this one. */
 const shownAs = (value: SqlValue) =>
-  typeof value === 'string' ? [...textOrBytes(value), parseInteger(value) ?? value] : [value, value, value]
+  typeof value === 'string' ? [...textOrBytes(value), textOrWideInteger(value)] : [value, value, value]
 
 const isUnchanged = ([column]: Assignment) => {
   const name = identifier(column.name)

@@ -1,12 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import t from 'tap'
 import errors from '../../plugins/errors.ts'
 import validation, { compilers } from '../../plugins/validation.ts'
+import { collectGarbage } from '../garbage.ts'
 import type { App } from '../helpers.ts'
 import { listenRaw } from '../raw-http.ts'
 
@@ -71,8 +70,6 @@ t.test('a body that the client gives up harms nothing', async (t) => {
 })
 
 t.test('bodies that wait for more take no more memory than they have bytes', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const gc: () => void = runInNewContext('gc')
   const CONNECTIONS = 200
   const PIECES = 1000
   const { port } = app.server.address() as { port: number }
@@ -82,7 +79,7 @@ t.test('bodies that wait for more take no more memory than they have bytes', asy
   })
 
   const trickle = `${CHUNKED}${chunks(textOf(PIECES))}`
-  gc()
+  collectGarbage()
   const before = process.memoryUsage().heapUsed
   const expected = arrived + CONNECTIONS
   for (let count = 0; count < CONNECTIONS; count += 1) {
@@ -92,7 +89,7 @@ t.test('bodies that wait for more take no more memory than they have bytes', asy
   }
   while (arrived < expected) await wait(10)
   await wait(300)
-  gc()
+  collectGarbage()
   const perConnection = (process.memoryUsage().heapUsed - before) / CONNECTIONS
   t.comment(`${Math.round(perConnection / 1024)} KiB a connection of ${PIECES} pieces`)
   t.ok(perConnection < 50 * 1024, `${perConnection} bytes`)
