@@ -108,7 +108,7 @@ t.test('a DATA_DIR that is a file stops the start, and the file stays', async (t
   const file = join(temporaryDirectory(t), 'notes.txt')
   writeFileSync(file, 'mine')
   for (const DATA_DIR of [file, join(file, 'below')]) {
-    const { code, output } = await refusal(t, { DATA_DIR })
+    const { code, output } = await refusal(t, { DATA_DIR }, COVERED)
     t.equal(code, 1)
     t.match(
       output,
@@ -120,7 +120,7 @@ t.test('a DATA_DIR that is a file stops the start, and the file stays', async (t
 
 t.test('a database that is named and not there stops the start, and is not made', async (t) => {
   const DATABASE = join(temporaryDirectory(t), 'typo.sqlite')
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), DATABASE })
+  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), DATABASE }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse does not start: DATABASE names .*typo\.sqlite, which does not exist/)
   t.notOk(existsSync(DATABASE))

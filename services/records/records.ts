@@ -112,19 +112,23 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return rows.length
   }
 
+  /** Whether a write met its row; false where there is one all the same. @throws where there is none, or two */
+  const meetsRow = async (view: View, pk: string, write: Promise<unknown>) => {
+    if (await hasMet(write)) return true
+    const found = await count(view, pk)
+    if (found === 0) throw recordNotFound(pk)
+    if (found > 1) throw ambiguousKey(pk)
+    return false
+  }
+
   /**
    * Runs a write on one row. Where it meets none although there is one, the record may have been made after the write:
    * it is tried once more, if the caller still may.
    */
   const writeRow = async (view: View, pk: string, { write, why, confirm }: RowWrite) => {
-    for (const isLast of [false, true]) {
-      if (await hasMet(write())) return
-      const found = await count(view, pk)
-      if (found === 0) throw recordNotFound(pk)
-      if (found > 1) throw ambiguousKey(pk)
-      if (isLast) throw await why()
-      await confirm()
-    }
+    if (await meetsRow(view, pk, write())) return
+    await confirm()
+    if (!(await meetsRow(view, pk, write()))) throw await why()
   }
 
   /** @throws RECORD_NOT_FOUND */
