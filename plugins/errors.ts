@@ -1,6 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorBody, ErrorKind } from '../schemas/error.ts'
@@ -83,6 +82,8 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
 
 /** For failures before routing, where no hook or error handler runs. A Fastify constructor option. */
 export const onFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  // Node reads the rest of a packet, also where the connection has been ended amid it.
+  if (request.raw.socket.destroyed) return void reply.hijack()
   sendError(error, request, reply.headers(SECURITY_HEADERS))
 }
 
@@ -112,39 +113,30 @@ const clientError = (code: string | undefined) => {
   return new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
 }
 
-/** Connections that end once the answer that is due on them has gone out. */
+/** Connections on which bytes have come that are no request. */
 const broken = new WeakSet<Socket>()
 
 /**
- * Ends a connection with an answer of its own, or behind the answers that are due on it, which then speak for
- * themselves. It is closed on both sides: the rest of a request that was refused as late must not be carried out.
+ * For bytes that never became a request: the parser's errors, answered on the socket. A Fastify constructor option.
+ * Answers to whole requests before them go out first, and then speak for themselves. The socket is closed on both
+ * sides: the rest of a request that was refused as late must not be carried out.
  */
-const endWith = (socket: Socket, failure: DomainError) => {
+export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
+  if (error.code === 'ECONNRESET' || !socket.writable || wasAnsweredEarly(socket)) return socket.destroy()
   // Node tells of the same error with all that comes behind it.
   if (broken.has(socket)) return
   broken.add(socket)
   const due = answerDue(socket)
   if (due) return due.once('close', () => socket.destroy())
-  const { status, headers, body } = bareAnswer(failure)
+  const { status, headers, body } = bareAnswer(clientError(error.code))
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.write([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
   socket.destroySoon()
 }
 
-/** For bytes that never became a request: the parser's errors. A Fastify constructor option. */
-export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
-  if (error.code === 'ECONNRESET' || !socket.writable || wasAnsweredEarly(socket)) return socket.destroy()
-  endWith(socket, clientError(error.code))
-}
-
-/** Without a listener Node would end the connection, and with it the answers that are due. */
-const onConnect = (_request: IncomingMessage, socket: Duplex) =>
-  endWith(socket as Socket, new DomainError('MALFORMED_REQUEST', 'This is no proxy: CONNECT is not served.'))
-
 export default fp(
   async (fastify) => {
     fastify.server.on('checkExpectation', onExpectation)
-    fastify.server.on('connect', onConnect)
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       throw routeNotFound(request)

@@ -89,9 +89,8 @@ const refusePipelined = ({ raw }: FastifyRequest, reply: FastifyReply, done: Hoo
   const { socket, headers } = raw
   // Node reads none of what comes in one packet behind a request to speak another protocol.
   if (headers.upgrade !== undefined) reply.header('connection', 'close')
-  if (!pipelining.has(socket)) return done()
-  if (socket.destroyed || ending.has(socket)) return reply.hijack()
-  if (count(socket) <= MOST_UNANSWERED) return done()
+  if (ending.has(socket) || socket.destroyed) return reply.hijack()
+  if (!pipelining.has(socket) || count(socket) <= MOST_UNANSWERED) return done()
   ending.add(socket)
   reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
   throw new DomainError('MALFORMED_REQUEST', `${MOST_UNANSWERED} requests of this connection wait for their answers.`, {
