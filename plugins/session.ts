@@ -31,7 +31,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** An onRequest hook: a live session, or 401. */
     authenticateAdmin: RequestHook
-    /** A preHandler hook: the session is still alive where a body, an empty one too, may have been waited for. */
+    /** The session that was alive still is, or 401. */
+    confirmSession: RequestHook
+    /** A preHandler hook: the same, where a body, an empty one too, may have been waited for. */
     confirmAdmin: RequestHook
     /** An onRequest hook, after `authenticateAdmin`: with REQUIRE_PASSWORD_CHANGE, the password is one's own. */
     requirePasswordChange: RequestHook
@@ -133,17 +135,22 @@ export default fp(
         throw authenticationRequired()
       })
 
-    const authenticateAdmin = async (request: FastifyRequest) => {
+    fastify.decorate('authenticateAdmin', async (request) => {
       const { jti, sub } = await verifyCookie(request)
       const session = await sessions.find(String(jti))
       if (session?.admin.id !== Number(sub)) throw authenticationRequired()
       request[SESSION] = session
+    })
+
+    const confirmSession = async (request: FastifyRequest) => {
+      request[SESSION] = await sessions.find(request.session.id)
+      if (!request[SESSION]) throw authenticationRequired()
     }
 
-    fastify.decorate('authenticateAdmin', authenticateAdmin)
+    fastify.decorate('confirmSession', confirmSession)
 
     fastify.decorate('confirmAdmin', async (request) => {
-      if (!SAFE_METHODS.has(request.method)) await authenticateAdmin(request)
+      if (!SAFE_METHODS.has(request.method)) await confirmSession(request)
     })
 
     fastify.decorate('requirePasswordChange', async ({ admin }) => {

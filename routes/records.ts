@@ -17,12 +17,12 @@ import { createCallerOf } from './scan-caller.ts'
 const tags = ['records']
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, clock, authenticateAdmin } = fastify
+  const { records, exports, tables, clock, confirmSession } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
 
   const callerOf = createCallerOf({
     callerId: ({ admin }) => `admin ${admin.id}`,
-    confirm: ({ request }) => authenticateAdmin(request)
+    confirm: ({ request }) => confirmSession(request)
   })
 
   fastify.get(

@@ -57,7 +57,7 @@ const nextStep = (count: number, bytes: number) =>
  * filtered one holds a reader thread until it ends, or its connection does (`app.ts`: when nothing moves on it).
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
-  /** Walks along an integer key; each step is a statement of its own, in its caller's turn. */
+  /** Walks along an integer key; each step is a statement of its own, in the turn of its caller, who is asked for then. */
   async function* byKey(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
     const reader = { scan: (statement: Scan) => db.scan(statement, caller) }
     const descending = selection.order[0]?.descending === true
@@ -94,10 +94,15 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   /** Sorts and filters once, in a reader thread held for this export, and walks along what it found. */
-  async function* byPosition(selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+  async function* byPosition(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
     const reader = await db.holdReader()
     try {
-      yield* fromCollected(reader, selection, csv)
+      for await (const chunk of fromCollected(reader, selection, csv)) {
+        await caller.confirm()
+        yield chunk
+      }
+      // Where there are no rows, there is a header.
+      await caller.confirm()
     } finally {
       await reader.release()
     }
@@ -113,23 +118,19 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const csv = view.csv(query.escape !== false)
     if (query.page !== undefined || query.size !== undefined) return onePage(selection, csv, query, caller)
     const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
-    return isInKeyOrder ? byKey(selection, csv, caller) : byPosition(selection, csv)
+    return isInKeyOrder ? byKey(selection, csv, caller) : byPosition(selection, csv, caller)
   }
 
   /**
    * Yields nothing first, once it is known that there will be an answer: see `exportCsv`. An export may take hours, so
-   * its caller is asked for before each chunk leaves.
+   * all that gives rows asks for their caller before each chunk.
    */
-  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, caller: Caller): AsyncGenerator<Chunk> {
+  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
-      await caller.confirm()
       yield ''
       yield header
-      for (; !step.done; step = await rows.next()) {
-        await caller.confirm()
-        yield step.value
-      }
+      for (; !step.done; step = await rows.next()) yield step.value
     } finally {
       await rows.return(undefined)
     }
@@ -143,11 +144,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   const exportCsv = async (view: View, query: ExportQuery, caller: Caller): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
     const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
-    const chunks = withHeader(
-      query.bom ? BYTE_ORDER_MARK + header : header,
-      rowsOf(view, selection, query, caller),
-      caller
-    )
+    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query, caller))
     // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
     await chunks.next()
     return chunks
