@@ -125,6 +125,11 @@ export const findRegistered = (model: Model, name: string) =>
 
 export const findStored = (model: Model, name: string) => model.stored.find((table) => fold(table.name) === fold(name))
 
+/** Before the body is read, which names the table. */
+export const assertGrants = ({ permissions }: Token, need: Need) => {
+  if (!grants(permissions, need)) refuse(403, 'ACTION_NOT_ALLOWED')
+}
+
 export const assertMay = (token: Token, need: Need, name: string) => {
   if (!mayDo(token, need, name)) refuse(403, 'ACTION_NOT_ALLOWED')
 }

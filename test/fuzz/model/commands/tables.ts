@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { NewField, NewTable, TableChanges } from '../../../../schemas/table.ts'
-import { allow, assertMay, type Model, tableOf } from '../model.ts'
+import { allow, assertGrants, assertMay, type Model, tableOf } from '../model.ts'
 import {
   addField,
   checkTokensFields,
@@ -94,6 +94,7 @@ const createByToken = command(2, fc.record({ by: which, declaration }), ({ model
   const payload = toNewTable(declaration, true)
   const call = { method: 'POST', url: '/data/_schema/tables', payload } as const
   return asToken([by, 'schema', payload.name], call, (token, learned) => {
+    assertGrants(token, 'schema')
     checkTokensFields(payload.fields)
     assertMay(token, 'schema', payload.name)
     return createTable(model, payload, idIn(learned), 'token')
