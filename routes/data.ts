@@ -25,7 +25,7 @@ const tags = ['data']
 const viewOf = ({ table }: FastifyRequest) => tokenView(table)
 
 const changedMeanwhile = (name: string) =>
-  new DomainError('TABLE_CHANGED', `The table '${name}' was changed while its records were sought. Try again.`)
+  new DomainError('TABLE_CHANGED', `The table '${name}' was changed meanwhile. Try again.`)
 
 const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, allow } = fastify
@@ -38,15 +38,18 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     may.call(fastify, reply.request, reply, () => {})
   }
 
-  /** Rights are asked for again, and which fields are hidden. */
-  const confirm = async (reply: FastifyReply) => {
+  /** The same, and whether the table is what it was: which fields are hidden, and which may be changed. */
+  const againUnchanged = (may: preHandlerHookHandler, reply: FastifyReply) => () => {
     const { request } = reply
     const { structure, name } = request.table
-    again(mayRead, reply)()
+    again(may, reply)()
     if (!isDeepStrictEqual(structure, request.table.structure)) throw changedMeanwhile(name)
   }
 
-  const callerOf = createCallerOf({ callerId: ({ token }) => `token ${token.id}`, confirm })
+  const callerOf = createCallerOf({
+    callerId: ({ token }) => `token ${token.id}`,
+    confirm: async (reply) => againUnchanged(mayRead, reply)()
+  })
   fastify.addHook('onRequest', fastify.authenticateToken)
 
   fastify.get(
@@ -156,7 +159,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: allow('create')
     },
-    async (request, reply) => okCreated(reply, () => records.create(viewOf(request), request.body))
+    (request, reply) => okCreated(reply, () => records.create(viewOf(request), request.body))
   )
 
   fastify.put(
@@ -173,7 +176,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       preHandler: mayUpdate
     },
     async (request, reply) => {
-      await records.update(viewOf(request), request.params.pk, request.body, again(mayUpdate, reply))
+      await records.update(viewOf(request), request.params.pk, request.body, againUnchanged(mayUpdate, reply))
       return done()
     }
   )
@@ -191,7 +194,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       preHandler: mayDelete
     },
     async (request, reply) => {
-      await records.remove(viewOf(request), request.params.pk, again(mayDelete, reply))
+      await records.remove(viewOf(request), request.params.pk, againUnchanged(mayDelete, reply))
       return done()
     }
   )
@@ -210,7 +213,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       preHandler: mayUpdate
     },
     async (request, reply) => {
-      await records.increment(viewOf(request), request.body, again(mayUpdate, reply))
+      await records.increment(viewOf(request), request.body, againUnchanged(mayUpdate, reply))
       return done()
     }
   )

@@ -151,6 +151,30 @@ t.test('a write that is tried again, on a record made meanwhile, is not once the
   }
 })
 
+t.test(
+  'a write that is tried again changes no field that was made read-only meanwhile; any other it does',
+  async (t) => {
+    const { write } = app.database
+    const token = await asToken(app, admin, { tables: ['cats'], actions: ['read', 'update'] })
+    const pk = 1000
+    for (const isReadonly of [true, false]) {
+      app.database.write = async (unit) => {
+        app.database.write = write
+        const missed = await write(unit).catch((error) => error)
+        dataOf(await admin.post(`/admin/tables/${cats}/data`, { id: pk, name: 'new' }))
+        dataOf(await admin.put(`/admin/tables/${cats}`, { label: 'Cats', fields: [{ name: 'name', isReadonly }] }))
+        throw missed
+      }
+      const answer = await token.put(`/data/cats/records/${pk}`, { name: 'late' })
+      if (isReadonly) refuses(t, answer, 409, 'TABLE_CHANGED')
+      else confirms(t, answer)
+      t.equal(dataOf(await admin.get(`/admin/tables/${cats}/data/${pk}`)).name, isReadonly ? 'new' : 'late')
+      await admin.put(`/admin/tables/${cats}`, { fields: [{ name: 'name', isReadonly: false }] })
+      confirms(t, await admin.delete(`/admin/tables/${cats}/data/${pk}`))
+    }
+  }
+)
+
 t.test('a table that was unpublished while a search waited is not there; another is', async (t) => {
   const token = await asToken(app, admin, READ)
   const searches = { refused: () => search(token), given: () => search(token, 'dogs') }
