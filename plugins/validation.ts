@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
@@ -7,7 +6,7 @@ import fp from 'fastify-plugin'
 import type { ErrorDetail } from '../schemas/error.ts'
 import { phraseOf } from '../schemas/phrases.ts'
 import { DomainError, invalid, pointer, shown } from '../services/errors.ts'
-import { readBody } from './body.ts'
+import { parserOf } from './body.ts'
 import { notJson } from './errors.ts'
 import { findFault, parseJson, refuse } from './json-body.ts'
 
@@ -121,6 +120,11 @@ const refuseBody = (body: unknown) => {
   throw bodyNotAllowed()
 }
 
+/** Of another type than JSON. */
+const refuseContent = ({ length }: Buffer) => {
+  if (length > 0) throw notJson()
+}
+
 /**
  * The body of a GET or HEAD is never read. What is announced as no longer than {} may be just that; more is refused.
  */
@@ -152,13 +156,8 @@ const refuseUndecodable = (url: string) => {
 export default fp(
   async (fastify) => {
     fastify.removeAllContentTypeParsers()
-    fastify.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
-      parseJson(await readBody(request, payload))
-    )
-    fastify.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
-      const { length } = await readBody(request, payload)
-      if (length > 0) throw notJson()
-    })
+    fastify.addContentTypeParser('application/json', parserOf(parseJson))
+    fastify.addContentTypeParser('*', parserOf(refuseContent))
 
     fastify.addHook('preValidation', (request, reply, done) => {
       const { url, body, query, routeOptions } = request

@@ -44,7 +44,7 @@ export const okText = (reply: FastifyReply, json: string): never => {
  * The same for a record that is created: how large it is shows when it is stored, and then it is answered.
  * @throws OVERLOADED before anything is stored
  */
-export const okCreated = async (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
+export const okCreated = (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
   if (unreadBeside(reply) > MOST_UNREAD_WITH_CREATED) throw tooMuchUnread()
-  return sendText(reply, await create())
+  return create().then((json) => sendText(reply, json))
 }

@@ -85,7 +85,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Envelope(RecordSchema) }
       }
     },
-    async ({ params, body }, reply) => okCreated(reply, () => records.create(viewOf(params.id), body))
+    ({ params, body }, reply) => okCreated(reply, () => records.create(viewOf(params.id), body))
   )
 
   fastify.put(

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { type SqlValue, UnexpectedChanges, type WriteResult } from './database.ts'
+import { type Row, type SqlValue, UnexpectedChanges } from './database.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
 import { sizeOf } from './size.ts'
 
@@ -12,7 +12,11 @@ export interface Parcel {
   readonly units: readonly PackedUnit[]
 }
 
-export type Outcome = { readonly results: readonly WriteResult[] } | { readonly error: PlainError }
+/** A result as it crosses back: to name its parts would take as long again as all else that crosses. */
+export type PackedResult = readonly [changes: number, ...rows: Row[]]
+
+/** One result for each statement of the unit. */
+export type Outcome = readonly PackedResult[] | { readonly error: PlainError }
 
 export interface BatchResult {
   /** One for each unit that was committed together, in the order of parcels and units. */
@@ -29,7 +33,7 @@ const LARGEST_RESULTS = 2 ** 20
 const sizeOfOutcome = (outcome: Outcome) => {
   if ('error' in outcome) return 0
   let size = 0
-  for (const { rows } of outcome.results) for (const row of rows) size += sizeOf(Object.values(row))
+  for (const [, ...rows] of outcome) for (const row of rows) size += sizeOf(Object.values(row))
   return size
 }
 
@@ -83,10 +87,10 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   const execute = (texts: readonly string[], unit: PackedUnit) =>
-    unit.map(([text, params, expect], position) => {
-      const result = run(texts[text] as string, params)
-      if (expect !== undefined && result.changes !== expect) throw new UnexpectedChanges(position)
-      return result
+    unit.map(([text, params, expect], position): PackedResult => {
+      const { changes, rows } = run(texts[text] as string, params)
+      if (expect !== undefined && changes !== expect) throw new UnexpectedChanges(position)
+      return [changes, ...rows]
     })
 
   const rollBack = () => {
@@ -98,7 +102,7 @@ export const createBatchRunner = (connection: Connection) => {
     try {
       const results = execute(texts, unit)
       run('RELEASE unit', [])
-      return { results }
+      return results
     } catch (error) {
       if (!raw.inTransaction) throw error
       run('ROLLBACK TO unit', [])
@@ -127,7 +131,7 @@ export const createBatchRunner = (connection: Connection) => {
       lookForForeignCommits()
       const results = execute(texts, unit)
       run('COMMIT', [])
-      return { results }
+      return results
     } catch (error) {
       rollBack()
       return { error: toPlainError(error) }
@@ -149,8 +153,6 @@ export const createBatchRunner = (connection: Connection) => {
     })
   }
 
-  const withoutSavepoint = (texts: readonly string[], unit: PackedUnit): Outcome => ({ results: execute(texts, unit) })
-
   /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
   const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
@@ -169,7 +171,7 @@ export const createBatchRunner = (connection: Connection) => {
   const commit = (batch: readonly Parcel[]) => {
     try {
       if (hasDeferredKeys) return oneByOne(batch)
-      return together(batch, withoutSavepoint) ?? together(batch, inSavepoint) ?? oneByOne(batch)
+      return together(batch, execute) ?? together(batch, inSavepoint) ?? oneByOne(batch)
     } catch (error) {
       return inTurn(batch, () => ({ error: toPlainError(error) }))
     }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../errors.ts'
-import type { BatchResult, Outcome, PackedUnit, Parcel } from './batch.ts'
+import type { BatchResult, Outcome, PackedResult, PackedUnit, Parcel } from './batch.ts'
 import type { WriterOptions } from './boot.ts'
 import type { Statement, WriteResult } from './database.ts'
 import { engineStopped } from './plain-error.ts'
@@ -54,8 +54,10 @@ const sizeOfUnit = (unit: readonly Statement[]) => {
   return size
 }
 
+const unpack = ([changes, ...rows]: PackedResult): WriteResult => ({ changes, rows })
+
 const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
-  'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.results)
+  'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.map(unpack))
 
 /** Runs tasks in the order in which they come, each in a turn of its own: other work comes between large results. */
 const createTurns = () => {

@@ -5,18 +5,12 @@ import { DomainError, type Fault, invalid, MOST_DETAILS, pointer, shown } from '
 import { kindOf } from '../sql/column-kind.ts'
 import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
-import { type Column, isFilledIn, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
 import { type Checked, checkValue } from './values.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
-
-/** A value is made where none is sent. */
-const isOptional = ({ structure }: RegisteredTable, column: Column) =>
-  isFilledIn(structure, column) ||
-  column.defaultValue !== null ||
-  (column.isPrimary ? structure.isRowidKey : column.nullable)
 
 const detail = (name: string, { code, message, below = '' }: Fault): ErrorDetail => ({
   path: pointer(name) + below,
@@ -56,11 +50,9 @@ const readBody = (view: View, body: RecordBody) => {
   return assignments
 }
 
-const requireFields = (view: View, assignments: readonly Assignment[]) => {
-  const { table } = view
-  const sent = new Set(assignments.map(([column]) => column))
-  const missing = table.structure.columns.filter((column) => !isOptional(table, column) && !sent.has(column))
-  const visible = missing.filter(({ name }) => view.columns.has(name))
+const requireFields = ({ required, columns }: View, assignments: readonly Assignment[]) => {
+  const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
+  const visible = missing.filter(({ name }) => columns.has(name))
   if (visible.length > 0) {
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }

@@ -9,14 +9,13 @@ import type { View } from './view.ts'
 export const createPlans = (db: Database) => {
   const without = (step: RegExp) => {
     const known = new WeakMap<View, boolean>()
-    return async (view: View, statement: Statement): Promise<boolean> => {
-      const before = known.get(view)
-      if (before !== undefined) return before
+    const ask = async (view: View, statement: Statement) => {
       const steps = await db.plan(statement)
       const isWithout = !steps.some((text) => step.test(text))
       known.set(view, isWithout)
       return isWithout
     }
+    return (view: View, statement: Statement): boolean | Promise<boolean> => known.get(view) ?? ask(view, statement)
   }
 
   return {

@@ -11,7 +11,7 @@ import {
 import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
 import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
 import { isNumeric } from '../sql/column-kind.ts'
-import { LONGEST_KEY, parseKey } from '../sql/keys.ts'
+import { LONGEST_KEY } from '../sql/keys.ts'
 import {
   pageByScanning,
   pageBySeeking,
@@ -62,10 +62,10 @@ interface RowWrite {
 /** Rows that may be skipped on the event loop; beyond, a page is sought by key or walked to in a reader thread. */
 const LONGEST_SKIP = 1000
 
-const keyOf = ({ table }: View, pk: string): readonly SqlValue[] => {
+const keyOf = (view: View, pk: string): readonly SqlValue[] => {
   if (pk.length > LONGEST_KEY)
     throw new DomainError('PATH_TOO_LONG', `A primary key has ${LONGEST_KEY} characters at most.`)
-  const key = parseKey(table.structure, pk)
+  const key = view.parseKey(pk)
   if (!key) throw recordNotFound(pk)
   return key
 }
@@ -75,16 +75,6 @@ const isKeyOrder = ({ table, order }: Selection) => {
   if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
 }
-
-/** Whether a write has met the rows that it expects. */
-const hasMet = (write: Promise<unknown>) =>
-  write.then(
-    () => true,
-    (error) => {
-      if (error instanceof UnexpectedChanges) return false
-      throw error
-    }
-  )
 
 /** @throws VALIDATION_FAILED where the page was too large to be made */
 const madeText = (row: Row | undefined) => {
@@ -114,7 +104,12 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
 
   /** Whether a write met its row; false where there is one all the same. @throws where there is none, or two */
   const meetsRow = async (view: View, pk: string, write: Promise<unknown>) => {
-    if (await hasMet(write)) return true
+    try {
+      await write
+      return true
+    } catch (error) {
+      if (!(error instanceof UnexpectedChanges)) throw error
+    }
     const found = await count(view, pk)
     if (found === 0) throw recordNotFound(pk)
     if (found > 1) throw ambiguousKey(pk)
@@ -147,11 +142,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { table, statements } = view
     const assignments = readNewRecord(view, body, clock())
     const unit = hasTriggers(table) ? statements.insertThenRead(assignments) : [statements.insert(assignments)]
-    const results = await totals.follow(table, 1, write(view, ...unit)).catch((error) => {
+    try {
+      const results = await totals.follow(table, 1, write(view, ...unit))
+      return String(results.at(-1)?.rows[0]?.record)
+    } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
       throw error.statement === 0 ? ignored(table) : lostToTrigger()
-    })
-    return String(results.at(-1)?.rows[0]?.record)
+    }
   }
 
   const update = async (view: View, pk: string, body: RecordBody, confirm: Confirm = () => {}): Promise<void> => {

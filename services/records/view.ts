@@ -1,25 +1,34 @@
+import type { SqlValue } from '../database/database.ts'
+import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { type Column, isRequired, type RegisteredTable } from '../tables/registered-table.ts'
 
 /** A table as one audience sees it, with the SQL that follows from that and no request changes. */
 export interface View {
   readonly table: RegisteredTable
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
+  /** What a new record must have: columns that are not visible may be among them. */
+  readonly required: readonly Column[]
   readonly json: RecordText
+  /** The parameters of `statements` for the record with this key; undefined where it is no spelling of any. */
+  parseKey(text: string): readonly SqlValue[] | undefined
   readonly statements: RecordStatements
   /** Without line ends. `guard`: against formulas. */
   csv(guard: boolean): RecordText
 }
 
 const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
-  const { isStrict } = table.structure
+  const { structure } = table
+  const { isStrict } = structure
   const json = jsonText(visible, isStrict)
   return {
     table,
     columns: new Map(visible.map((column) => [column.name, column])),
+    required: structure.columns.filter((column) => isRequired(structure, column)),
     json,
+    parseKey: keyParser(structure),
     statements: recordStatements(table, json),
     csv: (guard) => csvText(visible, isStrict, guard)
   }

@@ -107,18 +107,20 @@ export const keyTexts = ({ key }: Structure, text: string): ReadonlyMap<string, 
   return new Map(key.map((name, index) => [name, parts[index]]))
 }
 
-/** The parameters for `keyMatch`, or undefined where the text is no spelling of any key of this table. */
-export const parseKey = (structure: Structure, text: string): readonly SqlValue[] | undefined => {
+/** Makes the parameters for `keyMatch` of a text, or undefined where it is no spelling of any key of this table. */
+export const keyParser = (structure: Structure) => {
   const columns = keyColumns(structure)
-  const parts = partsOf(text, columns.length)
-  const values: SqlValue[] = []
-  for (const [index, column] of columns.entries()) {
-    const part = parts[index]
-    const value = part === undefined ? undefined : parsePart(column, structure, part)
-    if (value === undefined) return undefined
-    values.push(...value)
+  return (text: string): readonly SqlValue[] | undefined => {
+    const parts = partsOf(text, columns.length)
+    const values: SqlValue[] = []
+    for (const [index, column] of columns.entries()) {
+      const part = parts[index]
+      const value = part === undefined ? undefined : parsePart(column, structure, part)
+      if (value === undefined) return undefined
+      values.push(...value)
+    }
+    return values
   }
-  return values
 }
 
 const partMatch = (column: Column, { isRowidKey }: Structure) => {

@@ -29,6 +29,12 @@ export const TIMESTAMPS: readonly string[] = ['created_at', UPDATED_AT]
 export const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
   isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
 
+/** A new record must have it: no value is made where none is sent. */
+export const isRequired = (structure: Structure, column: Column) =>
+  !isFilledIn(structure, column) &&
+  column.defaultValue === null &&
+  !(column.isPrimary ? structure.isRowidKey : column.nullable)
+
 /** A table as the registry keeps it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
   readonly structure: Structure

@@ -46,21 +46,12 @@ const strictOne = (text: string) => sql('INSERT INTO strict_ones (text) VALUES (
 const guarded = (text: string) => sql('INSERT INTO guarded (text) VALUES (?)', text)
 
 const codes = (outcomes: readonly Outcome[]) =>
-  outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.results.map(({ changes }) => changes)))
+  outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.map(([changes]) => changes)))
 
 t.test('a batch commits all of its units, each with a result per statement', async (t) => {
   const { run, texts, connection } = start(t)
   const { outcomes, foreign } = run([note('a'), sql('SELECT count(*) AS n FROM notes')], [note('b')], [])
-  t.strictSame(outcomes, [
-    {
-      results: [
-        { changes: 1, rows: [] },
-        { changes: 1, rows: [{ n: 1 }] }
-      ]
-    },
-    { results: [{ changes: 1, rows: [] }] },
-    { results: [] }
-  ])
+  t.strictSame(outcomes, [[[1], [1, { n: 1 }]], [[1]], []])
   t.equal(foreign, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])

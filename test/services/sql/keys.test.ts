@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { forEachCollation, isExactly, keyMatch, keyTexts, parseKey, textOrBytes } from '../../../services/sql/keys.ts'
+import { forEachCollation, isExactly, keyMatch, keyParser, keyTexts, textOrBytes } from '../../../services/sql/keys.ts'
 import type { Column, Structure } from '../../../services/tables/registered-table.ts'
 
 type KeyColumn = readonly [name: string, jsonType: JsonType, sqliteType: SqliteType, declaredType?: string]
@@ -40,13 +40,13 @@ const composite = structure([
 ])
 
 t.test('a rowid is an integer, whatever its column declares', async (t) => {
-  t.strictSame(parseKey(rowid, '42'), [42n])
-  for (const spelling of ['042', '4.0', 'abc', '']) t.equal(parseKey(rowid, spelling), undefined, spelling)
+  t.strictSame(keyParser(rowid)('42'), [42n])
+  for (const spelling of ['042', '4.0', 'abc', '']) t.equal(keyParser(rowid)(spelling), undefined, spelling)
 })
 
 t.test('text keys are taken as they are', async (t) => {
   for (const spelling of ['7', '7.0', '', 'a,b', '%2C', 'a%b'])
-    t.strictSame(parseKey(text, spelling), forEachCollation([spelling]), spelling)
+    t.strictSame(keyParser(text)(spelling), forEachCollation([spelling]), spelling)
 })
 
 t.test('a key is compared in each collation that its index may have, which together are exact', async (t) => {
@@ -57,45 +57,45 @@ t.test('a key is compared in each collation that its index may have, which toget
 
 t.test('a key of a REAL column is a double in its shortest spelling', async (t) => {
   const real = structure([['k', 'number', 'REAL', 'REAL']])
-  t.strictSame(parseKey(real, '5'), forEachCollation([5]))
-  t.strictSame(parseKey(real, '-18522257411224070'), forEachCollation([-18522257411224072]))
-  t.strictSame(parseKey(real, '1e+21'), forEachCollation([1e21]))
-  t.strictSame(parseKey(real, 'x'), forEachCollation(['x']))
+  t.strictSame(keyParser(real)('5'), forEachCollation([5]))
+  t.strictSame(keyParser(real)('-18522257411224070'), forEachCollation([-18522257411224072]))
+  t.strictSame(keyParser(real)('1e+21'), forEachCollation([1e21]))
+  t.strictSame(keyParser(real)('x'), forEachCollation(['x']))
   for (const spelling of ['5.0', '-0', '9223372036854775807', '1e21'])
-    t.equal(parseKey(real, spelling), undefined, spelling)
+    t.equal(keyParser(real)(spelling), undefined, spelling)
 })
 
 t.test('a key of a boolean column is spelled as JSON shows it', async (t) => {
   const flag = structure([['k', 'boolean', 'NUMERIC', 'BOOLEAN']])
-  t.strictSame(parseKey(flag, 'true'), forEachCollation([1n]))
-  t.strictSame(parseKey(flag, 'false'), forEachCollation([0n]))
-  t.strictSame(parseKey(flag, '2'), forEachCollation([2n]))
-  t.strictSame(parseKey(flag, 'maybe'), forEachCollation(['maybe']))
-  for (const spelling of ['0', '1', '01']) t.equal(parseKey(flag, spelling), undefined, spelling)
+  t.strictSame(keyParser(flag)('true'), forEachCollation([1n]))
+  t.strictSame(keyParser(flag)('false'), forEachCollation([0n]))
+  t.strictSame(keyParser(flag)('2'), forEachCollation([2n]))
+  t.strictSame(keyParser(flag)('maybe'), forEachCollation(['maybe']))
+  for (const spelling of ['0', '1', '01']) t.equal(keyParser(flag)(spelling), undefined, spelling)
 })
 
 t.test('keys of numeric affinity have the spelling that JSON shows', async (t) => {
-  t.strictSame(parseKey(numeric, '12'), forEachCollation([12n]))
-  t.strictSame(parseKey(numeric, '12.5'), forEachCollation([12.5]))
+  t.strictSame(keyParser(numeric)('12'), forEachCollation([12n]))
+  t.strictSame(keyParser(numeric)('12.5'), forEachCollation([12.5]))
   for (const spelling of ['12.0', '012', '+12', ' 12', '1.20e1', '.5', '5.']) {
-    t.equal(parseKey(numeric, spelling), undefined, spelling)
+    t.equal(keyParser(numeric)(spelling), undefined, spelling)
   }
 })
 
 t.test('what numeric affinity leaves as text is a key too', async (t) => {
   for (const spelling of ['abc', '', '0x10', 'Infinity', 'NaN', '1_000', '2024-01-01', '\u00a05']) {
-    t.strictSame(parseKey(numeric, spelling), forEachCollation([spelling]), spelling)
+    t.strictSame(keyParser(numeric)(spelling), forEachCollation([spelling]), spelling)
   }
 })
 
 t.test(
   'without an affinity a key is looked for as a number and as text, or as text and as the bytes that it spells',
   async (t) => {
-    t.strictSame(parseKey(untyped, '5'), forEachCollation([5n, '5']))
-    t.strictSame(parseKey(untyped, '1234'), forEachCollation([1234n, '1234']))
-    t.strictSame(parseKey(untyped, '01'), forEachCollation(['01', '01']))
-    t.strictSame(parseKey(untyped, 'a'), forEachCollation(['a', 'a']))
-    t.strictSame(parseKey(untyped, 'NQ=='), forEachCollation(['NQ==', Buffer.from('5')]))
+    t.strictSame(keyParser(untyped)('5'), forEachCollation([5n, '5']))
+    t.strictSame(keyParser(untyped)('1234'), forEachCollation([1234n, '1234']))
+    t.strictSame(keyParser(untyped)('01'), forEachCollation(['01', '01']))
+    t.strictSame(keyParser(untyped)('a'), forEachCollation(['a', 'a']))
+    t.strictSame(keyParser(untyped)('NQ=='), forEachCollation(['NQ==', Buffer.from('5')]))
     t.strictSame(textOrBytes('0100'), ['0100', Buffer.from('0100', 'base64')])
     t.equal(
       keyMatch(untyped),
@@ -105,24 +105,24 @@ t.test(
 )
 
 t.test('BLOB keys are base64', async (t) => {
-  t.strictSame([...((parseKey(blob, 'AP8=')?.[0] as Uint8Array) ?? [])], [0, 255])
-  t.equal(parseKey(blob, 'AP8'), undefined)
+  t.strictSame([...((keyParser(blob)('AP8=')?.[0] as Uint8Array) ?? [])], [0, 255])
+  t.equal(keyParser(blob)('AP8'), undefined)
 })
 
 t.test('the parts of a composite key are separated by commas, each percent-encoded', async (t) => {
   const pair = (a: string, b: bigint) => [...forEachCollation([a]), ...forEachCollation([b])]
-  t.strictSame(parseKey(composite, 'x,7'), pair('x', 7n))
-  t.strictSame(parseKey(composite, 'x%2Cy%25,7'), pair('x,y%', 7n))
-  t.strictSame(parseKey(composite, ',7'), pair('', 7n))
+  t.strictSame(keyParser(composite)('x,7'), pair('x', 7n))
+  t.strictSame(keyParser(composite)('x%2Cy%25,7'), pair('x,y%', 7n))
+  t.strictSame(keyParser(composite)(',7'), pair('', 7n))
   for (const spelling of ['x', 'x,7,8', 'x,07', '%,7', '%E0%A4,7', '']) {
-    t.equal(parseKey(composite, spelling), undefined, spelling)
+    t.equal(keyParser(composite)(spelling), undefined, spelling)
   }
   t.equal(keyMatch(composite), `${isExactly('a', '?')} AND ${isExactly('b', '?')}`)
 })
 
 t.test('a long run of digits is no burden', async (t) => {
   const began = Date.now()
-  parseKey(numeric, `${'1'.repeat(8191)}x`)
+  keyParser(numeric)(`${'1'.repeat(8191)}x`)
   t.ok(Date.now() - began < 200)
 })
 
