@@ -8,9 +8,9 @@ const script = fileURLToPath(new URL(`./autocannon-process${extname(import.meta.
 
 export const autocannon: Generator = {
   name: 'autocannon',
-  run: (load) => {
+  prepare: (requests) => (amount) => {
     const child = fork(script)
-    child.send(load)
+    child.send({ ...requests, ...amount })
     return nextMessage<LoadResult>(child, 'The load generator')
   }
 }

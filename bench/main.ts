@@ -23,7 +23,7 @@ const shares = workloads.map(({ name }) => name)
 const introduce = ({ generator, plan, directory }: Context, fsync: number) =>
   say(
     `Node ${process.version} on ${availableParallelism()} cores (${cpus()[0]?.model}).`,
-    `Load: ${generator.name}, ${CONNECTIONS} connections, ${plan.rounds} rounds of ${ROUND_SECONDS} s a case; medians.`,
+    `Load: ${generator.name}, ${CONNECTIONS} connections, ${plan.processes * plan.rounds} rounds of ${ROUND_SECONDS} s a case (processes: ${plan.processes}); medians.`,
     `Disk: ${directory}, fsync p50 ${milliseconds(fsync)} ms.`
   )
 

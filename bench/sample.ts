@@ -9,13 +9,24 @@ export interface Sample {
   readonly p99: number
   /** CPU time of the service for one request, in microseconds. */
   readonly cpuPerRequest: number
+  /** What of it the kernel took. */
+  readonly kernelPerRequest: number
   /** Of a core. */
   readonly generatorShare: number
   /** Of a core, used by programs that have nothing to do with the benchmark. */
   readonly othersShare: number
 }
 
-export const SAMPLE_HEAD = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'generator', 'others']
+export const SAMPLE_HEAD = [
+  'case',
+  'requests/s',
+  'p50 ms',
+  'p99 ms',
+  'CPU µs/request',
+  'in kernel',
+  'generator',
+  'others'
+]
 
 /** The medians of a case, under SAMPLE_HEAD. */
 export const sampleRow = (name: string, samples: readonly Sample[]) => [
@@ -24,6 +35,7 @@ export const sampleRow = (name: string, samples: readonly Sample[]) => [
   milliseconds(medianOf(samples, 'p50')),
   milliseconds(medianOf(samples, 'p99')),
   microseconds(medianOf(samples, 'cpuPerRequest')),
+  microseconds(medianOf(samples, 'kernelPerRequest')),
   generatorShare(medianOf(samples, 'generatorShare')),
   othersShare(medianOf(samples, 'othersShare'))
 ]

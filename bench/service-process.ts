@@ -11,7 +11,10 @@ export type ServiceRequest = { readonly constant: string } | 'usage' | 'stop'
 
 /** CPU time of all its threads so far, in microseconds, and resident memory in bytes. */
 export interface Usage {
-  readonly cpu: number
+  /** In the service's own code and that of its libraries. */
+  readonly user: number
+  /** In the kernel. */
+  readonly system: number
   readonly peakMemory: number
 }
 
@@ -26,10 +29,7 @@ const readPeakMemory = () => {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(STATUS, 'utf8'))?.[1])
 }
 
-const readUsage = (): Usage => {
-  const { user, system } = process.cpuUsage()
-  return { cpu: user + system, peakMemory: readPeakMemory() * 1024 }
-}
+const readUsage = (): Usage => ({ ...process.cpuUsage(), peakMemory: readPeakMemory() * 1024 })
 
 /** The service as `server.ts` builds it, with one path more: the measure of all others. */
 const start = async () => {

@@ -1,16 +1,11 @@
 import { join } from 'node:path'
 import { CONNECTIONS, type Context, ROUND_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
-import type { Load } from './load.ts'
+import type { Amount, Generator } from './load.ts'
 import { watchOthers } from './machine.ts'
 import type { Sample } from './sample.ts'
 import { putOnline, readText, type Service, startService } from './service.ts'
 import { requestsOf, TABLE, type Workload } from './workloads.ts'
-
-interface MeasureOptions {
-  readonly seconds?: number
-  readonly connections?: number
-}
 
 export interface Stage {
   readonly service: Service
@@ -19,7 +14,7 @@ export interface Stage {
   /** The first table's. */
   readonly tableId: number
   /** Loads the service; @throws when an answer was not a success. */
-  measure(workload: Workload, options?: MeasureOptions): Promise<Sample>
+  measure(workload: Workload, amount?: Partial<Amount>): Promise<Sample>
 }
 
 interface StageOptions {
@@ -28,32 +23,41 @@ interface StageOptions {
   readonly env?: Record<string, string>
 }
 
-const createMeasure = ({ generator }: Context, service: Service, token: string): Stage['measure'] => {
-  const prepared = new Map<Workload, Load['requests']>()
-  const requestsFor = (workload: Workload) => {
-    const requests = prepared.get(workload) ?? requestsOf(workload)
-    prepared.set(workload, requests)
-    return requests
+interface MeasureOptions {
+  readonly generator: Generator
+  readonly service: Service
+  readonly token: string
+  readonly directory: string
+}
+
+const createMeasure = ({ generator, service, token, directory }: MeasureOptions): Stage['measure'] => {
+  const prepared = new Map<Workload, ReturnType<Generator['prepare']>>()
+  const prepare = (workload: Workload) => {
+    const load =
+      prepared.get(workload) ??
+      generator.prepare({ address: service.address, token, requests: requestsOf(workload) }, directory)
+    prepared.set(workload, load)
+    return load
   }
 
-  const take = async (workload: Workload, load: Load): Promise<Sample> => {
+  return async (workload, { seconds = ROUND_SECONDS, connections = CONNECTIONS } = {}) => {
+    const load = prepare(workload)
     const before = await service.usage()
     const othersSince = watchOthers()
-    const result = await generator.run(load)
-    const cpu = (await service.usage()).cpu - before.cpu
+    const result = await load({ seconds, connections })
+    const after = await service.usage()
+    const system = after.system - before.system
+    const cpu = after.user - before.user + system
     if (result.failures > 0) throw new Error(`${result.failures} requests of the case '${workload.name}' failed.`)
     return {
       perSecond: result.completed / result.seconds,
       p50: result.p50,
       p99: result.p99,
       cpuPerRequest: cpu / result.completed,
+      kernelPerRequest: system / result.completed,
       generatorShare: result.cpuSeconds / result.seconds,
       othersShare: othersSince(cpu / 1e6 + result.cpuSeconds)
     }
-  }
-
-  return (workload, { seconds = ROUND_SECONDS, connections = CONNECTIONS } = {}) => {
-    return take(workload, { address: service.address, token, requests: requestsFor(workload), connections, seconds })
   }
 }
 
@@ -67,8 +71,20 @@ export const withStage = <T>(context: Context, options: StageOptions, use: (stag
       const { token, session, ids } = await putOnline(service.address, tables)
       service.setConstant(await readText(`${service.address}/data/${TABLE}/records/${Math.ceil(rows / 2)}`, token))
       const tableId = ids[0] as number
-      return await use({ service, session, tableId, measure: createMeasure(context, service, token) })
+      return await use({
+        service,
+        session,
+        tableId,
+        measure: createMeasure({ generator: context.generator, service, token, directory })
+      })
     } finally {
       await service.stop()
     }
   })
+
+/** The same in several processes, one after the other. */
+export const withStages = async <T>(context: Context, options: StageOptions, use: (stage: Stage) => Promise<T>) => {
+  const results: T[] = []
+  while (results.length < context.plan.processes) results.push(await withStage(context, options, use))
+  return results
+}

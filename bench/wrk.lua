@@ -1,5 +1,10 @@
 -- Sends the requests of a file, separated by NUL, in order and over again; prints what bench/wrk.ts reads.
 local requests, position = {}, 0
+local only
+
+function setup(thread)
+  only = thread
+end
 
 function init(args)
   local file = assert(io.open(args[1], 'rb'))
@@ -10,6 +15,7 @@ function init(args)
   -- There is no garbage to come, and to look for it among so many texts would hold up the load, and lengthen its p99.
   collectgarbage()
   collectgarbage('stop')
+  ready = os.clock()
 end
 
 function request()
@@ -23,6 +29,6 @@ function done(summary, latency)
   print(string.format(
     'RESULT {"completed":%d,"seconds":%f,"p50":%f,"p99":%f,"cpuSeconds":%f,"failures":%d}',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
-    os.clock(), failures
+    os.clock() - only:get('ready'), failures
   ))
 end

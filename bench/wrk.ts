@@ -1,10 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Generator, headersOf, type Load, type LoadResult } from './load.ts'
+import { type Generator, headersOf, type LoadResult } from './load.ts'
 import type { HttpRequest } from './workloads.ts'
 
 const run = promisify(execFile)
@@ -34,18 +33,22 @@ const readResult = (output: string): LoadResult => {
   return JSON.parse(result) as LoadResult
 }
 
+/** wrk itself counts in whole seconds. Told to stop, it looks up every tenth of one, and prints what it has. */
+const runFor = async (seconds: number, args: readonly string[]) => {
+  const running = run('wrk', [`-d${Math.ceil(seconds) + 1}s`, ...args])
+  const end = setTimeout(() => running.child.kill('SIGINT'), seconds * 1000)
+  const { stdout } = await running
+  clearTimeout(end)
+  return stdout
+}
+
 export const wrk: Generator = {
   name: 'wrk',
-  run: async ({ address, token, requests, connections, seconds }: Load) => {
-    const directory = mkdtempSync(join(tmpdir(), 'rowhouse-wrk-'))
-    try {
-      const file = join(directory, 'requests')
-      const { host } = new URL(address)
-      writeFileSync(file, requests.map((request) => asText(host, token, request)).join('\0'))
-      const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, address, '--', file]
-      return readResult((await run('wrk', args)).stdout)
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
+  prepare: ({ address, token, requests }, directory) => {
+    const file = join(mkdtempSync(join(directory, 'wrk-')), 'requests')
+    const { host } = new URL(address)
+    writeFileSync(file, requests.map((request) => asText(host, token, request)).join('\0'))
+    return async ({ connections, seconds }) =>
+      readResult(await runFor(seconds, ['-t1', `-c${connections}`, '-s', script, address, '--', file]))
   }
 }

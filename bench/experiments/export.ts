@@ -10,7 +10,7 @@ import { TABLE, workload } from '../workloads.ts'
 const SLOWEST_MB = 50
 const MOST_MEMORY_MIB = 200
 const MOST_P99_MS = 10
-/** About as long as two exports take. */
+/** As long as an export takes, or two. */
 const READING_SECONDS = 3
 
 const read = workload('read')

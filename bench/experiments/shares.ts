@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts'
 import { alignedTable, atLeast, ratio, type Target, verdict } from '../report.ts'
 import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
-import { type Stage, withStage } from '../stage.ts'
+import { type Stage, withStages } from '../stage.ts'
 import { ROWS, TABLE, TWIN, type Workload, workload } from '../workloads.ts'
 
 /** Milliseconds of an fsync up to which the targets of durable writes hold. */
 const FAST_FSYNC = 0.3
 /** Of each case, before any is measured: V8 compiles what is called often, and takes seconds over it. */
-const WARM_UP_SECONDS = 3
+const WARM_UP_SECONDS = 2
 
 const constant = workload('constant')
 
@@ -27,16 +27,18 @@ const judge = ({ target, isDurable }: Workload, share: number, fsync: number): T
 }
 
 /** Each case as a share of the constant route measured in the same round. `fsync` is the disk's, in milliseconds. */
-export const runShares = (context: Context, names: readonly string[], fsync: number) =>
-  withStage(context, { tables: [TABLE, TWIN], rows: ROWS }, async (stage) => {
-    const cases = [constant, ...names.filter((name) => name !== constant.name).map(workload)]
-    const samples = await runRounds(stage, cases, context.plan.rounds)
-    const [base = []] = samples
-    const row = (one: Workload, index: number) => {
-      const own = samples[index] ?? []
-      const share = ratioOf('perSecond', own, base)
-      const target = judge(one, share, fsync)
-      return [...sampleRow(one.name, own), ratio(share), target ? verdict(target) : '']
-    }
-    return alignedTable([[...SAMPLE_HEAD, 'of constant', 'target'], ...cases.map(row)])
-  })
+export const runShares = async (context: Context, names: readonly string[], fsync: number) => {
+  const cases = [constant, ...names.filter((name) => name !== constant.name).map(workload)]
+  const processes = await withStages(context, { tables: [TABLE, TWIN], rows: ROWS }, (stage) =>
+    runRounds(stage, cases, context.plan.rounds)
+  )
+  const samplesOf = (index: number) => processes.flatMap((samples) => samples[index] ?? [])
+  const base = samplesOf(0)
+  const row = (one: Workload, index: number) => {
+    const own = samplesOf(index)
+    const share = ratioOf('perSecond', own, base)
+    const target = judge(one, share, fsync)
+    return [...sampleRow(one.name, own), ratio(share), target ? verdict(target) : '']
+  }
+  return alignedTable([[...SAMPLE_HEAD, 'of constant', 'target'], ...cases.map(row)])
+}
