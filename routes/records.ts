@@ -12,18 +12,14 @@ import {
 import { administratorView } from '../services/records/view.ts'
 import { sendCsv } from './csv-reply.ts'
 import { okCreated, okText } from './json-text.ts'
-import { createCallerOf } from './scan-caller.ts'
+import { createAdminCallerOf } from './scan-caller.ts'
 
 const tags = ['records']
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, clock, confirmSession } = fastify
+  const { records, exports, tables, clock } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
-
-  const callerOf = createCallerOf({
-    callerId: ({ admin }) => `admin ${admin.id}`,
-    confirm: ({ request }) => confirmSession(request)
-  })
+  const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(
     '/:id/data',

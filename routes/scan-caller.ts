@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../services/database/database.ts'
 import { overloaded } from '../services/errors.ts'
 
@@ -21,3 +21,7 @@ export const createCallerOf =
       await confirm(reply)
     }
   })
+
+/** The same for the routes under /admin. */
+export const createAdminCallerOf = ({ confirmSession }: FastifyInstance) =>
+  createCallerOf({ callerId: ({ admin }) => `admin ${admin.id}`, confirm: ({ request }) => confirmSession(request) })

@@ -8,12 +8,14 @@ import {
   UnregisterQuerySchema
 } from '../schemas/table.ts'
 import { toTable } from '../services/tables/registry.ts'
+import { createAdminCallerOf } from './scan-caller.ts'
 
 const tags = ['tables']
 const response = { 200: Envelope(TableSchema) }
 
 const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
+  const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(
     '',
@@ -66,7 +68,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response
       }
     },
-    async ({ params, body }) => ok(toTable(await tables.update(params.id, body)))
+    async ({ params, body }, reply) => ok(toTable(await tables.update(params.id, body, callerOf(reply).confirm)))
   )
 
   fastify.post(
@@ -80,7 +82,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response
       }
     },
-    async ({ params }) => ok(toTable(await tables.refresh(params.id)))
+    async ({ params }, reply) => ok(toTable(await tables.refresh(params.id, callerOf(reply).confirm)))
   )
 
   fastify.delete(
@@ -95,8 +97,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params, query }) => {
-      await tables.unregister(params.id, query.confirm === true)
+    async ({ params, query }, reply) => {
+      await tables.unregister(params.id, query.confirm === true, callerOf(reply))
       return done()
     }
   )

@@ -48,11 +48,11 @@ export const updateAdmin = (id: number, { nickname, hash }: AccountChanges, now:
   expect: 1
 })
 
-/** A session ends with every other change of the password: where the unit asks for it, it vouches for the old one. */
-export const changePassword = (id: number, hash: string, now: number): Statement => ({
+/** Of one's own: so long as the hash is the one that the old password was verified against. */
+export const changePassword = (id: number, verified: string, hash: string, now: number): Statement => ({
   sql: `UPDATE _rowhouse_admins SET password_hash = ?, must_change_password = 0, updated_at = max(?, updated_at + 1)
-        WHERE id = ?`,
-  params: [hash, BigInt(now), BigInt(id)],
+        WHERE id = ? AND password_hash = ?`,
+  params: [hash, BigInt(now), BigInt(id), verified],
   expect: 1
 })
 

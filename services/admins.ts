@@ -121,6 +121,16 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     throw admin ? lastAdmin() : adminNotFound(id)
   }
 
+  /** The stored hash that the password has been verified against. */
+  const verifyOwn = async ({ session: { admin }, address }: Actor, password: string) => {
+    const [row] = await db.read(statements.findAdmin(admin.id))
+    if (!row) throw authenticationRequired()
+    const stored = String(row.password_hash)
+    const verified = await credentials.verify({ name: admin.name, address }, password, stored)
+    if (verified === null) throw new DomainError('WRONG_PASSWORD', 'The old password is wrong.')
+    return stored
+  }
+
   /**
    * Keeps the given session and ends every other one of its administrator.
    * @throws WRONG_PASSWORD, which counts as a failed login; TOO_MANY_ATTEMPTS
@@ -134,16 +144,11 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
         { path: '/newPassword', code: 'unchanged', message: 'The new password must differ from the old one.' }
       ])
     }
-    const [row] = await db.read(statements.findAdmin(admin.id))
-    if (!row) throw authenticationRequired()
-    const verified = await credentials.verify(
-      { name: admin.name, address },
-      change.oldPassword,
-      String(row.password_hash)
-    )
-    if (verified === null) throw new DomainError('WRONG_PASSWORD', 'The old password is wrong.')
+    let verified = await verifyOwn(by, change.oldPassword)
     const hash = await credentials.hash(change.newPassword, address)
-    await commit(by, [statements.changePassword(admin.id, hash, clock()), endSessionsOf(admin.id, id)])
+    const unit = () => [statements.changePassword(admin.id, verified, hash, clock()), endSessionsOf(admin.id, id)]
+    // The same session may have changed it meanwhile, or a login may have hashed it anew.
+    while (!(await commit(by, unit()))) verified = await verifyOwn(by, change.oldPassword)
   }
 
   /**

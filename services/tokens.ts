@@ -59,17 +59,28 @@ const checkExpiry = (expiresAt: number | null | undefined) => {
   throw invalid([{ path: '/expiresAt', code: 'range', message }], `Send ${expiresAt * 1000} if that is what you mean.`)
 }
 
+/** Null where another program has written what is none: such a token opens nothing, and keeps no other from loading. */
+const readPermissions = (text: string) => {
+  try {
+    const permissions = JSON.parse(text) as Permissions
+    return { permissions, scope: createScope(permissions) }
+  } catch {
+    return null
+  }
+}
+
+const nothing = { tables: [], actions: [] }
+
 /** The boundary where a row gets its type: its columns are those of the migrations. */
 const toEntry = (row: Row): Entry => {
-  const permissions = JSON.parse(row.permissions as string) as Permissions
+  const readable = readPermissions(row.permissions as string)
   return {
     id: row.id as number,
     name: row.name as string,
     digest: row.digest as string,
     tokenPrefix: row.token_prefix as string,
-    permissions,
-    scope: createScope(permissions),
-    isActive: row.is_active === 1,
+    ...(readable ?? { permissions: nothing, scope: createScope(nothing) }),
+    isActive: row.is_active === 1 && readable !== null,
     expiresAt: row.expires_at as number | null,
     lastUsedAt: row.last_used_at as number | null,
     savedUse: row.last_used_at as number | null,

@@ -1,6 +1,6 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import type { Clock } from '../clock.ts'
-import { type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
+import { type Caller, type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
 import { RESERVED_PREFIX } from '../database/migrations.ts'
 import { DomainError, hasCode, invalid, tableNotFound } from '../errors.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
@@ -19,6 +19,9 @@ interface TableServiceOptions {
   readonly registry: TableRegistry
   readonly clock: Clock
 }
+
+/** Throws, or rejects, where the caller has lost the right to what it asked for. */
+type Confirm = () => unknown
 
 /** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
 const isReserved = (name: string) => {
@@ -68,8 +71,15 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     return table && { table, columns, keyIndex }
   }
 
-  /** Runs a change against the table as it is now, and again when somebody else's change came in between. */
-  const change = async (id: number, unit: (table: RegisteredTable) => Promise<readonly Statement[]>) => {
+  /**
+   * Runs a change against the table as it is now, and again when somebody else's change came in between, if the caller
+   * still may.
+   */
+  const change = async (
+    id: number,
+    confirm: Confirm,
+    unit: (table: RegisteredTable) => Promise<readonly Statement[]>
+  ) => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const statements = await unit(registry.get(id))
       try {
@@ -78,6 +88,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
         await registry.load()
+        await confirm()
       }
     }
     throw new DomainError('TABLE_CHANGED', 'The table keeps being changed by others. Try again.')
@@ -92,10 +103,10 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   }
 
   /**
-   * `confirm` throws where the caller has lost the right to it while the name was looked up.
+   * Asks for the right again where it may have been lost while the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
    */
-  const create = async (table: NewTable, confirm = () => {}): Promise<RegisteredTable> => {
+  const create = async (table: NewTable, confirm: Confirm = () => {}): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
       throw invalid([
@@ -105,7 +116,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw taken(String(existing.name), String(existing.type))
-    confirm()
+    await confirm()
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
       insertTable({ name, label, note, structure }, clock())
@@ -135,8 +146,8 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   }
 
   /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
-  const update = (id: number, changes: TableChanges): Promise<RegisteredTable> =>
-    change(id, async (table) => {
+  const update = (id: number, changes: TableChanges, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+    change(id, confirm, async (table) => {
       const { fields = [], ...metadata } = changes
       const columns = changeColumns(table.structure, fields)
       const changed = { ...table, ...metadata, structure: { ...table.structure, columns } }
@@ -144,8 +155,8 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
-  const refresh = (id: number): Promise<RegisteredTable> =>
-    change(id, async (table) => {
+  const refresh = (id: number, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+    change(id, confirm, async (table) => {
       const found = await readStructure(table.name)
       if (!found) {
         throw new DomainError('STRUCTURE_CHANGED', `The stored table '${table.name}' is gone.`, {
@@ -155,14 +166,9 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       return [updateStructure(table, keepChoices(found.structure, table.structure), clock())]
     })
 
-  /**
-   * For tokens, which may have lost the table, or the right to it, to a change that came in between: `confirm` throws
-   * where they have.
-   * @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED
-   */
-  const addField = (id: number, field: NewField, confirm = () => {}): Promise<RegisteredTable> =>
-    change(id, async (table) => {
-      confirm()
+  /** For tokens. @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED */
+  const addField = (id: number, field: NewField, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+    change(id, confirm, async (table) => {
       const { column, defaultValue } = declareField(field)
       const { columns } = openToTokens(table, table.name, true).structure
       if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {
@@ -179,20 +185,23 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** A table that another program has dropped or changed cannot be counted, and can be unregistered all the same. */
-  const describeRows = (table: RegisteredTable) =>
-    db.scan(countRows({ table, filter: null })).then(
+  const describeRows = (table: RegisteredTable, caller?: Caller) =>
+    db.scan(countRows({ table, filter: null }), caller).then(
       ([row]) => ({ says: `has ${row?.total} rows. They stay`, afterwards: 'It can be imported again.' }),
-      () => ({
-        says: 'cannot be counted. What it holds stays',
-        afterwards: 'Where it is still there, it can be imported again.'
-      })
+      (error) => {
+        if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error
+        return {
+          says: 'cannot be counted. What it holds stays',
+          afterwards: 'Where it is still there, it can be imported again.'
+        }
+      }
     )
 
   /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
-  const unregister = async (id: number, confirm: boolean): Promise<void> => {
+  const unregister = async (id: number, isConfirmed: boolean, caller?: Caller): Promise<void> => {
     const table = registry.get(id)
-    if (!confirm) {
-      const { says, afterwards } = await describeRows(table)
+    if (!isConfirmed) {
+      const { says, afterwards } = await describeRows(table, caller)
       throw new DomainError(
         'CONFIRMATION_REQUIRED',
         `'${table.name}' ${says} in the database, but can no longer be reached.`,

@@ -238,6 +238,45 @@ t.test('the search of a client that has gone is not run; that of one who waits i
   t.match(await text(stays.waiting), /^HTTP\/1\.1 200 .*"total":1/s)
 })
 
+t.test('a change of a table that is tried again is not once its session has ended; another is', async (t) => {
+  const { write } = app.database
+  const url = `/admin/tables/${dogs}`
+  const calls = {
+    update: ({ put }: Client) => put(url, { isPublished: false }),
+    refresh: ({ post }: Client) => post(`${url}/refresh`)
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    for (const ends of [true, false]) {
+      const other = await asAdmin(app)
+      app.database.write = async (unit) => {
+        app.database.write = write
+        dataOf(await admin.put(url, { note: 'changed', isPublished: true }))
+        if (ends) confirms(t, await other.post('/auth/logout'))
+        return write(unit)
+      }
+      const answer = await call(other)
+      if (ends) refuses(t, answer, 401, 'AUTHENTICATION_REQUIRED')
+      else t.equal(dataOf(answer).note, 'changed')
+      const isUnpublished = dataOf(await admin.get(url)).isPublished === false
+      t.equal(isUnpublished, name === 'update' && !ends)
+    }
+  }
+  dataOf(await admin.put(url, { isPublished: true, note: null }))
+})
+
+t.test(
+  'who asks to unregister a table is told how many rows it has, if the session lasts until they are counted',
+  async (t) => {
+    const other = await asAdmin(app)
+    const url = `/admin/tables/${dogs}`
+    const searches = { refused: () => other.delete(url), given: () => admin.delete(url) }
+    const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
+    refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+    refuses(t, given, 400, 'CONFIRMATION_REQUIRED')
+    t.match(given.json().error.message, /has 1 rows/)
+  }
+)
+
 t.test('a field that is added again and again is added no more once the right to it has ended', async (t) => {
   const { id, token } = dataOf(
     await admin.post('/admin/tokens', { name: 'fields', permissions: { tables: ['*'], actions: ['schema'] } })

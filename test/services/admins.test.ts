@@ -100,6 +100,28 @@ t.test('administrators', async (t) => {
     t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
   })
 
+  t.test('of two changes at once, even of one session, one holds', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    const changeTo = (newPassword: string) =>
+      admins.changeOwnPassword({ oldPassword: 'battery staple', newPassword }, by(session))
+    const outcomes = await Promise.allSettled([changeTo('first staple'), changeTo('second staple')])
+    t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'WRONG_PASSWORD' } }])
+    t.match(await logIn('Ada', 'first staple'), { admin: { id: 2 } })
+    const back = { oldPassword: 'first staple', newPassword: 'battery staple' }
+    await admins.changeOwnPassword(back, by(session))
+  })
+
+  t.test('a hash that was renewed while the new password was hashed is in the way of nobody', async (t) => {
+    const session = await logIn('Ada', 'battery staple')
+    const renewed = await createPasswords(CHEAP).hash('battery staple')
+    const change = { oldPassword: 'battery staple', newPassword: 'another staple' }
+    const changed = admins.changeOwnPassword(change, by(session))
+    await db.write([{ sql: 'UPDATE _rowhouse_admins SET password_hash = ? WHERE id = 2', params: [renewed] }])
+    await changed
+    t.match(await logIn('Ada', 'another staple'), { admin: { id: 2 } })
+    await admins.changeOwnPassword({ oldPassword: 'another staple', newPassword: 'battery staple' }, by(session))
+  })
+
   t.test('one’s own new password differs from the old one', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'battery staple' }

@@ -307,3 +307,28 @@ t.test('what another program does to the tokens holds after a reload', async (t)
   await tokens.load()
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
 })
+
+t.test(
+  'a token whose permissions another program has made unreadable opens nothing, and is in the way of no other',
+  async (t) => {
+    const service = createTokenService({ db, clock })
+    const [broken, ended] = [
+      await service.issue({ name: 'a', permissions }),
+      await service.issue({ name: 'b', permissions })
+    ]
+    const foreign = new BetterSqlite3(file)
+    t.teardown(() => foreign.close())
+    foreign.prepare('UPDATE _rowhouse_tokens SET is_active = 0 WHERE id = ?').run(ended.id)
+    for (const text of ['{"tables":["*"]}', '{"tables":"*","actions":["read"]}', '["*"]', 'null', '{']) {
+      foreign.prepare('UPDATE _rowhouse_tokens SET permissions = ? WHERE id = ?').run(text, broken.id)
+      await service.load()
+      for (const { token } of [broken, ended]) t.throws(() => service.authenticate(bearer(token)), invalidToken, text)
+      t.match(
+        service.list().find(({ id }) => id === broken.id),
+        { is_active: false, permissions: { actions: [] } }
+      )
+    }
+    await service.change(broken.id, { permissions })
+    t.match(service.authenticate(bearer(broken.token)), { id: broken.id })
+  }
+)
