@@ -40,18 +40,23 @@ export interface TokenAuthOptions {
   readonly flushInterval?: number
 }
 
-const actionNotAllowed = (action: NeededAction, table: string | undefined) => {
+/** What the token lacks: the action, or this table among those that it has the action on. */
+const actionNotAllowed = ({ scope }: LiveToken, action: NeededAction, table: string | undefined) => {
   const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
   const object = table === undefined ? 'the table that it is to make' : `the table '${shown(table)}'`
-  return new DomainError('ACTION_NOT_ALLOWED', `The token needs the action ${needed} on ${object}.`, {
+  const message = scope.grants(action)
+    ? `The token does not name ${object} among its tables.`
+    : `The token needs the action ${needed} on ${object}.`
+  return new DomainError('ACTION_NOT_ALLOWED', message, {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }
 
 /** `table`: undefined where it is not known yet. @throws ACTION_NOT_ALLOWED */
-const assertAllowed = ({ scope }: LiveToken, action: NeededAction, table: string | undefined) => {
+const assertAllowed = (token: LiveToken, action: NeededAction, table: string | undefined) => {
+  const { scope } = token
   const isAllowed = table === undefined ? scope.grants(action) : scope.allows(action, table)
-  if (!isAllowed) throw actionNotAllowed(action, table)
+  if (!isAllowed) throw actionNotAllowed(token, action, table)
 }
 
 /** The boundary where the validated path gets its type. */

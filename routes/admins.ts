@@ -27,7 +27,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'createAdmin',
         tags,
         summary: 'Create an administrator',
-        description: 'The new administrator has to change the password given here.',
+        description:
+          'The new administrator is to change the password given here: `mustChangePassword` says so, and with REQUIRE_PASSWORD_CHANGE nothing else is open until then.',
         body: NewAdminSchema,
         response: { 200: Envelope(AdminAccountSchema) }
       }
@@ -43,7 +44,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Change an administrator',
         description:
-          'A password set here has to be changed by its owner, and ends the owner’s sessions. Your own is changed through PUT /auth/password.',
+          'A password set here ends the sessions of its owner, who is to change it: see `createAdmin`. Your own is changed through PUT /auth/password.',
         params: IdParamsSchema,
         body: AdminChangesSchema,
         response: { 200: OkSchema }

@@ -30,11 +30,16 @@ export const PageSchema = Type.Object(
   { $id: 'Page', title: 'Page', ...strict }
 )
 
-const PageNumberSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 })
+const pageNumber = { minimum: 1, maximum: 999_999_999 }
 
 const listQuery = {
-  page: Type.Optional(PageNumberSchema),
-  size: Type.Optional(PageNumberSchema),
+  page: Type.Optional(Type.Integer({ ...pageNumber, description: 'From 1, which it is where it is left out.' })),
+  size: Type.Optional(
+    Type.Integer({
+      ...pageNumber,
+      description: 'Records of a page: 20 where it is left out, and no more than MAX_PAGE_SIZE.'
+    })
+  ),
   order: Type.Optional(
     Type.String({ description: 'Fields, comma-separated, each with a leading - for descending: `-price,name`.' })
   ),
@@ -62,13 +67,22 @@ export const CsvSchema = {
   content: { 'text/csv': { schema: Type.String() } }
 }
 
-export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: Type.String() }, strict)
-export const TableParamsSchema = Type.Object({ table: Type.String() }, strict)
-export const TableRecordParamsSchema = Type.Object({ table: Type.String(), pk: Type.String() }, strict)
+const PathKeySchema = Type.String({
+  description:
+    'The primary key as JSON shows it. One of several fields: their values, each percent-encoded, with commas between them.'
+})
+const TableNameSchema = Type.String({ description: 'The name of a table, in any case.' })
+
+export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: PathKeySchema }, strict)
+export const TableParamsSchema = Type.Object({ table: TableNameSchema }, strict)
+export const TableRecordParamsSchema = Type.Object({ table: TableNameSchema, pk: PathKeySchema }, strict)
 
 export const IncrementSchema = Type.Object(
   {
-    pk: Type.Unsafe<string | number>({ type: ['string', 'number'] }),
+    pk: Type.Unsafe<string | number>({
+      type: ['string', 'number'],
+      description: 'The primary key, as in a path but for the encoding of the path itself.'
+    }),
     field: Type.String(),
     count: Type.Optional(
       Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN, default: 1 })

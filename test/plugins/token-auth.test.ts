@@ -154,7 +154,7 @@ t.test('out of scope, existing, missing and hidden tables get the same 403', asy
     t.equal(res.statusCode, 403)
     t.same(error, {
       code: 'ACTION_NOT_ALLOWED',
-      message: `The token needs the action 'read' on the table '${name}'.`,
+      message: `The token does not name the table '${name}' among its tables.`,
       hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
     })
   }
@@ -215,7 +215,7 @@ t.test('a new table has to be in scope by the name in the body, and need not exi
     t.match(res.json(), {
       error: {
         code: 'ACTION_NOT_ALLOWED',
-        message: `The token needs the action 'schema' (or 'write') on the table '${name}'.`
+        message: `The token does not name the table '${name}' among its tables.`
       }
     })
   }
