@@ -141,9 +141,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const create = async (view: View, body: RecordBody): Promise<string> => {
     const { table, statements } = view
     const assignments = readNewRecord(view, body, clock())
-    const unit = hasTriggers(table) ? statements.insertThenRead(assignments) : [statements.insert(assignments)]
     try {
-      const results = await totals.follow(table, 1, write(view, ...unit))
+      const results = await totals.follow(table, 1, write(view, ...statements.insert(assignments)))
       return String(results.at(-1)?.rows[0]?.record)
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error

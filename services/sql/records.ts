@@ -39,13 +39,17 @@ const composeInsert = (table: string, names: readonly string[]) => {
   return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
 
-const insertedRow = ({ structure }: RegisteredTable, assignments: readonly Assignment[]) => {
-  if (structure.rowid !== null) return { where: `${identifier(structure.rowid)} = last_insert_rowid()`, params: [] }
-  const key = assignments.filter(([{ isPrimary }]) => isPrimary)
-  if (key.length < structure.key.length) return null
+/** Leads to the row that was just inserted. Gives no parameters where its key is a default, which only SQLite knows. */
+const insertedRow = ({ structure: { rowid, key } }: RegisteredTable) => {
+  if (rowid !== null) return { where: `${identifier(rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
-    where: key.map(([{ name }]) => isExactly(name, '?')).join(' AND '),
-    params: key.flatMap(([, value]) => forEachCollation([value]))
+    where: key.map((name) => isExactly(name, '?')).join(' AND '),
+    paramsOf: (assignments: readonly Assignment[]) => {
+      const parts = assignments.filter(([{ isPrimary }]) => isPrimary)
+      if (parts.length < key.length) return null
+      const partOf = (name: string) => parts.find(([column]) => column.name === name)?.[1] as SqlValue
+      return key.flatMap((name) => forEachCollation([partOf(name)]))
+    }
   }
 }
 
@@ -112,6 +116,8 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const name = identifier(table.name)
   const match = keyMatch(table.structure)
   const touched = touch(table)
+  const inserted = insertedRow(table)
+  const readInserted = `SELECT ${json} AS record FROM ${name} WHERE ${inserted.where}`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
   /** For a walk in a reader thread, where no index leads to the row. */
@@ -123,26 +129,20 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return (key: readonly SqlValue[], isWalk = false): Statement => ({ sql: isWalk ? walked : sought, params: key })
   }
 
-  /** Inserts a record and returns it as JSON text, as it was before AFTER triggers. */
-  const insert = (assignments: readonly Assignment[]): Statement => {
-    const names = namesOf(assignments)
-    const sql = remembered('insert', names, () => `${composeInsert(name, names)} RETURNING ${json} AS record`)
-    return { sql, params: valuesOf(assignments), expect: 1 }
-  }
-
   /**
-   * The same for tables with triggers: the record is read after they have run, in the same unit. Only a key that is a
-   * default of the table, and no rowid, cannot be known beforehand: such a record is given as it was before them.
+   * A unit that inserts a record and gives it as JSON text. It is read once its triggers have run; RETURNING would show
+   * it as it was before them, and take longer. Only a key that is a default of the table, and no rowid, cannot be known
+   * beforehand: such a record is returned.
    */
-  const insertThenRead = (assignments: readonly Assignment[]): readonly Statement[] => {
-    const inserted = insertedRow(table, assignments)
-    if (!inserted) return [insert(assignments)]
-    const { where, params } = inserted
+  const insert = (assignments: readonly Assignment[]): readonly Statement[] => {
     const names = namesOf(assignments)
-    const sql = remembered('bare insert', names, () => composeInsert(name, names))
+    const params = valuesOf(assignments)
+    const sql = remembered('insert', names, () => composeInsert(name, names))
+    const found = inserted.paramsOf(assignments)
+    if (!found) return [{ sql: `${sql} RETURNING ${json} AS record`, params, expect: 1 }]
     return [
-      { sql, params: valuesOf(assignments), expect: 1 },
-      { sql: `SELECT ${json} AS record FROM ${name} WHERE ${where}`, params, expect: 1 }
+      { sql, params, expect: 1 },
+      { sql: readInserted, params: found, expect: 1 }
     ]
   }
 
@@ -179,7 +179,6 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     exists: select('1'),
     remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
     insert,
-    insertThenRead,
     update,
     increment,
     judgeIncrement
