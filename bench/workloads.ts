@@ -8,8 +8,8 @@ export interface Workload {
   readonly name: string
   /** The share of the constant route's throughput to reach; null for that route itself. */
   readonly target: number | null
-  /** Waits for the disk: its target holds where an fsync is fast. */
-  readonly isDurable: boolean
+  /** Its target holds where an fsync is fast. */
+  readonly isWrite: boolean
   request(): HttpRequest
 }
 
@@ -38,32 +38,32 @@ const newItem = () => ({
 
 /** In the order in which a round runs them. Every share is relative to the constant route of its round. */
 export const workloads: readonly Workload[] = [
-  { name: 'constant', target: null, isDurable: false, request: () => ({ method: 'GET', path: CONSTANT_PATH }) },
+  { name: 'constant', target: null, isWrite: false, request: () => ({ method: 'GET', path: CONSTANT_PATH }) },
   {
     name: 'read',
     target: 0.95,
-    isDurable: false,
+    isWrite: false,
     request: () => ({ method: 'GET', path: `/data/${TABLE}/records/${randomKey()}` })
   },
-  { name: 'list', target: 0.25, isDurable: false, request: () => page(between(1, 5)) },
-  { name: 'middle', target: 0.2, isDurable: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
+  { name: 'list', target: 0.25, isWrite: false, request: () => page(between(1, 5)) },
+  { name: 'middle', target: 0.2, isWrite: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
   // What HTTP alone costs a write: the same body, read and checked, and the constant for an answer.
   {
     name: 'posted constant',
     target: null,
-    isDurable: false,
+    isWrite: true,
     request: () => ({ method: 'POST', path: CONSTANT_PATH, body: JSON.stringify(newItem()) })
   },
   {
     name: 'create',
     target: 0.55,
-    isDurable: true,
+    isWrite: true,
     request: () => ({ method: 'POST', path: `/data/${TWIN}/records`, body: JSON.stringify(newItem()) })
   },
   {
     name: 'update',
     target: 0.5,
-    isDurable: true,
+    isWrite: true,
     request: () => ({
       method: 'PUT',
       path: `/data/${TABLE}/records/${randomKey()}`,
@@ -73,7 +73,7 @@ export const workloads: readonly Workload[] = [
   {
     name: 'incr',
     target: 0.5,
-    isDurable: true,
+    isWrite: true,
     request: () => ({
       method: 'POST',
       path: `/data/${TABLE}/incr`,

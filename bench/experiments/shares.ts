@@ -20,15 +20,15 @@ const runRounds = async ({ measure }: Stage, cases: readonly Workload[], rounds:
   return samples
 }
 
-const judge = ({ target, isDurable }: Workload, share: number, fsync: number): Target | null => {
+const judge = ({ target, isWrite }: Workload, share: number, fsync: number): Target | null => {
   if (target === null) return null
-  const notJudged = isDurable && fsync > FAST_FSYNC ? `an fsync takes more than ${FAST_FSYNC} ms` : undefined
+  const notJudged = isWrite && fsync > FAST_FSYNC ? `an fsync takes more than ${FAST_FSYNC} ms` : undefined
   return { ...atLeast(share, target), notJudged }
 }
 
 /** Each case as a share of the constant route measured in the same round. `fsync` is the disk's, in milliseconds. */
-export const runShares = async (context: Context, names: readonly string[], fsync: number) => {
-  const cases = [constant, ...names.filter((name) => name !== constant.name).map(workload)]
+export const runShares = async (context: Context, wanted: readonly Workload[], fsync: number) => {
+  const cases = [constant, ...wanted.filter((one) => one !== constant)]
   const processes = await withStages(context, { tables: [TABLE, TWIN], rows: ROWS }, (stage) =>
     runRounds(stage, cases, context.plan.rounds)
   )
