@@ -1,13 +1,6 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import type { Clock } from '../clock.ts'
-import {
-  type Caller,
-  type Database,
-  type Row,
-  type SqlValue,
-  type Statement,
-  UnexpectedChanges
-} from '../database/database.ts'
+import { type Caller, type Database, type Row, type SqlValue, UnexpectedChanges } from '../database/database.ts'
 import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
 import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
 import { isNumeric } from '../sql/column-kind.ts'
@@ -86,11 +79,6 @@ const madeText = (row: Row | undefined) => {
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
   const plans = createPlans(db)
 
-  const write = (view: View, ...statements: readonly Statement[]) =>
-    db.write(statements).catch((error) => {
-      throw explainViolation(error, view)
-    })
-
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? refusedByTrigger() : refusedByConstraint())
 
   /** How many records have the key: two where they are spelled alike. */
@@ -108,7 +96,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       await write
       return true
     } catch (error) {
-      if (!(error instanceof UnexpectedChanges)) throw error
+      if (!(error instanceof UnexpectedChanges)) throw explainViolation(error, view)
     }
     const found = await count(view, pk)
     if (found === 0) throw recordNotFound(pk)
@@ -142,10 +130,10 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { table, statements } = view
     const assignments = readNewRecord(view, body, clock())
     try {
-      const results = await totals.follow(table, 1, write(view, ...statements.insert(assignments)))
+      const results = await totals.follow(table, 1, db.write(statements.insert(assignments)))
       return String(results.at(-1)?.rows[0]?.record)
     } catch (error) {
-      if (!(error instanceof UnexpectedChanges)) throw error
+      if (!(error instanceof UnexpectedChanges)) throw explainViolation(error, view)
       throw error.statement === 0 ? ignored(table) : lostToTrigger()
     }
   }
@@ -155,13 +143,13 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { assignments, unchanged } = readChanges(view, pk, body)
     const statement = view.statements.update({ key, assignments, unchanged, now: clock() })
     const why = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
-    await writeRow(view, pk, { write: () => write(view, statement), why, confirm })
+    await writeRow(view, pk, { write: () => db.write([statement]), why, confirm })
   }
 
   const remove = async (view: View, pk: string, confirm: Confirm = () => {}): Promise<void> => {
     const statement = view.statements.remove(keyOf(view, pk))
     const removeRow = () =>
-      write(view, statement).catch((error) => {
+      db.write([statement]).catch((error) => {
         throw hasCode(error, 'FOREIGN_KEY_VIOLATION') ? stillReferredTo(pk) : error
       })
     const follow = () => totals.follow(view.table, -1, removeRow())
@@ -200,7 +188,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
     const statement = view.statements.increment({ ...step, now: clock() })
-    await writeRow(view, text, { write: () => write(view, statement), why, confirm })
+    await writeRow(view, text, { write: () => db.write([statement]), why, confirm })
   }
 
   const scanRows = async (selection: Selection, json: RecordText, window: Window, caller?: Caller) => {
