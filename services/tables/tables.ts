@@ -22,6 +22,7 @@ interface TableServiceOptions {
 
 /** Throws, or rejects, where the caller has lost the right to what it asked for. */
 type Confirm = () => unknown
+const always: Confirm = () => {}
 
 /** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
 const isReserved = (name: string) => {
@@ -106,7 +107,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
    * Asks for the right again where it may have been lost while the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
    */
-  const create = async (table: NewTable, confirm: Confirm = () => {}): Promise<RegisteredTable> => {
+  const create = async (table: NewTable, confirm = always): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
       throw invalid([
@@ -146,7 +147,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   }
 
   /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
-  const update = (id: number, changes: TableChanges, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+  const update = (id: number, changes: TableChanges, confirm = always): Promise<RegisteredTable> =>
     change(id, confirm, async (table) => {
       const { fields = [], ...metadata } = changes
       const columns = changeColumns(table.structure, fields)
@@ -155,7 +156,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
-  const refresh = (id: number, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+  const refresh = (id: number, confirm = always): Promise<RegisteredTable> =>
     change(id, confirm, async (table) => {
       const found = await readStructure(table.name)
       if (!found) {
@@ -167,7 +168,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** For tokens. @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED */
-  const addField = (id: number, field: NewField, confirm: Confirm = () => {}): Promise<RegisteredTable> =>
+  const addField = (id: number, field: NewField, confirm = always): Promise<RegisteredTable> =>
     change(id, confirm, async (table) => {
       const { column, defaultValue } = declareField(field)
       const { columns } = openToTokens(table, table.name, true).structure
