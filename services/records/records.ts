@@ -1,5 +1,6 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import type { Clock } from '../clock.ts'
+import { always, type Confirm } from '../confirm.ts'
 import { type Caller, type Database, type Row, type SqlValue, UnexpectedChanges } from '../database/database.ts'
 import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
 import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
@@ -41,9 +42,6 @@ interface RecordServiceOptions {
   readonly hasTriggers: (table: RegisteredTable) => boolean
   readonly maxPageSize: number
 }
-
-/** Rejects, or throws, where the caller has lost its right to a write that is tried once more. */
-type Confirm = () => unknown
 
 interface RowWrite {
   readonly write: () => Promise<unknown>
@@ -138,7 +136,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     }
   }
 
-  const update = async (view: View, pk: string, body: RecordBody, confirm: Confirm = () => {}): Promise<void> => {
+  const update = async (view: View, pk: string, body: RecordBody, confirm = always): Promise<void> => {
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
     const statement = view.statements.update({ key, assignments, unchanged, now: clock() })
@@ -146,7 +144,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     await writeRow(view, pk, { write: () => db.write([statement]), why, confirm })
   }
 
-  const remove = async (view: View, pk: string, confirm: Confirm = () => {}): Promise<void> => {
+  const remove = async (view: View, pk: string, confirm = always): Promise<void> => {
     const statement = view.statements.remove(keyOf(view, pk))
     const removeRow = () =>
       db.write([statement]).catch((error) => {
@@ -166,11 +164,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return column
   }
 
-  const increment = async (
-    view: View,
-    { pk, field, count = 1 }: Increment,
-    confirm: Confirm = () => {}
-  ): Promise<void> => {
+  const increment = async (view: View, { pk, field, count = 1 }: Increment, confirm = always): Promise<void> => {
     if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
     const column = incrementable(view, field)
     const checked = checkCount(column, count)

@@ -1,5 +1,6 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import type { Clock } from '../clock.ts'
+import { always, type Confirm } from '../confirm.ts'
 import { type Caller, type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
 import { RESERVED_PREFIX } from '../database/migrations.ts'
 import { DomainError, hasCode, invalid, tableNotFound } from '../errors.ts'
@@ -19,10 +20,6 @@ interface TableServiceOptions {
   readonly registry: TableRegistry
   readonly clock: Clock
 }
-
-/** Throws, or rejects, where the caller has lost the right to what it asked for. */
-type Confirm = () => unknown
-const always: Confirm = () => {}
 
 /** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
 const isReserved = (name: string) => {
