@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { isFailure, PASSWORD } from '../helpers.ts'
@@ -39,7 +40,6 @@ const headers = { authorization: `Bearer ${token}` }
 
 const writing = { method: 'POST', path: '/data/cats/records', headers, body: { name: 'Tom' } }
 const health = () => client.send({ path: '/health' })
-const countRecords = async () => (await client.dataOf({ path: '/data/cats?size=1', headers })).total
 
 const text = JSON.stringify(writing.body)
 const write = [
@@ -57,6 +57,15 @@ const isOverload = ({ status, headers, body }: Reply) =>
   /^\d+$/.test(headers['retry-after'] ?? '') &&
   isFailure(JSON.parse(body)) &&
   /"OVERLOADED"/.test(body)
+
+/** As many times as it takes: for a moment after too much work, the event loop still counts as late. */
+const countRecords = async () => {
+  for (;;) {
+    const reply = await client.send({ path: '/data/cats?size=1', headers })
+    if (!isOverload(reply)) return JSON.parse(reply.body).data.total
+    await wait(TRY_MS)
+  }
+}
 
 /** Sends writes at once down one connection. Gives the heads of the answers. */
 const pipeline = async () => {
