@@ -25,9 +25,10 @@ const countUnread = (reply: FastifyReply, length: number) => {
   reply.raw.once('close', () => unread.set(server, unreadBeside(reply) - length))
 }
 
-const sendText = (reply: FastifyReply, json: string): never => {
+const envelope = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE) countUnread(reply, json.length)
-  return reply.type('application/json; charset=utf-8').send(`{"success":true,"data":${json}}`) as never
+  reply.type('application/json; charset=utf-8')
+  return `{"success":true,"data":${json}}` as never
 }
 
 /**
@@ -37,7 +38,7 @@ const sendText = (reply: FastifyReply, json: string): never => {
  */
 export const okText = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE && unreadBeside(reply) + json.length > MOST_UNREAD) throw tooMuchUnread()
-  return sendText(reply, json)
+  return envelope(reply, json)
 }
 
 /**
@@ -46,5 +47,5 @@ export const okText = (reply: FastifyReply, json: string): never => {
  */
 export const okCreated = (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
   if (unreadBeside(reply) > MOST_UNREAD_WITH_CREATED) throw tooMuchUnread()
-  return create().then((json) => sendText(reply, json))
+  return create().then((json) => envelope(reply, json))
 }
