@@ -1,31 +1,21 @@
 import type { Connection } from './connection.ts'
-import { type Row, type SqlValue, UnexpectedChanges } from './database.ts'
+import { type Statement, UnexpectedChanges, type WriteResult } from './database.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
 import { sizeOf } from './size.ts'
 
-/** A unit as it crosses to the writer thread: each SQL text travels once a parcel, statements point to it. */
-export type PackedUnit = readonly (readonly [sql: number, params: readonly SqlValue[], expect: number | undefined])[]
-
-/** Units of one turn of the event loop. */
-export interface Parcel {
-  readonly texts: readonly string[]
-  readonly units: readonly PackedUnit[]
-}
-
-/** A result as it crosses back: to name its parts would take as long again as all else that crosses. */
-export type PackedResult = readonly [changes: number, ...rows: Row[]]
+export type Unit = readonly Statement[]
 
 /** One result for each statement of the unit. */
-export type Outcome = readonly PackedResult[] | { readonly error: PlainError }
+export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
 export interface BatchResult {
-  /** One for each unit that was committed together, in the order of parcels and units. */
+  /** One for each unit that was committed together, in their order. */
   readonly outcomes: readonly Outcome[]
   /** Another program has committed since this connection last looked. */
   readonly foreign: boolean
 }
 
-type OutcomeOf = (texts: readonly string[], unit: PackedUnit) => Outcome
+type OutcomeOf = (unit: Unit) => Outcome
 
 /** Characters of results after which a batch ends: the event loop takes them, and makes answers of them, in one go. */
 const LARGEST_RESULTS = 2 ** 20
@@ -33,21 +23,12 @@ const LARGEST_RESULTS = 2 ** 20
 const sizeOfOutcome = (outcome: Outcome) => {
   if ('error' in outcome) return 0
   let size = 0
-  for (const [, ...rows] of outcome) for (const row of rows) size += sizeOf(Object.values(row))
+  for (const { rows } of outcome) for (const row of rows) size += sizeOf(Object.values(row))
   return size
 }
 
-const without = (batch: readonly Parcel[], count: number): readonly Parcel[] => {
-  let gone = count
-  return batch.flatMap(({ texts, units }) => {
-    const left = units.slice(gone)
-    gone = Math.max(0, gone - units.length)
-    return left.length > 0 ? [{ texts, units: left }] : []
-  })
-}
-
 /**
- * Commits a batch of parcels, all of whose units are independent, with one fsync (one for each MiB of results). It runs
+ * Commits a batch of units, which are independent, with one fsync (one for each MiB of results). It runs
  * without savepoints first; where a unit fails, again with one for each, so that one that fails leaves its neighbours
  * alone. What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through
  * a transaction of its own; so does every batch where the file has deferred foreign keys.
@@ -86,21 +67,21 @@ export const createBatchRunner = (connection: Connection) => {
     keysVersion = version
   }
 
-  const execute = (texts: readonly string[], unit: PackedUnit) =>
-    unit.map(([text, params, expect], position): PackedResult => {
-      const { changes, rows } = run(texts[text] as string, params)
-      if (expect !== undefined && changes !== expect) throw new UnexpectedChanges(position)
-      return [changes, ...rows]
+  const execute = (unit: Unit) =>
+    unit.map(({ sql, params, expect }, position) => {
+      const result = run(sql, params)
+      if (expect !== undefined && result.changes !== expect) throw new UnexpectedChanges(position)
+      return result
     })
 
   const rollBack = () => {
     if (raw.inTransaction) run('ROLLBACK', [])
   }
 
-  const inSavepoint = (texts: readonly string[], unit: PackedUnit): Outcome => {
+  const inSavepoint = (unit: Unit): Outcome => {
     run('SAVEPOINT unit', [])
     try {
-      const results = execute(texts, unit)
+      const results = execute(unit)
       run('RELEASE unit', [])
       return results
     } catch (error) {
@@ -112,24 +93,22 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   /** The outcomes of units, one after the other, until their results are large. */
-  const inTurn = (batch: readonly Parcel[], outcomeOf: OutcomeOf) => {
+  const inTurn = (batch: readonly Unit[], outcomeOf: OutcomeOf) => {
     const outcomes: Outcome[] = []
     let size = 0
-    for (const { texts, units } of batch) {
-      for (const unit of units) {
-        const outcome = outcomeOf(texts, unit)
-        outcomes.push(outcome)
-        size += sizeOfOutcome(outcome)
-        if (size >= LARGEST_RESULTS) return outcomes
-      }
+    for (const unit of batch) {
+      const outcome = outcomeOf(unit)
+      outcomes.push(outcome)
+      size += sizeOfOutcome(outcome)
+      if (size >= LARGEST_RESULTS) return outcomes
     }
     return outcomes
   }
 
-  const alone = (texts: readonly string[], unit: PackedUnit): Outcome => {
+  const alone = (unit: Unit): Outcome => {
     try {
       lookForForeignCommits()
-      const results = execute(texts, unit)
+      const results = execute(unit)
       run('COMMIT', [])
       return results
     } catch (error) {
@@ -139,9 +118,9 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   /** Each unit in a transaction of its own. Where one cannot begin, the rest do not wait for the same lock in vain. */
-  const oneByOne = (batch: readonly Parcel[]) => {
+  const oneByOne = (batch: readonly Unit[]) => {
     let refusal: Outcome | undefined
-    return inTurn(batch, (texts, unit) => {
+    return inTurn(batch, (unit) => {
       if (refusal) return refusal
       try {
         run('BEGIN IMMEDIATE', [])
@@ -149,12 +128,12 @@ export const createBatchRunner = (connection: Connection) => {
         refusal = { error: toPlainError(error) }
         return refusal
       }
-      return alone(texts, unit)
+      return alone(unit)
     })
   }
 
   /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
-  const together = (batch: readonly Parcel[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
+  const together = (batch: readonly Unit[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
     try {
       lookForForeignCommits()
@@ -168,7 +147,7 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  const commit = (batch: readonly Parcel[]) => {
+  const commit = (batch: readonly Unit[]) => {
     try {
       if (hasDeferredKeys) return oneByOne(batch)
       return together(batch, execute) ?? together(batch, inSavepoint) ?? oneByOne(batch)
@@ -178,12 +157,12 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   /** Gives the results of what is durable while the rest of the batch is not. */
-  function* runBatch(batch: readonly Parcel[]): Generator<BatchResult> {
+  function* runBatch(batch: readonly Unit[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       isForeign = false
       const outcomes = commit(rest)
       yield { outcomes, foreign: isForeign }
-      rest = without(rest, outcomes.length)
+      rest = rest.slice(outcomes.length)
     }
   }
 

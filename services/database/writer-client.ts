@@ -1,13 +1,14 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../errors.ts'
-import type { BatchResult, Outcome, PackedResult, PackedUnit, Parcel } from './batch.ts'
+import type { Outcome, Unit } from './batch.ts'
 import type { WriterOptions } from './boot.ts'
-import type { Statement, WriteResult } from './database.ts'
+import type { WriteResult } from './database.ts'
+import { packUnits, unpackOutcomes } from './parcel.ts'
 import { engineStopped } from './plain-error.ts'
 import { sizeOf } from './size.ts'
 import { toDomainError } from './sqlite-errors.ts'
-import type { WriterMessage, WriterRequest } from './writer.ts'
+import type { PackedBatch, WriterMessage, WriterRequest } from './writer.ts'
 
 /**
  * Units that travel together at most: where more come in one turn, the writer begins with the first while the loop
@@ -20,7 +21,7 @@ const LONGEST_QUEUE = 4096
 const LARGEST_QUEUE = 64 * 2 ** 20
 
 interface Pending {
-  readonly unit: readonly Statement[]
+  readonly unit: Unit
   readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
   readonly reject: (error: Error) => void
@@ -33,31 +34,14 @@ interface WriterEvents {
   readonly onDeath: (cause: Error) => void
 }
 
-const pack = (pending: readonly Pending[]): Parcel => {
-  const texts: string[] = []
-  const positions = new Map<string, number>()
-  const positionOf = (sql: string) => {
-    const known = positions.get(sql)
-    if (known !== undefined) return known
-    positions.set(sql, texts.length)
-    return texts.push(sql) - 1
-  }
-  const units = pending.map(
-    ({ unit }): PackedUnit => unit.map(({ sql, params, expect }) => [positionOf(sql), params, expect])
-  )
-  return { texts, units }
-}
-
-const sizeOfUnit = (unit: readonly Statement[]) => {
+const sizeOfUnit = (unit: Unit) => {
   let size = 0
   for (const { params } of unit) size += sizeOf(params)
   return size
 }
 
-const unpack = ([changes, ...rows]: PackedResult): WriteResult => ({ changes, rows })
-
 const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
-  'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome.map(unpack))
+  'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome)
 
 /** Runs tasks in the order in which they come, each in a turn of its own: other work comes between large results. */
 const createTurns = () => {
@@ -101,13 +85,14 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
 
   const post = () => {
     if (gathering.length === 0) return
-    tell(pack(gathering))
+    tell(packUnits(gathering.map(({ unit }) => unit)))
     told = told.concat(gathering)
     gathering = []
   }
 
-  const receive = ({ outcomes, foreign }: BatchResult) => {
+  const receive = ({ packed, foreign }: PackedBatch) => {
     if (foreign) onForeignCommit()
+    const outcomes = unpackOutcomes(packed)
     const answered = told
     told = answered.slice(outcomes.length)
     for (const [index, outcome] of outcomes.entries()) {
@@ -147,7 +132,7 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
     worker.once('exit', () => inTurn(end))
   })
 
-  const write = (unit: readonly Statement[]) =>
+  const write = (unit: Unit) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (told.length + gathering.length >= LONGEST_QUEUE || waitingSize >= LARGEST_QUEUE) {

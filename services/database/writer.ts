@@ -1,13 +1,20 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { type BatchResult, createBatchRunner, type Parcel } from './batch.ts'
+import { type BatchResult, createBatchRunner } from './batch.ts'
 import { openWriter, type WriterOptions } from './boot.ts'
+import { type Parcel, packOutcomes, unpackUnits } from './parcel.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
+
+/** A `BatchResult` as it crosses. */
+export interface PackedBatch {
+  readonly packed: Parcel
+  readonly foreign: boolean
+}
 
 /** What the writer thread says. */
 export type WriterMessage =
   | { readonly ready: true }
   | { readonly refused: PlainError }
-  | { readonly batch: BatchResult }
+  | { readonly batch: PackedBatch }
 
 /** What it is told: units to write, or to close. */
 export type WriterRequest = Parcel | 'close'
@@ -28,9 +35,11 @@ const serve = () => {
   const connection = openWriter(workerData as WriterOptions)
   const { runBatch, sawForeignCommit } = createBatchRunner(connection)
 
+  const tell = ({ outcomes, foreign }: BatchResult) => say({ batch: { packed: packOutcomes(outcomes), foreign } })
+
   // Batches look for commits of other programs themselves; this is for the time between them.
   const idleCheck = setInterval(() => {
-    if (sawForeignCommit()) say({ batch: { outcomes: [], foreign: true } })
+    if (sawForeignCommit()) tell({ outcomes: [], foreign: true })
   }, IDLE_CHECK_MS)
 
   const close = () => {
@@ -42,9 +51,9 @@ const serve = () => {
   // Whatever arrived during the last commit is the next batch.
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...waitingRequests()]
-    const batch = requests.filter((request) => request !== 'close')
-    for (const result of runBatch(batch)) say({ batch: result })
-    if (batch.length < requests.length) close()
+    const parcels = requests.filter((request) => request !== 'close')
+    for (const result of runBatch(parcels.flatMap(unpackUnits))) tell(result)
+    if (parcels.length < requests.length) close()
   })
   say({ ready: true })
 }

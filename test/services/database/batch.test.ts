@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
-import { createBatchRunner, type Outcome, type PackedUnit } from '../../../services/database/batch.ts'
+import { createBatchRunner, type Outcome, type Unit } from '../../../services/database/batch.ts'
 import { openWriter } from '../../../services/database/boot.ts'
 import type { Connection } from '../../../services/database/connection.ts'
-import type { Statement } from '../../../services/database/database.ts'
 import { databaseFile, openForeign, sql } from './engine.ts'
 
 const SCHEMA = `
@@ -31,10 +30,8 @@ const start = (t: Test, observe = (connection: Connection): Connection => connec
   const runner = createBatchRunner(observe(connection))
   t.teardown(() => connection.close())
 
-  const run = (...units: readonly (readonly Statement[])[]) => {
-    const texts = [...new Set(units.flat().map((statement) => statement.sql))]
-    const packed = units.map((unit): PackedUnit => unit.map((s) => [texts.indexOf(s.sql), s.params, s.expect]))
-    const results = [...runner.runBatch([{ texts, units: packed }])]
+  const run = (...units: readonly Unit[]) => {
+    const results = [...runner.runBatch(units)]
     return { outcomes: results.flatMap(({ outcomes }) => outcomes), foreign: results.some(({ foreign }) => foreign) }
   }
   const texts = (table: string) => connection.rows(`SELECT text FROM ${table} ORDER BY id`, []).map(({ text }) => text)
@@ -46,12 +43,13 @@ const strictOne = (text: string) => sql('INSERT INTO strict_ones (text) VALUES (
 const guarded = (text: string) => sql('INSERT INTO guarded (text) VALUES (?)', text)
 
 const codes = (outcomes: readonly Outcome[]) =>
-  outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.map(([changes]) => changes)))
+  outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.map(({ changes }) => changes)))
 
 t.test('a batch commits all of its units, each with a result per statement', async (t) => {
   const { run, texts, connection } = start(t)
+  const inserted = { changes: 1, rows: [] }
   const { outcomes, foreign } = run([note('a'), sql('SELECT count(*) AS n FROM notes')], [note('b')], [])
-  t.strictSame(outcomes, [[[1], [1, { n: 1 }]], [[1]], []])
+  t.strictSame(outcomes, [[inserted, { changes: 1, rows: [{ n: 1 }] }], [inserted], []])
   t.equal(foreign, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])
@@ -61,19 +59,10 @@ t.test('a batch ends when its results have a MiB, and the rest is committed afte
   const { file, connection, runner, texts } = start(t)
   const other = openForeign(t, file)
   const stored = () => other.prepare('SELECT count(*) FROM notes').pluck().get()
-  const wide = ['INSERT INTO notes (text) VALUES (?)', "SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes"]
-  const parcel = (...names: readonly string[]) => ({
-    texts: wide,
-    units: names.map(
-      (name): PackedUnit => [
-        [0, [name], undefined],
-        [1, [], undefined]
-      ]
-    )
-  })
-  const batch = [parcel('a', 'b', 'c'), parcel('d'), parcel('e', 'a', 'f', 'g'), parcel('h')]
+  const wide = sql("SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes")
+  const units = (names: string) => [...names].map((name) => [note(name), wide])
   const lengths: number[] = []
-  for (const { outcomes, foreign } of runner.runBatch(batch)) {
+  for (const { outcomes, foreign } of runner.runBatch(units('abcdeafgh'))) {
     lengths.push(outcomes.length)
     t.equal(stored(), texts('notes').length, 'what is told is durable, and no more is')
     t.equal(connection.raw.inTransaction, false)
@@ -85,7 +74,7 @@ t.test('a batch ends when its results have a MiB, and the rest is committed afte
 
   other.exec(DEFERRED)
   t.strictSame(
-    [...runner.runBatch([parcel('i', 'j', 'k')])].map(({ outcomes }) => outcomes.length),
+    [...runner.runBatch(units('ijk'))].map(({ outcomes }) => outcomes.length),
     [2, 1],
     'also where each unit has a transaction of its own'
   )
