@@ -16,6 +16,9 @@ const tooManyPieces = () =>
     hint: `Send it with a Content-Length, or in chunks of ${SHORTEST_PIECE} bytes and more.`
   })
 
+/** Most bodies come in one piece. */
+const wholeOf = (pieces: readonly Buffer[]) => (pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces))
+
 type Done = (error: Error | null, body?: unknown) => void
 
 /**
@@ -55,7 +58,7 @@ export const parserOf =
     const finish = () => {
       let body: unknown
       try {
-        body = parse(Buffer.concat([...joined, ...apart]))
+        body = parse(wholeOf([...joined, ...apart]))
       } catch (error) {
         return end(error as Error)
       }

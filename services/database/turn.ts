@@ -9,9 +9,10 @@ const BUSY_LIMIT_MS = 2000
 const TURN_LIMIT_MS = 10
 
 interface Job {
+  /** When it first met a lock. */
+  refusedSince?: number
   readonly statement: Statement
   readonly run: (sql: string, params: readonly SqlValue[]) => unknown
-  readonly since: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -28,7 +29,8 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean, clock
 
   const refuse = (job: Job, error: unknown) => {
     const plain = connection.raw.open ? toPlainError(error) : engineStopped
-    const isBusy = plain.code.startsWith('SQLITE_BUSY') && clock() - job.since < BUSY_LIMIT_MS
+    job.refusedSince ??= clock()
+    const isBusy = plain.code.startsWith('SQLITE_BUSY') && clock() - job.refusedSince < BUSY_LIMIT_MS
     if (!isBusy) return job.reject(toReadError(plain))
     setTimeout(() => enqueue(job), BUSY_RETRY_MS)
   }
@@ -65,7 +67,7 @@ export const createTurn = (connection: Connection, isQuiet: () => boolean, clock
 
   const submit = <T>(statement: Statement, run: (sql: string, params: readonly SqlValue[]) => T) =>
     new Promise<T>((resolve, reject) => {
-      const job = { statement, run, since: clock(), resolve: resolve as (value: unknown) => void, reject }
+      const job = { statement, run, resolve: resolve as (value: unknown) => void, reject }
       if (isQuiet() && queue.length === 0) answer(job)
       else enqueue(job)
     })

@@ -90,6 +90,7 @@ t.test('a lock that lasts 2 s is reported', async (t) => {
   const { turn, foreign, time } = start(t)
   foreign.exec('BEGIN EXCLUSIVE')
   const waiting = rejection(turn.read(COUNT))
+  await new Promise(setImmediate)
   time.now = 2000
   t.match(await waiting, { code: 'DATABASE_BUSY', retryAfter: 1 })
   foreign.exec('ROLLBACK')
