@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import allowedMethods from './plugins/allowed-methods.ts'
 import database, { type Opening, startOpening } from './plugins/database.ts'
@@ -66,6 +66,13 @@ const createServer = ({ config, logger }: AppOptions) =>
 
 type App = ReturnType<typeof createServer>
 
+/** Cookies are read, and set, nowhere else. */
+const administration = async (fastify: FastifyInstance) => {
+  await fastify.register(session)
+  await fastify.register(auth, { prefix: '/auth' })
+  await fastify.register(admin, { prefix: '/admin' })
+}
+
 /** The whole service on one screen: what is registered, in order. Gives the first administrator, about to be made. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
   const { config, clock = Date.now, hashingCost, verifyPassword } = options
@@ -85,12 +92,10 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   // A refusal is for whoever waits for it, at the end; meanwhile nobody may.
   firstAdmin.catch(() => {})
   await app.register(openapi)
-  await app.register(session)
-  await app.register(tokenAuth)
   await app.register(health)
 
-  await app.register(auth, { prefix: '/auth' })
-  await app.register(admin, { prefix: '/admin' })
+  await app.register(administration)
+  await app.register(tokenAuth)
   await app.register(data, { prefix: '/data' })
   return firstAdmin
 }

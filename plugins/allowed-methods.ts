@@ -8,6 +8,10 @@ import { routeNotFound } from './errors.ts'
 /** The path of a wildcard that answers for every unknown path: @fastify/cors has one for OPTIONS. */
 const ANY_PATH = '*'
 
+/** Fastify makes `routeOptions` anew each time that it is asked for them. */
+const isFound = (request: FastifyRequest) =>
+  !request.is404 && (request.method !== 'OPTIONS' || request.routeOptions.url !== ANY_PATH)
+
 /**
  * Fastify answers a known path with another method as 404; HTTP has 405 for it, with the methods that there are
  * (RFC 9110, 15.5.6). Both are said before a body is read: Fastify would parse it first. Registered before all routes,
@@ -25,7 +29,7 @@ export default fp(
       METHODS.filter((method) => fastify.hasRoute({ url, method: method as HTTPMethods })).sort()
 
     const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-      if (!request.is404 && request.routeOptions.url !== ANY_PATH) return done()
+      if (isFound(request)) return done()
       const known = paths.find('GET', request.url)
       if (!known) throw routeNotFound(request)
       const allow = allowedAt(known.store).join(', ')

@@ -34,8 +34,9 @@ const withoutKey = (url: string, route: string | undefined) =>
   route?.endsWith('/:pk') ? url.replace(/^[^?#]*/, '') : url
 
 /** Before anything looks into it: what takes a path apart may take far longer than the path is long. */
-const refuseLongUrl = ({ url, routeOptions }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  if (url.length > LONGEST_URL && withoutKey(url, routeOptions.url).length > LONGEST_URL) {
+const refuseLongUrl = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const { url } = request
+  if (url.length > LONGEST_URL && withoutKey(url, request.routeOptions.url).length > LONGEST_URL) {
     throw new DomainError('PATH_TOO_LONG', `The URL has more than ${LONGEST_URL} characters, beside a key.`)
   }
   done()

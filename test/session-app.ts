@@ -61,9 +61,9 @@ export const startSessionApp = async (t: Test, env: Record<string, string | unde
   const { clock, advance } = createTestClock()
   const onRegister = (child: FastifyInstance) => {
     if (child.prefix === '/admin') addProbes(child)
+    if (child.prefix === '/auth') child.get('/unguarded', async ({ admin }) => ok(admin.name))
   }
   const app = await startApp(t, { env: { JWT_SECRET, SESSION_TTL: '3600', ...env }, clock, onRegister })
-  app.get('/unguarded', async ({ admin }) => ok(admin.name))
   return { app, config: app.config, clock, advance }
 }
 

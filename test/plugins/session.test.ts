@@ -149,7 +149,7 @@ t.test('the session cookie', async (t) => {
 
 t.test('a route that forgot the hook fails closed', async (t) => {
   const { app } = await startSessionApp(t)
-  const response = await app.inject({ url: '/unguarded', headers: await logIn(app) })
+  const response = await app.inject({ url: '/auth/unguarded', headers: await logIn(app) })
   t.equal(response.statusCode, 401)
   t.match(response.json(), AUTHENTICATION_REQUIRED)
 })
