@@ -25,20 +25,20 @@ const countUnread = (reply: FastifyReply, length: number) => {
   reply.raw.once('close', () => unread.set(server, unreadBeside(reply) - length))
 }
 
-const envelope = (reply: FastifyReply, json: string): never => {
+const answer = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE) countUnread(reply, json.length)
   reply.type('application/json; charset=utf-8')
   return `{"success":true,"data":${json}}` as never
 }
 
 /**
- * Sends JSON that SQLite has made, inside the success envelope. It goes out as it is: parsing it would round wide
+ * Gives JSON that SQLite has made, inside the success envelope, for a handler to return. It goes out as it is: parsing it would round wide
  * integers, and a response schema would strip the fields that no schema can know.
  * @throws OVERLOADED where it is large, and too much waits to be read already
  */
 export const okText = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE && unreadBeside(reply) + json.length > MOST_UNREAD) throw tooMuchUnread()
-  return envelope(reply, json)
+  return answer(reply, json)
 }
 
 /**
@@ -47,5 +47,5 @@ export const okText = (reply: FastifyReply, json: string): never => {
  */
 export const okCreated = (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
   if (unreadBeside(reply) > MOST_UNREAD_WITH_CREATED) throw tooMuchUnread()
-  return create().then((json) => envelope(reply, json))
+  return create().then((json) => answer(reply, json))
 }

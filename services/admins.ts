@@ -3,7 +3,7 @@ import type { AdminAccount, AdminChanges, NewAdmin, PasswordChange } from '../sc
 import * as statements from './admin-statements.ts'
 import type { Clock } from './clock.ts'
 import type { Credentials } from './credentials.ts'
-import { type Database, type Row, type Statement, UnexpectedChanges } from './database/database.ts'
+import { type Database, type Row, UnexpectedChanges, type Unit } from './database/database.ts'
 import { DomainError, hasCode, invalid } from './errors.ts'
 import { normalizePassword } from './passwords.ts'
 import { endSessionsOf, readSession } from './session-statements.ts'
@@ -74,7 +74,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
    * the same transaction: it may have ended while a password waited to be hashed.
    * @throws AUTHENTICATION_REQUIRED
    */
-  const commit = async ({ session }: Actor, unit: readonly Statement[]) => {
+  const commit = async ({ session }: Actor, unit: Unit) => {
     try {
       const [, ...results] = await db.write([{ ...readSession(session.id, clock()), expect: 1 }, ...unit])
       return results

@@ -16,6 +16,8 @@ import './plain-threads.ts'
 
 export const PASSWORD = 'correct horse'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** As little work as argon2 accepts. */
 export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
@@ -41,9 +43,12 @@ export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
 /** Records leave as text that no serializer has looked at, so every answer is held against its documented form. */
 export const checkAnswers = (fastify: FastifyInstance, fail: (says: string, extra: object) => void) => {
   fastify.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
-    if (typeof payload !== 'string' || !/json/.test(String(reply.getHeader('content-type')))) return
     const responses = request.routeOptions.schema?.response as Record<number, object> | undefined
     const schema = reply.statusCode === 200 ? responses?.[200] : ErrorSchema
+    const type = String(reply.getHeader('content-type'))
+    if (typeof payload !== 'string') return
+    if (schema && type !== JSON_TYPE) fail(`${request.method} ${request.url} answers as ${type}`, { payload })
+    if (!/json/.test(type)) return
     const validate = validatorOf(schema ?? {})
     if (!validate(JSON.parse(payload))) {
       fail(`${request.method} ${request.url} answers in another form`, { errors: validate.errors, payload })

@@ -1,9 +1,7 @@
 import type { Connection } from './connection.ts'
-import { type Statement, UnexpectedChanges, type WriteResult } from './database.ts'
+import { UnexpectedChanges, type Unit, type WriteResult } from './database.ts'
 import { type PlainError, toPlainError } from './plain-error.ts'
 import { sizeOf } from './size.ts'
-
-export type Unit = readonly Statement[]
 
 /** One result for each statement of the unit. */
 export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
@@ -28,10 +26,10 @@ const sizeOfOutcome = (outcome: Outcome) => {
 }
 
 /**
- * Commits a batch of units, which are independent, with one fsync (one for each MiB of results). It runs
- * without savepoints first; where a unit fails, again with one for each, so that one that fails leaves its neighbours
- * alone. What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through
- * a transaction of its own; so does every batch where the file has deferred foreign keys.
+ * Commits a batch of units, which are independent, with one fsync (one for each MiB of results). It runs without
+ * savepoints first; where a unit fails, again with one for each, so that one that fails leaves its neighbours alone.
+ * What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through a
+ * transaction of its own; so does every batch where the file has deferred foreign keys.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection

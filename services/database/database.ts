@@ -10,6 +10,9 @@ export interface Statement {
   readonly expect?: number
 }
 
+/** Statements that are carried out together or not at all. */
+export type Unit = readonly Statement[]
+
 export interface WriteResult {
   /** Rows changed, or, for a statement that returns rows (RETURNING, SELECT), rows returned. */
   readonly changes: number
@@ -55,7 +58,7 @@ export interface Database {
   /** A reader thread of one's own; at most two at a time, then `OVERLOADED`. Release it in a `finally`. */
   holdReader(): Promise<HeldReader>
   /** One atomic unit. Resolves when it is durable, with one result per statement. */
-  write(unit: readonly Statement[]): Promise<readonly WriteResult[]>
+  write(unit: Unit): Promise<readonly WriteResult[]>
   /** Called when another program has committed to the file: whatever was remembered must be read anew. */
   onForeignCommit(listener: () => void): void
   /** May be called again, by whoever does not know that it has been. */

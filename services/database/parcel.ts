@@ -1,11 +1,11 @@
-import type { Outcome, Unit } from './batch.ts'
-import type { Row, SqlValue } from './database.ts'
+import type { Outcome } from './batch.ts'
+import type { Row, SqlValue, Unit } from './database.ts'
 
 type Item = SqlValue | undefined
 
 /**
- * What crosses between the event loop and the writer thread: one flat list, as every array or object in it would take
- * as long to copy as several values. SQL and the names of columns occur again and again: they cross once, and the list
+ * What crosses between the event loop and the writer thread, units there and outcomes back: one flat list, as every
+ * array or object in it would take as long to copy as several values. SQL and the names of columns occur again and again: they cross once, and the list
  * has their positions.
  */
 export interface Parcel {
@@ -31,11 +31,11 @@ const createTexts = () => {
 /** Reads what was packed, in the order in which it was: the types are those of the packing. */
 const createReader = ({ texts, items }: Parcel) => {
   let position = 0
-  const next = <T extends Item>() => {
+  const next = () => {
     position += 1
-    return items[position - 1] as T
+    return items[position - 1]
   }
-  const count = () => next<number>()
+  const count = () => Number(next())
   const many = <T>(length: number, read: () => T) => {
     const all: T[] = []
     while (all.length < length) all.push(read())
@@ -43,10 +43,14 @@ const createReader = ({ texts, items }: Parcel) => {
   }
   return {
     hasMore: () => position < items.length,
-    next,
     count,
     many,
-    text: () => texts[count()] as string,
+    /** A number, or undefined. */
+    optional: () => next() as number | undefined,
+    text: () => String(next()),
+    value: () => next() as SqlValue,
+    /** A text that crosses once. */
+    known: () => texts[count()] as string,
     values: (length: number) => {
       position += length
       return items.slice(position - length, position) as SqlValue[]
@@ -69,14 +73,17 @@ export const packUnits = (units: readonly Unit[]): Parcel => {
   const items: Item[] = []
   for (const unit of units) {
     items.push(unit.length)
-    for (const { sql, params, expect } of unit) items.push(positionOf(sql), expect, params.length, ...params)
+    for (const { sql, params, expect } of unit) {
+      items.push(positionOf(sql), expect, params.length)
+      for (const param of params) items.push(param)
+    }
   }
   return { texts, items }
 }
 
 const readStatement = (from: Reader) => {
-  const sql = from.text()
-  const expect = from.next<number | undefined>()
+  const sql = from.known()
+  const expect = from.optional()
   const params = from.values(from.count())
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }
@@ -104,21 +111,21 @@ export const packOutcomes = (outcomes: readonly Outcome[]): Parcel => {
   return { texts, items }
 }
 
-const readError = ({ next }: Reader) => {
-  const [code, message, statement] = [next<string>(), next<string>(), next<number | undefined>()]
+const readError = ({ text, optional }: Reader) => {
+  const [code, message, statement] = [text(), text(), optional()]
   return { error: statement === undefined ? { code, message } : { code, message, statement } }
 }
 
 const readRow = (from: Reader, names: readonly string[]) => {
   const row: Row = {}
-  for (const name of names) row[name] = from.next<SqlValue>()
+  for (const name of names) row[name] = from.value()
   return row
 }
 
 const readResult = (from: Reader) => {
   const changes = from.count()
   const length = from.count()
-  const names = from.many(from.count(), from.text)
+  const names = from.many(from.count(), from.known)
   return { changes, rows: from.many(length, () => readRow(from, names)) }
 }
 

@@ -9,12 +9,12 @@ const BUSY_LIMIT_MS = 2000
 const TURN_LIMIT_MS = 10
 
 interface Job {
-  /** When it first met a lock. */
-  refusedSince?: number
   readonly statement: Statement
   readonly run: (sql: string, params: readonly SqlValue[]) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
+  /** When it first met a lock. */
+  lockedSince?: number
 }
 
 /**
@@ -27,11 +27,16 @@ interface Job {
 export const createTurn = (connection: Connection, isQuiet: () => boolean, clock = () => performance.now()) => {
   let queue: Job[] = []
 
+  const mayWait = (job: Job) => {
+    const now = clock()
+    job.lockedSince ??= now
+    return now - job.lockedSince < BUSY_LIMIT_MS
+  }
+
   const refuse = (job: Job, error: unknown) => {
     const plain = connection.raw.open ? toPlainError(error) : engineStopped
-    job.refusedSince ??= clock()
-    const isBusy = plain.code.startsWith('SQLITE_BUSY') && clock() - job.refusedSince < BUSY_LIMIT_MS
-    if (!isBusy) return job.reject(toReadError(plain))
+    const isLocked = plain.code.startsWith('SQLITE_BUSY')
+    if (!isLocked || !mayWait(job)) return job.reject(toReadError(plain))
     setTimeout(() => enqueue(job), BUSY_RETRY_MS)
   }
 

@@ -1,9 +1,9 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../errors.ts'
-import type { Outcome, Unit } from './batch.ts'
+import type { Outcome } from './batch.ts'
 import type { WriterOptions } from './boot.ts'
-import type { WriteResult } from './database.ts'
+import type { Unit, WriteResult } from './database.ts'
 import { packUnits, unpackOutcomes } from './parcel.ts'
 import { engineStopped } from './plain-error.ts'
 import { sizeOf } from './size.ts'
@@ -90,12 +90,12 @@ export const startWriter = async (options: WriterOptions, { onForeignCommit, onD
     gathering = []
   }
 
-  const receive = ({ packed, foreign }: PackedBatch) => {
+  const receive = ({ outcomes, foreign }: PackedBatch) => {
     if (foreign) onForeignCommit()
-    const outcomes = unpackOutcomes(packed)
+    const settled = unpackOutcomes(outcomes)
     const answered = told
-    told = answered.slice(outcomes.length)
-    for (const [index, outcome] of outcomes.entries()) {
+    told = answered.slice(settled.length)
+    for (const [index, outcome] of settled.entries()) {
       const pending = answered[index] as Pending
       waitingSize -= pending.size
       settle(pending, outcome)

@@ -6,7 +6,7 @@ import { type PlainError, toPlainError } from './plain-error.ts'
 
 /** A `BatchResult` as it crosses. */
 export interface PackedBatch {
-  readonly packed: Parcel
+  readonly outcomes: Parcel
   readonly foreign: boolean
 }
 
@@ -35,7 +35,7 @@ const serve = () => {
   const connection = openWriter(workerData as WriterOptions)
   const { runBatch, sawForeignCommit } = createBatchRunner(connection)
 
-  const tell = ({ outcomes, foreign }: BatchResult) => say({ batch: { packed: packOutcomes(outcomes), foreign } })
+  const tell = ({ outcomes, foreign }: BatchResult) => say({ batch: { outcomes: packOutcomes(outcomes), foreign } })
 
   // Batches look for commits of other programs themselves; this is for the time between them.
   const idleCheck = setInterval(() => {

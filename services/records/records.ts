@@ -117,8 +117,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { statements, json } = view
     const key = keyOf(view, pk)
     const statement = statements.read(key)
-    const isSought = plans.isSought(view, statement)
-    const isBounded = json.leastCost <= LARGEST_AT_ONCE && (isSought === true || (await isSought))
+    const isSought = json.leastCost <= LARGEST_AT_ONCE && plans.isSought(view, statement)
+    const isBounded = isSought === true || (await isSought)
     const atOnce = isBounded ? await db.readText(statement) : ''
     const record = atOnce === '' ? (await db.scan(statements.read(key, true), caller))[0]?.record : atOnce
     if (typeof record !== 'string') throw recordNotFound(pk)

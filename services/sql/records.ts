@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { SqlValue, Statement } from '../database/database.ts'
+import type { SqlValue, Statement, Unit } from '../database/database.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
 import { LARGEST_AT_ONCE } from './bounded-text.ts'
 import { identifier } from './identifiers.ts'
@@ -33,7 +33,7 @@ const REMEMBERED_TEXTS = 100
 
 /**
  * Texts by what they are composed of. A program sends the same fields again and again, so the last choice is compared
- * part by part: to join and look it up takes 1 % of a create.
+ * part by part: 0.04 µs for five of them, where to join and look them up takes 0.18.
  */
 const createTexts = () => {
   const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
@@ -142,7 +142,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
    * it as it was before them, and take longer. Only a key that is a default of the table, and no rowid, cannot be known
    * beforehand: such a record is returned.
    */
-  const insert = (assignments: readonly Assignment[]): readonly Statement[] => {
+  const insert = (assignments: readonly Assignment[]): Unit => {
     const names = namesOf(assignments)
     const params = valuesOf(assignments)
     const sql = remembered(['insert', ...names], () => composeInsert(name, names))

@@ -1,7 +1,7 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import type { Clock } from '../clock.ts'
 import { always, type Confirm } from '../confirm.ts'
-import { type Caller, type Database, type Row, type Statement, UnexpectedChanges } from '../database/database.ts'
+import { type Caller, type Database, type Row, UnexpectedChanges, type Unit } from '../database/database.ts'
 import { RESERVED_PREFIX } from '../database/migrations.ts'
 import { DomainError, hasCode, invalid, tableNotFound } from '../errors.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
@@ -73,11 +73,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
    * Runs a change against the table as it is now, and again when somebody else's change came in between, if the caller
    * still may.
    */
-  const change = async (
-    id: number,
-    confirm: Confirm,
-    unit: (table: RegisteredTable) => Promise<readonly Statement[]>
-  ) => {
+  const change = async (id: number, confirm: Confirm, unit: (table: RegisteredTable) => Promise<Unit>) => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const statements = await unit(registry.get(id))
       try {
@@ -93,7 +89,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   }
 
   /** The registry's own index decides between two who register the same name at once. */
-  const register = async (name: string, unit: readonly Statement[]) => {
+  const register = async (name: string, unit: Unit) => {
     const results = await db.write(unit).catch((error) => {
       throw hasCode(error, 'UNIQUE_VIOLATION') ? registered(name) : error
     })

@@ -62,7 +62,8 @@ const isOverload = ({ status, headers, body }: Reply) =>
 const countRecords = async () => {
   for (;;) {
     const reply = await client.send({ path: '/data/cats?size=1', headers })
-    if (!isOverload(reply)) return JSON.parse(reply.body).data.total
+    if (reply.status === 200) return JSON.parse(reply.body).data.total
+    if (!isOverload(reply)) throw new Error(`${reply.status} ${reply.body}`)
     await wait(TRY_MS)
   }
 }

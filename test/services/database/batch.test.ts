@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
-import { createBatchRunner, type Outcome, type Unit } from '../../../services/database/batch.ts'
+import { createBatchRunner, type Outcome } from '../../../services/database/batch.ts'
 import { openWriter } from '../../../services/database/boot.ts'
 import type { Connection } from '../../../services/database/connection.ts'
+import type { Unit } from '../../../services/database/database.ts'
 import { databaseFile, openForeign, sql } from './engine.ts'
 
 const SCHEMA = `

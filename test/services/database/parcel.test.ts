@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Outcome, Unit } from '../../../services/database/batch.ts'
+import type { Outcome } from '../../../services/database/batch.ts'
+import type { Unit } from '../../../services/database/database.ts'
 import { packOutcomes, packUnits, unpackOutcomes, unpackUnits } from '../../../services/database/parcel.ts'
 
 const wide = 2n ** 63n - 1n

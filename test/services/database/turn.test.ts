@@ -86,12 +86,22 @@ t.test('a read that meets a lock waits for it without holding up the event loop'
   t.strictSame(await waiting, [{ n: 1 }])
 })
 
+t.test('so it does when it has waited for its turn before', async (t) => {
+  const { turn, foreign, time } = start(t)
+  foreign.exec('BEGIN EXCLUSIVE')
+  const waiting = turn.read(COUNT)
+  time.now = 2000
+  await new Promise(setImmediate)
+  foreign.exec('ROLLBACK')
+  t.strictSame(await waiting, [{ n: 0 }])
+})
+
 t.test('a lock that lasts 2 s is reported', async (t) => {
   const { turn, foreign, time } = start(t)
   foreign.exec('BEGIN EXCLUSIVE')
   const waiting = rejection(turn.read(COUNT))
   await new Promise(setImmediate)
-  time.now = 2000
+  time.now += 2000
   t.match(await waiting, { code: 'DATABASE_BUSY', retryAfter: 1 })
   foreign.exec('ROLLBACK')
   t.strictSame(await turn.read(COUNT), [{ n: 0 }])

@@ -4,6 +4,8 @@ import { startServices } from '../services.ts'
 const THEIRS = `
   CREATE TABLE words (w TEXT, n INTEGER, PRIMARY KEY (w COLLATE NOCASE));
   INSERT INTO words VALUES ('b', 1), ('C', 2), ('a', 3);
+  CREATE TABLE sums (id INTEGER PRIMARY KEY, a INTEGER, total INTEGER AS (a + 1));
+  INSERT INTO sums (a) VALUES (1);
   CREATE TABLE untyped (k PRIMARY KEY, n INTEGER);
   INSERT INTO untyped VALUES ('a', 1);
   ANALYZE untyped;
@@ -66,4 +68,13 @@ t.test('SQLite is asked how it would run a statement', async (t) => {
       t.match(scanned.at(-1), /AS fits FROM "untyped" WHERE .*alive\(\)/)
     }
   )
+
+  t.test('but not for a record that a reader thread makes in any case', async (t) => {
+    const before = asked.length
+    const { read } = await serve('sums')
+    t.strictSame(await read('1'), { id: 1, a: 1, total: 2 })
+    foreign.exec('DROP TABLE sums')
+    await t.rejects(read('1'), { code: 'STRUCTURE_CHANGED' })
+    t.equal(asked.length, before)
+  })
 })

@@ -178,6 +178,16 @@ t.test('changes of records', async (t) => {
     t.match(await read('1'), { a: 1 })
   })
 
+  t.test('writes of several kinds that name the same field take turns', async (t) => {
+    const { create, update, increment, read } = await serve('numbers')
+    const { id } = await create({ i: 1 })
+    await increment(String(id), 'i', 2)
+    await create({ i: 1 })
+    await update(String(id), { i: 5 })
+    await increment(String(id), 'i')
+    t.match(await read(String(id)), { i: 6 })
+  })
+
   t.test('a write on a record that its neighbour makes behind it meets that record', async (t) => {
     const { create, update, increment, remove, read } = await serve('texts')
     const beside = async (key: string, write: () => Promise<void>) => {
