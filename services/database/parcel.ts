@@ -5,8 +5,8 @@ type Item = SqlValue | undefined
 
 /**
  * What crosses between the event loop and the writer thread, units there and outcomes back: one flat list, as every
- * array or object in it would take as long to copy as several values. SQL and the names of columns occur again and again: they cross once, and the list
- * has their positions.
+ * array or object in it would take as long to copy as several values. SQL and the names of columns occur again and
+ * again: they cross once, and the list has their positions.
  */
 export interface Parcel {
   readonly texts: readonly string[]
