@@ -32,8 +32,8 @@ const answer = (reply: FastifyReply, json: string): never => {
 }
 
 /**
- * Gives JSON that SQLite has made, inside the success envelope, for a handler to return. It goes out as it is: parsing it would round wide
- * integers, and a response schema would strip the fields that no schema can know.
+ * Gives JSON that SQLite has made, inside the success envelope, for a handler to return. It goes out as it is: parsing
+ * it would round wide integers, and a response schema would strip the fields that no schema can know.
  * @throws OVERLOADED where it is large, and too much waits to be read already
  */
 export const okText = (reply: FastifyReply, json: string): never => {

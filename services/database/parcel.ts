@@ -16,7 +16,8 @@ export interface Parcel {
 /** Stands where a unit that succeeded has the number of its results. */
 const FAILED = -1
 
-const createTexts = () => {
+/** Numbers texts in the order in which they first come. */
+const createDictionary = () => {
   const texts: string[] = []
   const positions = new Map<string, number>()
   const positionOf = (text: string) => {
@@ -69,7 +70,7 @@ const readAll = <T>(parcel: Parcel, read: (from: Reader) => T) => {
 
 /** Units: how many statements; of each its text, what it expects, how many parameters, and those. */
 export const packUnits = (units: readonly Unit[]): Parcel => {
-  const { texts, positionOf } = createTexts()
+  const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const unit of units) {
     items.push(unit.length)
@@ -93,7 +94,7 @@ export const unpackUnits = (parcel: Parcel): Unit[] =>
 
 /** Outcomes: how many results; of each its changes, how many rows and columns, their names, and the values. */
 export const packOutcomes = (outcomes: readonly Outcome[]): Parcel => {
-  const { texts, positionOf } = createTexts()
+  const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const outcome of outcomes) {
     if ('error' in outcome) {
