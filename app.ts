@@ -1,24 +1,24 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
 import type { Config } from './config.ts'
-import allowedMethods from './plugins/allowed-methods.ts'
-import database, { type Opening, startOpening } from './plugins/database.ts'
-import errors, { onClientError, onFrameworkError } from './plugins/errors.ts'
-import exchanges from './plugins/exchanges.ts'
-import health from './plugins/health.ts'
-import openapi from './plugins/openapi.ts'
-import security from './plugins/security.ts'
-import services from './plugins/services.ts'
-import session from './plugins/session.ts'
-import tokenAuth from './plugins/token-auth.ts'
-import validation, { compilers } from './plugins/validation.ts'
-import admin from './routes/admin.ts'
+import database, { type Opening, startOpening } from './plugins/app/database.ts'
+import health from './plugins/app/health.ts'
+import openapi from './plugins/app/openapi.ts'
+import services from './plugins/app/services.ts'
+import session from './plugins/app/session.ts'
+import tokenAuth from './plugins/app/token-auth.ts'
+import allowedMethods from './plugins/http/allowed-methods.ts'
+import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
+import exchanges from './plugins/http/exchanges.ts'
+import security from './plugins/http/security.ts'
+import validation, { compilers } from './plugins/http/validation.ts'
+import admin from './routes/admin/area.ts'
 import auth from './routes/auth.ts'
 import data from './routes/data.ts'
-import type { FirstAdmin } from './services/admins.ts'
-import type { Clock } from './services/clock.ts'
-import type { HashingCost, VerifyPassword } from './services/passwords.ts'
-import { LONGEST_KEY } from './services/sql/keys.ts'
+import type { FirstAdmin } from './services/accounts/admins.ts'
+import type { HashingCost, VerifyPassword } from './services/accounts/passwords.ts'
+import type { Clock } from './services/model/clock.ts'
+import { MAX_KEY_LENGTH } from './services/sql/keys.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -36,7 +36,7 @@ export interface AppOptions {
 }
 
 /** Bytes: percent-encoded, each character of a key may take nine; the rest is for headers. */
-const LARGEST_HEAD = 9 * LONGEST_KEY + 16 * 1024
+const LARGEST_HEAD = 9 * MAX_KEY_LENGTH + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 /** For a connection on which nothing moves; longer than a search may take, whose answer is still being made. */
 const STALL_TIMEOUT_MS = 120_000
@@ -47,12 +47,12 @@ const createServer = ({ config, logger }: AppOptions) =>
     logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
-    routerOptions: { maxParamLength: LONGEST_KEY },
+    routerOptions: { maxParamLength: MAX_KEY_LENGTH },
     http: {
       maxHeaderSize: LARGEST_HEAD,
       headersTimeout: REQUEST_TIMEOUT_MS - 1000,
       connectionsCheckingInterval: 5000,
-      // Refused by plugins/security.ts, in the shape of every failure.
+      // Refused by plugins/http/security.ts, in the shape of every failure.
       requireHostHeader: false
     },
     schemaController: compilers,

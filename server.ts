@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { type Config, readConfig } from './config.ts'
-import { startOpening } from './plugins/database.ts'
-import type { FirstAdmin } from './services/admins.ts'
+import { startOpening } from './plugins/app/database.ts'
+import type { FirstAdmin } from './services/accounts/admins.ts'
 
 /**
  * Milliseconds that requests in flight get to finish after SIGTERM, and that everything gets until the process ends.
@@ -58,7 +58,10 @@ const start = async () => {
   }
   // The thread of the database starts while the rest of the program is loaded: a fifth of a cold start.
   const opening = startOpening({ config, onDeath })
-  const [{ buildApp }, { createVerifier }] = await Promise.all([import('./app.ts'), import('./services/verifier.ts')])
+  const [{ buildApp }, { createVerifier }] = await Promise.all([
+    import('./app.ts'),
+    import('./services/accounts/verifier.ts')
+  ])
   const logger = { level: config.LOG_LEVEL, stream: process.stderr }
   const app = await buildApp({ config, logger, onDeath, opening, verifyPassword: createVerifier() })
   report = (cause) =>

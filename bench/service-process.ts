@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { RecordBodySchema } from '../schemas/record.ts'
-import { createVerifier } from '../services/verifier.ts'
+import { createVerifier } from '../services/accounts/verifier.ts'
 import { CONSTANT_PATH } from './workloads.ts'
 
 /** What the service process is told. */

@@ -13,11 +13,11 @@ import {
 } from '../schemas/record.ts'
 import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../schemas/table.ts'
 import { TokenIdentitySchema } from '../schemas/token.ts'
-import { DomainError } from '../services/errors.ts'
-import type { Scope } from '../services/permissions.ts'
+import { DomainError } from '../services/model/errors.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
-import { okCreated, okText } from './json-text.ts'
+import type { Scope } from '../services/tokens/permissions.ts'
+import { okCreated, okText } from './replies/json-text.ts'
 import { createCallerOf } from './scan-caller.ts'
 
 const tags = ['data']
@@ -47,7 +47,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   const callerOf = createCallerOf({
-    callerId: ({ token }) => `token ${token.id}`,
+    identify: ({ token: { id } }) => ({ kind: 'token', id }),
     confirm: async (reply) => againUnchanged(mayRead, reply)()
   })
   fastify.addHook('onRequest', fastify.authenticateToken)

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../services/database/database.ts'
-import { overloaded } from '../services/errors.ts'
+import type { ScanCaller as Caller } from '../services/engine/database.ts'
+import { overloaded } from '../services/model/errors.ts'
 
 interface Waiting {
-  readonly callerId: (request: FastifyRequest) => string
+  readonly identify: (request: FastifyRequest) => Pick<Caller, 'kind' | 'id'>
   /** Rejects where the caller may no longer have what it asked for. */
   readonly confirm: (reply: FastifyReply) => Promise<unknown>
 }
@@ -13,9 +13,9 @@ const gone = () => overloaded('The connection has gone.', 1)
 
 /** Makes the function by which the routes of an area say who waits for what they ask of the database. */
 export const createCallerOf =
-  ({ callerId, confirm }: Waiting) =>
+  ({ identify, confirm }: Waiting) =>
   (reply: FastifyReply): Caller => ({
-    callerId: callerId(reply.request),
+    ...identify(reply.request),
     confirm: async () => {
       if (reply.request.socket.destroyed) throw gone()
       await confirm(reply)
@@ -24,4 +24,7 @@ export const createCallerOf =
 
 /** The same for the routes under /admin. */
 export const createAdminCallerOf = ({ confirmSession }: FastifyInstance) =>
-  createCallerOf({ callerId: ({ admin }) => `admin ${admin.id}`, confirm: ({ request }) => confirmSession(request) })
+  createCallerOf({
+    identify: ({ admin: { id } }) => ({ kind: 'admin', id }),
+    confirm: ({ request }) => confirmSession(request)
+  })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict } from './envelope.ts'
 
-/** Why a call failed, in the domain's terms. `plugins/errors.ts` gives each kind its HTTP status. */
+/** Why a call failed, in the domain's terms. `statusOf` gives each kind its HTTP status. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -18,6 +18,25 @@ export type ErrorKind =
   | 'internal'
   | 'unavailable'
   | 'disk-full'
+
+/** The HTTP status of each kind. */
+export const statusOf: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  timeout: 408,
+  conflict: 409,
+  'too-large': 413,
+  'too-long': 414,
+  unsupported: 415,
+  throttled: 429,
+  'headers-too-large': 431,
+  internal: 500,
+  unavailable: 503,
+  'disk-full': 507
+}
 
 /** Every error code that Rowhouse answers with. Codes are API: renaming one is a breaking change. */
 export const errorCatalogue = {

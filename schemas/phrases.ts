@@ -1,4 +1,4 @@
-import { spokenPatterns } from './patterns.ts'
+import { patternPhrases } from './patterns.ts'
 
 /** As much of a fault, as Ajv reports it, as is put into words here. */
 interface SchemaFault {
@@ -7,7 +7,7 @@ interface SchemaFault {
   readonly message?: string
 }
 
-const spokenTypes: Record<string, string> = {
+const typePhrases: Record<string, string> = {
   integer: 'an integer',
   number: 'a number',
   string: 'a string',
@@ -17,7 +17,7 @@ const spokenTypes: Record<string, string> = {
 }
 
 /** One type, or several that a value may have. */
-const sayTypes = (types: readonly string[]) => types.map((type) => spokenTypes[type] ?? type).join(' or ')
+const sayTypes = (types: readonly string[]) => types.map((type) => typePhrases[type] ?? type).join(' or ')
 
 /** In place of Ajv's own words, which name JSON types and operators. */
 const phrases: Record<string, (params: SchemaFault['params']) => string> = {
@@ -25,7 +25,7 @@ const phrases: Record<string, (params: SchemaFault['params']) => string> = {
   additionalProperties: () => 'is not known here',
   type: ({ type }) => `must be ${sayTypes([type].flat() as readonly string[])}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly string[]).join(', ')}`,
-  pattern: ({ pattern }) => `must be ${spokenPatterns[String(pattern)] ?? `like ${pattern}`}`,
+  pattern: ({ pattern }) => `must be ${patternPhrases[String(pattern)] ?? `like ${pattern}`}`,
   minimum: ({ limit }) => `must be ${limit} or more`,
   maximum: ({ limit }) => `must be ${limit} at most`,
   minLength: ({ limit }) => `must have ${limit} or more characters`,

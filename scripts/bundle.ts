@@ -1,7 +1,12 @@
 import { build } from 'esbuild'
 
 /** What a process or a thread starts with. */
-const ENTRIES = ['server', 'services/verifier-process', 'services/database/writer', 'services/database/reader']
+const ENTRIES = {
+  server: 'server',
+  'verifier-process': 'services/accounts/verifier-process',
+  'writer/writer': 'services/engine/writer/writer',
+  'reader/reader': 'services/engine/reader/reader'
+}
 
 /** Compiled for the machine, or with files that they read themselves: they stay in node_modules. */
 const NOT_BUNDLED = ['argon2', 'better-sqlite3', '@fastify/swagger-ui', 'piscina']
@@ -17,9 +22,8 @@ const [outdir = 'dist'] = process.argv.slice(2)
 
 /** Makes one file of each entry: see docs/decisions/0010-start.md. */
 await build({
-  entryPoints: ENTRIES.map((entry) => `build/${entry}.js`),
+  entryPoints: Object.entries(ENTRIES).map(([out, entry]) => ({ in: `build/${entry}.js`, out })),
   outdir,
-  entryNames: '[name]',
   bundle: true,
   format: 'esm',
   platform: 'node',

@@ -48,6 +48,20 @@ const runtimeImportsOf = (path: string) => {
     .map((specifier) => normalize(join(dirname(path), specifier)))
 }
 
+/** Inside `services/`, from the bottom up. Folders of one row may not import each other's features. */
+const SERVICE_LAYERS = [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']]
+
+const serviceLayerOf = (path: string) => {
+  const [root, folder] = path.split('/')
+  return root === 'services' ? SERVICE_LAYERS.findIndex((row) => row.includes(String(folder))) : -1
+}
+
+const mayImportService = (importer: string, imported: string) => {
+  const [from, to] = [serviceLayerOf(importer), serviceLayerOf(imported)]
+  if (from < 0 || to < 0) return true
+  return from === to ? dirname(importer).split('/')[1] === dirname(imported).split('/')[1] : to < from
+}
+
 const mayImport = (importer: string, imported: string) => {
   if (imported === CONFIG) return layerOf(importer) !== LAYERS.indexOf('schemas')
   if (importer === CONFIG) return layerOf(imported) === LAYERS.indexOf('schemas')
@@ -56,9 +70,9 @@ const mayImport = (importer: string, imported: string) => {
 
 t.test('the imports of every source are seen', async (t) => {
   t.ok(files.length > 50, `${files.length} files`)
-  t.ok(importsOf('app.ts').includes('plugins/database.ts'))
-  t.ok(importsOf('services/database/reader.ts').includes('services/database/scan.ts'))
-  t.strictSame(specifiers.get('services/database/lock.ts'), [NATIVE_ENGINE, './plain-error.ts'])
+  t.ok(importsOf('app.ts').includes('plugins/app/database.ts'))
+  t.ok(importsOf('services/engine/reader/reader.ts').includes('services/engine/reader/scan.ts'))
+  t.strictSame(specifiers.get('services/engine/loop/lock.ts'), [NATIVE_ENGINE, '../shared/plain-error.ts'])
 })
 
 t.test('imports run one way: schemas, services, plugins, routes, app, server', async (t) => {
@@ -70,17 +84,28 @@ t.test('imports run one way: schemas, services, plugins, routes, app, server', a
   t.strictSame(breaches, [])
 })
 
+t.test('inside services, imports run one way: model, sql, engine, then the features', async (t) => {
+  const loose = files.filter((path) => path.startsWith('services/') && serviceLayerOf(path) < 0)
+  t.strictSame(loose, [], 'every file has a folder')
+  const breaches = files.flatMap((path) =>
+    importsOf(path)
+      .filter((imported) => !mayImportService(path, imported))
+      .map((imported) => `${path} imports ${imported}`)
+  )
+  t.strictSame(breaches, [])
+})
+
 t.test('what is imported is named with its ending, and is there', async (t) => {
   const known = new Set(files)
   const lost = files.flatMap((path) => importsOf(path).filter((imported) => !known.has(imported)))
   t.strictSame(lost, [])
 })
 
-t.test('only services/database knows the native engine', async (t) => {
+t.test('only services/engine imports the native engine', async (t) => {
   const knowing = files.filter((path) => specifiers.get(path)?.includes(NATIVE_ENGINE))
   t.ok(knowing.length > 0)
   t.strictSame(
-    knowing.filter((path) => !path.startsWith('services/database/')),
+    knowing.filter((path) => !path.startsWith('services/engine/')),
     []
   )
 })
@@ -116,10 +141,12 @@ t.test(
       loaded.add(path)
       for (const imported of runtimeImportsOf(path)) load(imported)
     }
-    for (const thread of ['writer', 'reader']) load(`services/database/${thread}.ts`)
-    t.ok(loaded.has('services/database/connection.ts'))
+    for (const thread of ['writer', 'reader']) load(`services/engine/${thread}/${thread}.ts`)
+    t.ok(loaded.has('services/engine/shared/connection.ts'))
     t.strictSame(
-      [...loaded].filter((path) => !/^services\/(?:database|sql)\//.test(path)),
+      [...loaded].filter(
+        (path) => !/^services\/(?:engine\/(?!loop)|sql|model)\/|^services\/engine\/[a-z]+\.ts$/.test(path)
+      ),
       []
     )
   }

@@ -2,12 +2,12 @@ import Fastify, { type FastifySchema } from 'fastify'
 import t from 'tap'
 import { Envelope, ok } from '../schemas/envelope.ts'
 import { PageSchema } from '../schemas/record.ts'
-import { checkAnswers, client, dataOf, logIn, startApp } from './helpers.ts'
+import { checkResponses, client, dataOf, logIn, startApp } from './helpers.ts'
 
 t.test('an answer in another form than the documented one is noticed', async (t) => {
   const faults: string[] = []
   const app = Fastify()
-  checkAnswers(app, (says) => {
+  checkResponses(app, (says) => {
     faults.push(says)
   })
   const schema: FastifySchema = { response: { 200: Envelope(PageSchema) } }

@@ -41,17 +41,17 @@ const validatorOf = (schema: object) => {
 export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
 
 /** Records leave as text that no serializer has looked at, so every answer is held against its documented form. */
-export const checkAnswers = (fastify: FastifyInstance, fail: (says: string, extra: object) => void) => {
+export const checkResponses = (fastify: FastifyInstance, fail: (says: string, extra: object) => void) => {
   fastify.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     const responses = request.routeOptions.schema?.response as Record<number, object> | undefined
     const schema = reply.statusCode === 200 ? responses?.[200] : ErrorSchema
     const type = String(reply.getHeader('content-type'))
     if (typeof payload !== 'string') return
-    if (schema && type !== JSON_TYPE) fail(`${request.method} ${request.url} answers as ${type}`, { payload })
+    if (schema && type !== JSON_TYPE) fail(`${request.method} ${request.url} expectData as ${type}`, { payload })
     if (!/json/.test(type)) return
     const validate = validatorOf(schema ?? {})
     if (!validate(JSON.parse(payload))) {
-      fail(`${request.method} ${request.url} answers in another form`, { errors: validate.errors, payload })
+      fail(`${request.method} ${request.url} expectData in another form`, { errors: validate.errors, payload })
     }
   })
 }
@@ -62,7 +62,7 @@ const routes = new WeakMap<object, readonly RouteOptions[]>()
 export const routesOf = (app: object) => routes.get(app) ?? []
 
 interface Observers {
-  /** Hears of answers that differ from their documented form. */
+  /** Hears of expectData that differ from their documented form. */
   readonly fail?: (says: string, extra: object) => void
   /** Sees each part of the app before its own routes and hooks are added. */
   readonly onRegister?: (part: FastifyInstance) => void
@@ -78,7 +78,7 @@ export const buildObserved = async (options: AppOptions, { fail, onRegister }: O
       route.config = { ...route.config, evenUnderPressure: true }
       seen.push(route)
     })
-    if (fail) checkAnswers(fastify, fail)
+    if (fail) checkResponses(fastify, fail)
     if (onRegister) fastify.addHook('onRegister', onRegister)
   }
   subscribe('fastify.initialization', observe)
@@ -128,10 +128,10 @@ export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<str
 }
 
 export type Client = ReturnType<typeof client>
-export type Answer = Awaited<ReturnType<Client['get']>>
+export type TestResponse = Awaited<ReturnType<Client['get']>>
 
 /** The `data` of an answer that has to be a success. */
-export const dataOf = (answer: Answer) => {
+export const dataOf = (answer: TestResponse) => {
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${answer.body}`)
   return answer.json().data
 }
@@ -178,15 +178,15 @@ export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType
 })
 
 /** A success with exactly this data, null and booleans told from what resembles them. */
-export const answers = (t: Test, answer: Answer, data: unknown) => {
+export const expectData = (t: Test, answer: TestResponse, data: unknown) => {
   t.equal(answer.statusCode, 200, answer.body)
   t.strictSame(answer.json(), { success: true, data })
 }
 
-export const confirms = (t: Test, answer: Answer) => answers(t, answer, { success: true })
+export const expectDone = (t: Test, answer: TestResponse) => expectData(t, answer, { success: true })
 
 /** A refusal in the one failure shape, with this code, about this part of the request. */
-export const refuses = (t: Test, answer: Answer, status: number, code: ErrorCode, path?: string) => {
+export const expectError = (t: Test, answer: TestResponse, status: number, code: ErrorCode, path?: string) => {
   t.equal(answer.statusCode, status, answer.body)
   const body = answer.json()
   t.match(body, { success: false, error: { code, message: /\w.*[.!]$/s, requestId: /\w/ } })

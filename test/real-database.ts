@@ -5,14 +5,14 @@ import type { Test } from 'tap'
 import type { Field, Table } from '../schemas/table.ts'
 import { parseCsv } from './csv.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   type Client,
   dataOf,
+  expectError,
   importTable,
-  refuses,
   startApp,
+  type TestResponse,
   temporaryDirectory
 } from './helpers.ts'
 import { type Oracle, openOracle, type Stored, type StoredRow } from './sqlite-oracle.ts'
@@ -102,7 +102,7 @@ const startStage = async (t: Test, original: string): Promise<Stage> => {
 }
 
 /** The service lets happen what SQLite lets happen, and refuses the rest as a conflict. */
-const agrees = (t: Test, answer: Answer, allowed: boolean, says: string) => {
+const agrees = (t: Test, answer: TestResponse, allowed: boolean, says: string) => {
   t.equal(answer.statusCode, allowed ? 200 : 409, `${says}: ${answer.body}`)
 }
 
@@ -136,7 +136,7 @@ const changeRows = async (t: Test, stage: Stage, table: Table) => {
   const removed = mirror.remove(table, last)
   agrees(t, await token.delete(path), removed, `delete from ${table.name}`)
   if (!removed) return
-  refuses(t, await token.get(path), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await token.get(path), 404, 'RECORD_NOT_FOUND')
   const body = Object.fromEntries(
     table.fields.filter(({ isReadonly }) => !isReadonly).map(({ name }) => [name, record[name]])
   )
@@ -158,7 +158,7 @@ export const proveRealDatabase = async (t: Test, original: string, rowCount: num
         `the columns of ${name}`
       )
     for (const name of mirror.names('view'))
-      refuses(t, await admin.post('/admin/tables/import', { name }), 400, 'TABLE_NOT_IMPORTABLE')
+      expectError(t, await admin.post('/admin/tables/import', { name }), 400, 'TABLE_NOT_IMPORTABLE')
   })
 
   await t.test('every row of every page is what SQLite returns', async (t) => {

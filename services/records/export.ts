@@ -1,11 +1,13 @@
 import type { ExportQuery } from '../../schemas/record.ts'
-import type { Caller, Database, HeldReader, Scan, SqlValue, Statement } from '../database/database.ts'
-import { answerTooLarge } from '../errors.ts'
+import type { ScanCaller as Caller, Database, HeldReader, Scan } from '../engine/database.ts'
+import { answerTooLarge } from '../model/errors.ts'
+import { INT64 } from '../model/literals.ts'
+import type { SqlValue } from '../model/sql-value.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
-import { INT64 } from '../sql/spellings.ts'
+import type { Statement } from '../sql/statement.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -66,7 +68,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const step = createStepper()
     let rows = FIRST_ROWS
     while (true) {
-      const statement = exportByKey(selection, csv, from, { rows, mostBytes: LARGEST_CHUNK })
+      const statement = exportByKey(selection, csv, from, { rows, maxBytes: LARGEST_CHUNK })
       const { chunk, count, bytes, last } = await step(reader, statement)
       if (count === 0) return
       if (chunk) {
@@ -85,7 +87,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const step = createStepper()
     let rows = FIRST_ROWS
     for (let after = 0; after < total; ) {
-      const statement = exportCollected(selection, csv, after, { rows, mostBytes: LARGEST_CHUNK })
+      const statement = exportCollected(selection, csv, after, { rows, maxBytes: LARGEST_CHUNK })
       const { chunk, count, bytes } = await step(reader, statement)
       if (chunk) yield chunk
       if (chunk || count === 0) after += rows

@@ -1,12 +1,12 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
-import type { SqlValue } from '../database/database.ts'
-import { DomainError, type Fault, invalid, MOST_DETAILS, pointer, shown } from '../errors.ts'
-import { kindOf } from '../sql/column-kind.ts'
-import { isUntyped, keyTexts, LONGEST_KEY } from '../sql/keys.ts'
+import { kindOf } from '../model/column-kind.ts'
+import { DomainError, excerpt, type Fault, invalid, MAX_DETAILS, pointer } from '../model/errors.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
+import { type Checked, checkValue } from '../model/values.ts'
+import { isUntyped, keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
-import { type Column, type RegisteredTable, TIMESTAMPS } from '../tables/registered-table.ts'
-import { type Checked, checkValue } from './values.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
@@ -26,8 +26,8 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
 const check = (table: RegisteredTable, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
   const checked = checkValue(column, value)
-  const isLongKey = column.isPrimary && typeof value === 'string' && value.length > LONGEST_KEY
-  return isLongKey ? { fault: { code: 'length', message: `must have ${LONGEST_KEY} characters at most` } } : checked
+  const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
+  return isLongKey ? { fault: { code: 'length', message: `must have ${MAX_KEY_LENGTH} characters at most` } } : checked
 }
 
 /** Checks every key of a body against the visible columns; as many faults as an answer tells are reported together. */
@@ -35,11 +35,11 @@ const readBody = (view: View, body: RecordBody) => {
   const assignments: Assignment[] = []
   const faults: ErrorDetail[] = []
   for (const [name, value] of Object.entries(body)) {
-    if (faults.length === MOST_DETAILS) break
+    if (faults.length === MAX_DETAILS) break
     // A key of this name would vanish from every JavaScript object that it is copied to.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
     if (!column) {
-      faults.push(detail(shown(name), { code: 'unknown', message: 'is no field of this table' }))
+      faults.push(detail(excerpt(name), { code: 'unknown', message: 'is no field of this table' }))
       continue
     }
     const checked = check(view.table, column, value)

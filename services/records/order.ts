@@ -1,4 +1,4 @@
-import { invalid, shown } from '../errors.ts'
+import { excerpt, invalid } from '../model/errors.ts'
 import type { OrderItem } from '../sql/lists.ts'
 import type { View } from './view.ts'
 
@@ -42,7 +42,8 @@ export const parseOrder = ({ columns, table }: View, order = ''): readonly Order
   const add = (item: string) => {
     const known = parseItem(item, (name) => columns.has(name))
     if (known) return parsed.push(known)
-    if (!/^(?:asc|desc)$/i.test(item)) throw refuse(`'order' names '${shown(item)}', which is no field of this table.`)
+    if (!/^(?:asc|desc)$/i.test(item))
+      throw refuse(`'order' names '${excerpt(item)}', which is no field of this table.`)
     // A bare direction belongs to the item before it, or to the key where it stands alone.
     const before = parsed.pop()
     const names = before ? [before.name] : table.structure.key

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../database/database.ts'
+import type { Database } from '../engine/database.ts'
+import type { Statement } from '../sql/statement.ts'
 import type { View } from './view.ts'
 
 /**
@@ -20,7 +21,7 @@ export const createPlans = (db: Database) => {
 
   return {
     /** Whether an index leads to the rows of a key. */
-    isSought: without(/^SCAN /),
+    usesIndex: without(/^SCAN /),
     /** Whether the rows of a page lie in its order. */
     isInOrder: without(/TEMP B-TREE/)
   }

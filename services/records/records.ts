@@ -1,11 +1,14 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
-import type { Clock } from '../clock.ts'
-import { always, type Confirm } from '../confirm.ts'
-import { type Caller, type Database, type Row, type SqlValue, UnexpectedChanges } from '../database/database.ts'
-import { answerTooLarge, DomainError, hasCode, invalid, recordNotFound, shown } from '../errors.ts'
-import { LARGEST_AT_ONCE } from '../sql/bounded-text.ts'
-import { isNumeric } from '../sql/column-kind.ts'
-import { LONGEST_KEY } from '../sql/keys.ts'
+import { type ScanCaller as Caller, type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Clock } from '../model/clock.ts'
+import { isNumeric } from '../model/column-kind.ts'
+import { always, type Confirm } from '../model/confirm.ts'
+import { answerTooLarge, DomainError, excerpt, hasCode, invalid, recordNotFound } from '../model/errors.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
+import { checkCount } from '../model/values.ts'
+import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
+import { MAX_KEY_LENGTH } from '../sql/keys.ts'
 import {
   pageByScanning,
   pageBySeeking,
@@ -16,7 +19,6 @@ import {
   type Window
 } from '../sql/lists.ts'
 import type { RecordText } from '../sql/record-text.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { createPlans } from './plans.ts'
 import {
@@ -31,7 +33,6 @@ import {
 } from './refusals.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
-import { checkCount } from './values.ts'
 import type { View } from './view.ts'
 import { explainViolation } from './violations.ts'
 
@@ -54,8 +55,8 @@ interface RowWrite {
 const LONGEST_SKIP = 1000
 
 const keyOf = (view: View, pk: string): readonly SqlValue[] => {
-  if (pk.length > LONGEST_KEY)
-    throw new DomainError('PATH_TOO_LONG', `A primary key has ${LONGEST_KEY} characters at most.`)
+  if (pk.length > MAX_KEY_LENGTH)
+    throw new DomainError('PATH_TOO_LONG', `A primary key has ${MAX_KEY_LENGTH} characters at most.`)
   const key = view.parseKey(pk)
   if (!key) throw recordNotFound(pk)
   return key
@@ -83,8 +84,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const count = async (view: View, pk: string) => {
     const { read, exists } = view.statements
     const key = keyOf(view, pk)
-    const isSought = await plans.isSought(view, read(key))
-    const rows = await (isSought ? db.read(exists(key)) : db.scan(exists(key, true)))
+    const usesIndex = await plans.usesIndex(view, read(key))
+    const rows = await (usesIndex ? db.read(exists(key)) : db.scan(exists(key, true)))
     return rows.length
   }
 
@@ -117,8 +118,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { statements, json } = view
     const key = keyOf(view, pk)
     const statement = statements.read(key)
-    const isSought = json.leastCost <= LARGEST_AT_ONCE && plans.isSought(view, statement)
-    const isBounded = isSought === true || (await isSought)
+    const usesIndex = json.minCost <= MAX_BYTES_ON_LOOP && plans.usesIndex(view, statement)
+    const isBounded = usesIndex === true || (await usesIndex)
     const atOnce = isBounded ? await db.readText(statement) : ''
     const record = atOnce === '' ? (await db.scan(statements.read(key, true), caller))[0]?.record : atOnce
     if (typeof record !== 'string') throw recordNotFound(pk)
@@ -158,7 +159,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
   const incrementable = ({ columns }: View, name: string): Column => {
     const column = columns.get(name)
     if (!column)
-      throw invalid([{ path: '/field', code: 'unknown', message: `'${shown(name)}' is no field of this table.` }])
+      throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }])
     if (!isNumeric(column) || column.isPrimary || column.isReadonly) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
@@ -177,8 +178,8 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const step = { key, column, count: checked.value }
     const why = async () => {
       const { read, judgeIncrement } = view.statements
-      const isSought = await plans.isSought(view, read(key))
-      const [row] = await (isSought ? db.read(judgeIncrement(step)) : db.scan(judgeIncrement(step, true)))
+      const usesIndex = await plans.usesIndex(view, read(key))
+      const [row] = await (usesIndex ? db.read(judgeIncrement(step)) : db.scan(judgeIncrement(step, true)))
       if (row?.number !== 1) return noNumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
@@ -196,9 +197,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { table, json } = view
     if (window.offset >= total) return ''
     const isNear = window.offset <= LONGEST_SKIP
-    const widestRow = Math.floor(LARGEST_AT_ONCE / Math.min(window.limit, total - window.offset))
-    if (json.leastCost > widestRow || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey)) return null
-    const narrow = { ...window, widestRow, total }
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
+    if (json.minCost > maxRowBytes || !isKeyOrder(selection) || !(isNear || table.structure.isRowidKey)) return null
+    const narrow = { ...window, maxRowBytes, total }
     const near = pageNearStart(selection, json, narrow)
     if (!(await plans.isInOrder(view, near))) return null
     return db.readText(isNear ? near : pageBySeeking(selection, json, narrow))

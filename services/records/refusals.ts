@@ -1,4 +1,4 @@
-import { DomainError, invalid, shown } from '../errors.ts'
+import { DomainError, excerpt, invalid } from '../model/errors.ts'
 
 export const refusedByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
@@ -24,14 +24,14 @@ export const overflow = (name: string) =>
 export const stillReferredTo = (pk: string) =>
   new DomainError(
     'FOREIGN_KEY_VIOLATION',
-    `Other records refer to the record '${shown(pk)}', so it cannot be deleted.`,
+    `Other records refer to the record '${excerpt(pk)}', so it cannot be deleted.`,
     {
       hint: 'Delete them first, or let them refer to another one.'
     }
   )
 
 export const ambiguousKey = (pk: string) =>
-  new DomainError('STRUCTURE_CHANGED', `Two records have keys of different types that are spelled '${shown(pk)}'.`, {
+  new DomainError('STRUCTURE_CHANGED', `Two records have keys of different types that are spelled '${excerpt(pk)}'.`, {
     hint: 'Where one of them is a number, send the key field along, as a number or as text, to say which is meant.'
   })
 

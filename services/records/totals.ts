@@ -1,7 +1,7 @@
-import type { Caller, Database } from '../database/database.ts'
-import { foldName } from '../sql/identifiers.ts'
+import type { ScanCaller as Caller, Database } from '../engine/database.ts'
+import { foldName } from '../model/names.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
-import type { RegisteredTable } from '../tables/registered-table.ts'
 
 interface Entry {
   /** undefined: to be counted. */

@@ -1,8 +1,8 @@
-import type { SqlValue } from '../database/database.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { type Column, isRequired, type RegisteredTable } from '../model/table.ts'
 import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
-import { type Column, isRequired, type RegisteredTable } from '../tables/registered-table.ts'
 
 /** A table as one audience sees it, with the SQL that follows from that and no request changes. */
 export interface View {

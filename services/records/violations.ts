@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
-import { DomainError, pointer } from '../errors.ts'
-import { foldName } from '../sql/identifiers.ts'
+import { DomainError, pointer } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
 import type { View } from './view.ts'
 
 const says: Record<string, string> = { unique: 'is taken', required: 'must not be null' }

@@ -1,8 +1,9 @@
-import type { SqlValue, Statement } from '../database/database.ts'
+import type { SqlValue } from '../model/sql-value.ts'
 import type { RecordText } from './record-text.ts'
+import type { Statement } from './statement.ts'
 
 /** Bytes that are made into text on the event loop at once, as it stands still meanwhile. */
-export const LARGEST_AT_ONCE = 1024 * 1024
+export const MAX_BYTES_ON_LOOP = 1024 * 1024
 
 /** Rows in SQL, whatever is asked of them. */
 export interface Rows {
@@ -14,7 +15,7 @@ export interface Rows {
 interface Joining {
   /** An aggregate over `value`, the texts of rows. */
   readonly join: string
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** Further aggregates, over the widths of the rows. */
   readonly beside?: readonly string[]
 }
@@ -24,11 +25,11 @@ interface Joining {
  * single row is always given.
  */
 export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Joining): Statement => {
-  const { join, mostBytes, beside = [] } = joining
+  const { join, maxBytes, beside = [] } = joining
   const joined = `CASE WHEN count(value) < 2 OR sum(value) <= ? THEN (SELECT ${join} FROM (${rows.select(text)})) END AS text`
   return {
     sql: `SELECT ${[joined, ...beside].join(', ')} FROM (${rows.select(width)})`,
-    params: [BigInt(mostBytes), ...rows.params, ...rows.params]
+    params: [BigInt(maxBytes), ...rows.params, ...rows.params]
   }
 }
 

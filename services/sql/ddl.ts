@@ -1,5 +1,5 @@
-import type { SqlValue } from '../database/database.ts'
-import type { Column, Structure } from '../tables/registered-table.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { Column, Structure } from '../model/table.ts'
 import { identifier, textLiteral } from './identifiers.ts'
 
 /** A value for a DEFAULT clause. Numbers are printed so that SQLite reads the same bits back. */

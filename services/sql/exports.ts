@@ -1,10 +1,10 @@
-import type { Statement } from '../database/database.ts'
-import type { Structure } from '../tables/registered-table.ts'
+import type { Structure } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
 import { identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
 import { orderBy, pageByScanning, type Selection, selectionWhere, type Window } from './lists.ts'
 import type { RecordText } from './record-text.ts'
+import type { Statement } from './statement.ts'
 
 /**
  * Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table.
@@ -21,14 +21,14 @@ export const exportPage = (selection: Selection, csv: RecordText, window: Window
 /** Rows of one step of an export; of more than one no more than so many bytes. */
 interface Step {
   readonly rows: number
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
 
 /** Beside its `text`, a step gives the `count` of its rows and about how many `bytes` they have, or would have. */
-const stepOf = (rows: Rows, csv: RecordText, mostBytes: number, ...beside: readonly string[]) =>
-  boundedText(rows, csv, { join: LINES, mostBytes, beside: [...SIZE, ...beside] })
+const stepOf = (rows: Rows, csv: RecordText, maxBytes: number, ...beside: readonly string[]) =>
+  boundedText(rows, csv, { join: LINES, maxBytes, beside: [...SIZE, ...beside] })
 
 /**
  * The next rows in the order of an integer key, `from` this key on. Gives `last`, the last key as text: it may lie
@@ -42,7 +42,7 @@ export const exportByKey = (selection: Selection, csv: RecordText, from: bigint,
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
   const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
   const params = [from, BigInt(step.rows)]
-  return stepOf({ select, params }, csv, step.mostBytes, last)
+  return stepOf({ select, params }, csv, step.maxBytes, last)
 }
 
 /** What tells rows apart while an export walks over them: the rowid, which is never NULL, or the key without one. */
@@ -75,5 +75,5 @@ export const exportCollected = ({ table }: Selection, csv: RecordText, after: nu
     `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
       FROM ${COLLECTED} WHERE position > ? AND position <= ? ORDER BY position LIMIT -1`
   const params = [BigInt(after), BigInt(after + step.rows)]
-  return stepOf({ select, params }, csv, step.mostBytes)
+  return stepOf({ select, params }, csv, step.maxBytes)
 }

@@ -16,7 +16,3 @@ export const textLiteral = (text: string) => {
   if (text.includes('\0')) throw new Error('A literal in SQL text must not contain NUL: it would end the statement.')
   return `'${text.replaceAll("'", "''")}'`
 }
-
-/** Folds case as SQLite compares names: ASCII only. */
-export const foldName = (name: string) =>
-  /[A-Z]/.test(name) ? name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : name

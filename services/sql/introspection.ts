@@ -1,9 +1,10 @@
-import type { Row, Statement } from '../database/database.ts'
-import type { Column, Structure } from '../tables/registered-table.ts'
-import { affinityOf, jsonTypeOf } from './column-kind.ts'
-import { foldName } from './identifiers.ts'
+import { affinityOf, jsonTypeOf } from '../model/column-kind.ts'
+import { foldName } from '../model/names.ts'
+import type { Row } from '../model/sql-value.ts'
+import type { Column, Structure } from '../model/table.ts'
 import { looksNumeric } from './keys.ts'
 import { declaresAutoIncrement } from './lexer.ts'
+import type { Statement } from './statement.ts'
 
 // In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in
 // `main`.

@@ -1,11 +1,11 @@
-import type { SqlValue } from '../database/database.ts'
-import type { Column, Structure } from '../tables/registered-table.ts'
-import { type ColumnKind, kindOf } from './column-kind.ts'
+import { type ColumnKind, kindOf } from '../model/column-kind.ts'
+import { parseBase64, parseInteger } from '../model/literals.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { Column, Structure } from '../model/table.ts'
 import { identifier } from './identifiers.ts'
-import { parseBase64, parseInteger } from './spellings.ts'
 
 /** Characters, decoded: a longer key could not be put into a path. */
-export const LONGEST_KEY = 8192
+export const MAX_KEY_LENGTH = 8192
 
 /** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
 export const looksNumeric = (text: string) =>

@@ -1,11 +1,13 @@
-import type { SqlValue, Statement } from '../database/database.ts'
-import type { Column, RegisteredTable } from '../tables/registered-table.ts'
+import { isNumeric, isTextual } from '../model/column-kind.ts'
+import { parseInteger } from '../model/literals.ts'
+import { foldName } from '../model/names.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
-import { isNumeric, isTextual } from './column-kind.ts'
-import { foldName, type Identifier, identifier } from './identifiers.ts'
+import { type Identifier, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
 import { scanGuard } from './scan-guard.ts'
-import { parseInteger } from './spellings.ts'
+import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
 export interface OrderItem {
@@ -33,7 +35,7 @@ export interface Window {
 
 /** A page that is made on the event loop, if none of its rows is too wide. */
 interface NarrowWindow extends Window {
-  readonly widestRow: number
+  readonly maxRowBytes: number
   /** Rows of the whole table. */
   readonly total: number
 }
@@ -87,7 +89,7 @@ export const pageNearStart = (selection: Selection, json: RecordText, window: Na
   const select = (expression: string) =>
     `SELECT ${expression} AS value FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
   const params = [BigInt(window.limit), BigInt(window.offset)]
-  return narrowText({ select, params }, json, LIST, window.widestRow)
+  return narrowText({ select, params }, json, LIST, window.maxRowBytes)
 }
 
 /** No table can have these names, so none hides behind them. */
@@ -106,7 +108,7 @@ export const pageBySeeking = (selection: Selection, json: RecordText, window: Na
   const select = (expression: string) =>
     `SELECT ${expression} AS value FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`
   const params = [BigInt(window.offset), BigInt(window.limit)]
-  const page = narrowText({ select, params }, json, LIST, window.widestRow)
+  const page = narrowText({ select, params }, json, LIST, window.maxRowBytes)
   return {
     sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${page.sql}) END AS text
       FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${ENDS}`,
@@ -131,7 +133,7 @@ export const pageByScanning = (selection: Selection, record: RecordText, window:
   const order = `ORDER BY ${orderBy(selection)}`
   const walk = `FROM ${name} ${selectionWhere(selection)} ${order} LIMIT ? OFFSET ?`
   const params = [...(filter?.params ?? []), BigInt(window.limit), BigInt(window.offset)]
-  const joining = { join, mostBytes: LARGEST_PAGE }
+  const joining = { join, maxBytes: LARGEST_PAGE }
   if (rowid === null)
     return boundedText({ select: (expression) => `SELECT ${expression} AS value ${walk}`, params }, record, joining)
   const key = identifier(rowid)

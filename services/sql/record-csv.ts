@@ -1,5 +1,5 @@
-import type { Column } from '../tables/registered-table.ts'
-import { type ColumnKind, kindOf } from './column-kind.ts'
+import { type ColumnKind, kindOf } from '../model/column-kind.ts'
+import type { Column } from '../model/table.ts'
 import { identifier } from './identifiers.ts'
 import { finiteReal } from './record-json.ts'
 

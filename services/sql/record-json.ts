@@ -1,5 +1,5 @@
-import type { Column } from '../tables/registered-table.ts'
-import { kindOf } from './column-kind.ts'
+import { kindOf } from '../model/column-kind.ts'
+import type { Column } from '../model/table.ts'
 import { identifier, textLiteral } from './identifiers.ts'
 
 /** SQLite functions take at most 1,000 arguments in this build, so json_object at most 500 pairs. */

@@ -1,4 +1,4 @@
-import type { Column } from '../tables/registered-table.ts'
+import type { Column } from '../model/table.ts'
 import { identifier } from './identifiers.ts'
 import { recordCsv } from './record-csv.ts'
 import { recordJson } from './record-json.ts'
@@ -14,7 +14,7 @@ export interface RecordText {
    */
   readonly width: string
   /** Bytes of work that no record goes below, as the event loop reckons. */
-  readonly leastCost: number
+  readonly minCost: number
 }
 
 /** The most that SQLite stores of a number. */
@@ -39,11 +39,11 @@ const isNumber = ({ sqliteType }: Column, isStrict: boolean) =>
 const widthOf = (columns: readonly Column[], isStrict: boolean, frame: (column: Column) => number) => {
   const fixed = columns.map((column) => frame(column) + (isNumber(column, isStrict) ? NUMBER : 0))
   const leastWidth = fixed.reduce((sum, bytes) => sum + bytes, 0)
-  const leastCost = columns.reduce((sum, column) => sum + costOf(column), leastWidth)
+  const minCost = columns.reduce((sum, column) => sum + costOf(column), leastWidth)
   const lengths = columns
     .filter((column) => !isNumber(column, isStrict))
     .map(({ name }) => `ifnull(octet_length(${identifier(name)}), 0)`)
-  return { width: joinTerms([String(leastWidth), ...lengths], '+'), leastCost }
+  return { width: joinTerms([String(leastWidth), ...lengths], '+'), minCost }
 }
 
 export const jsonText = (columns: readonly Column[], isStrict: boolean): RecordText => ({

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { SqlValue, Statement, Unit } from '../database/database.ts'
-import { type Column, type RegisteredTable, UPDATED_AT } from '../tables/registered-table.ts'
-import { LARGEST_AT_ONCE } from './bounded-text.ts'
+import { parseInteger } from '../model/literals.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
+import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
 import { identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, isUntyped, keyMatch, textOrBytes } from './keys.ts'
 import type { RecordText } from './record-text.ts'
 import { scanGuard } from './scan-guard.ts'
-import { parseInteger } from './spellings.ts'
+import type { Statement, Unit } from './statement.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -175,7 +176,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   return {
     /** One that is sought is empty where it is too wide to be made on the event loop. */
-    read: select(`${json} AS record`, `CASE WHEN ${width} <= ${LARGEST_AT_ONCE} THEN ${json} ELSE '' END AS record`),
+    read: select(`${json} AS record`, `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '' END AS record`),
     exists: select('1'),
     remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
     insert,

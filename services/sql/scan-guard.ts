@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Structure } from '../tables/registered-table.ts'
+import type { Structure } from '../model/table.ts'
 import { identifier } from './identifiers.ts'
 
 const isPrime = (number: number) => {

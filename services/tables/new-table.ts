@@ -1,12 +1,12 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { NewField, NewTable } from '../../schemas/table.ts'
-import type { SqlValue } from '../database/database.ts'
-import { invalid } from '../errors.ts'
-import { checkValue } from '../records/values.ts'
-import { storedTypeOf } from '../sql/column-kind.ts'
-import { foldName } from '../sql/identifiers.ts'
+import { storedTypeOf } from '../model/column-kind.ts'
+import { invalid } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { type Column, type Structure, TIMESTAMPS } from '../model/table.ts'
+import { checkValue } from '../model/values.ts'
 import { reachableRowid } from '../sql/introspection.ts'
-import { type Column, type Structure, TIMESTAMPS } from './registered-table.ts'
 
 const timestampField = (name: string): NewField => ({ name, jsonType: 'integer', isReadonly: true })
 

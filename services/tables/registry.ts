@@ -1,9 +1,10 @@
 import type { Table } from '../../schemas/table.ts'
-import type { Database, Row } from '../database/database.ts'
-import { tableNotFound } from '../errors.ts'
-import { foldName } from '../sql/identifiers.ts'
+import type { Database } from '../engine/database.ts'
+import { tableNotFound } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+import type { Row } from '../model/sql-value.ts'
+import type { Column, RegisteredTable, Structure } from '../model/table.ts'
 import { declaresReplace } from '../sql/lexer.ts'
-import type { Column, RegisteredTable, Structure } from './registered-table.ts'
 
 /** The columns of `_rowhouse_tables` that make a registered table. */
 export const REGISTRY_COLUMNS = 'id, name, label, note, structure, is_published, is_editable, created_at, updated_at'

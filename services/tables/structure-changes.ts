@@ -1,9 +1,9 @@
 import type { FieldChanges } from '../../schemas/table.ts'
-import { invalid, shown } from '../errors.ts'
-import { fits } from '../sql/column-kind.ts'
-import { foldName } from '../sql/identifiers.ts'
+import { fits } from '../model/column-kind.ts'
+import { excerpt, invalid } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+import { type Column, isFilledIn, type Structure, TIMESTAMPS } from '../model/table.ts'
 import { defaultAs, reachableRowid } from '../sql/introspection.ts'
-import { type Column, isFilledIn, type Structure, TIMESTAMPS } from './registered-table.ts'
 
 /** Flags and labels survive a fresh look at what is stored; a name that changed its case only is the same to SQLite. */
 export const keepChoices = (fresh: Structure, before: Structure): Structure => {
@@ -41,7 +41,7 @@ export const changeColumns = (structure: Structure, changes: readonly FieldChang
     const column = byName.get(name)
     if (!column)
       throw invalid([
-        { path: `/fields/${index}/name`, code: 'unknown', message: `'${shown(name)}' is no field of this table.` }
+        { path: `/fields/${index}/name`, code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }
       ])
     if (column.isPrimary && change.isHidden) {
       throw invalid([

@@ -1,5 +1,6 @@
-import type { SqlValue, Statement } from '../database/database.ts'
-import type { RegisteredTable, Structure } from './registered-table.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { RegisteredTable, Structure } from '../model/table.ts'
+import type { Statement } from '../sql/statement.ts'
 import { REGISTRY_COLUMNS } from './registry.ts'
 
 interface NewRegistration {

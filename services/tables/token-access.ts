@@ -1,5 +1,5 @@
-import { DomainError, tableNotFound } from '../errors.ts'
-import type { RegisteredTable } from './registered-table.ts'
+import { DomainError, tableNotFound } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
 
 const tableReadOnly = (table: string) =>
   new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {

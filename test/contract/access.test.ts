@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { type Answer, type App, createFingerprint, routesOf, startApp } from '../helpers.ts'
+import { type App, createFingerprint, routesOf, startApp, type TestResponse } from '../helpers.ts'
 import { type Caller, createCallers } from './access-callers.ts'
 import {
   type Asked,
@@ -40,7 +40,7 @@ const refusalOf = (service: Service, call: Call, caller: Caller, state: TableSta
   refusalFor(operationOf(call).needs, caller, { state, isChangeRequired: service.isChangeRequired })
 
 /** The answer to HEAD has no body to say why. */
-const codeOf = ({ method }: Call, answer: Answer) => (method === 'HEAD' ? undefined : answer.json().error?.code)
+const codeOf = ({ method }: Call, answer: TestResponse) => (method === 'HEAD' ? undefined : answer.json().error?.code)
 
 const expectedCode = ({ method }: Call, { code }: Refusal) => (method === 'HEAD' ? undefined : code)
 

@@ -4,13 +4,13 @@ import {
   asAdmin,
   asToken,
   client,
-  confirms,
   createDatabase,
   createFingerprint,
   createTable,
   dataOf,
+  expectDone,
+  expectError,
   importTable,
-  refuses,
   startApp
 } from '../helpers.ts'
 
@@ -51,7 +51,7 @@ const victimsAreSafe = async (t: Test) =>
 /** Asking for a hidden field is answered as asking for one that there is not. */
 const isNoOracle = async (t: Test, ask: (field: string) => Promise<Awaited<ReturnType<typeof token.get>>>) => {
   const [hidden, missing] = [await ask('salary'), await ask('absent')]
-  refuses(t, hidden, 400, 'VALIDATION_FAILED')
+  expectError(t, hidden, 400, 'VALIDATION_FAILED')
   const words = ({ body }: typeof hidden) => body.replaceAll(/salary|absent/g, 'it').replace(/"requestId":"[^"]*"/, '')
   t.equal(words(hidden), words(missing))
 }
@@ -72,15 +72,15 @@ t.test('Strapi CVE-2023-34235: nor by one behind a prefix', async (t) => {
 
 t.test('Strapi CVE-2024-56143: there is no lookup, filter or selection to ask about a hidden field', async (t) => {
   for (const key of ['lookup', 'filter', 'filters[salary]', 'fields', 'select', 'populate', 'salary'])
-    refuses(t, await token.get(`/data/people?${encodeURIComponent(key)}=7`), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.get(`/data/people?${encodeURIComponent(key)}=7`), 400, 'VALIDATION_FAILED')
 })
 
 t.test('Payload CVE-2026-105805: nor a condition, an aggregate or an upsert', async (t) => {
   for (const key of ['where[salary][equals]', 'group', 'sum', 'having', 'on_conflict', 'upsert'])
-    refuses(t, await token.get(`/data/people?${encodeURIComponent(key)}=7`), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.get(`/data/people?${encodeURIComponent(key)}=7`), 400, 'VALIDATION_FAILED')
   await isNoOracle(t, (field) => token.post('/data/people/incr', { pk: '1', field, count: 0 }))
   await isNoOracle(t, (field) => token.put('/data/people/records/1', { [field]: 7 }))
-  refuses(t, await token.put('/data/people/records/99', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await token.put('/data/people/records/99', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
 })
 
 t.test(
@@ -92,10 +92,10 @@ t.test(
     )
     const holder = client(app, { authorization: `Bearer ${issued.token}` })
     dataOf(await holder.get('/data/phoenix'))
-    confirms(t, await admin.put(`/admin/tokens/${issued.id}`, { permissions: { tables: [], actions: ['read'] } }))
-    confirms(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+    expectDone(t, await admin.put(`/admin/tokens/${issued.id}`, { permissions: { tables: [], actions: ['read'] } }))
+    expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
     await importTable(admin, 'phoenix')
-    refuses(t, await holder.get('/data/phoenix'), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await holder.get('/data/phoenix'), 403, 'ACTION_NOT_ALLOWED')
     const named = await asToken(app, admin, { tables: ['phoenix'], actions: ['read'] })
     t.equal((await named.get('/data/phoenix')).statusCode, 200, 'a token that names it is for whatever bears the name')
   }
@@ -109,7 +109,7 @@ t.test('NocoDB CVE-2023-43794: a stored table name is never SQL', async (t) => {
     for (const path of [`${url}?q=b&order=-v`, `${url}/schema`, `${url}/records/a`]) dataOf(await token.get(path))
     t.equal((await admin.get(`/admin/tables/${id}/export?q=b`)).statusCode, 200)
     dataOf(await admin.post(`/admin/tables/${id}/refresh`))
-    confirms(t, await token.delete(`${url}/records/a`))
+    expectDone(t, await token.delete(`${url}/records/a`))
   }
   await victimsAreSafe(t)
 })
@@ -118,7 +118,7 @@ t.test('NocoDB GHSA-8fxg-mr34-jqr8: a stored column name is never SQL', async (t
   const { id } = await importTable(admin, 'columns')
   for (const name of HOSTILE) {
     const { id: pk } = dataOf(await token.post('/data/columns/records', { [name]: 'a' }))
-    confirms(t, await token.put(`/data/columns/records/${pk}`, { [name]: 'b' }))
+    expectDone(t, await token.put(`/data/columns/records/${pk}`, { [name]: 'b' }))
     const { rows } = dataOf(await token.get(`/data/columns?order=-${encodeURIComponent(name)}&size=1`))
     t.equal(rows[0][name], 'b')
     t.equal((await admin.get(`/admin/tables/${id}/export`)).statusCode, 200)
@@ -133,8 +133,8 @@ t.test('NocoBase CVE-2026-41640: a stored key is never SQL', async (t) => {
   for (const [index, k] of keys.entries()) {
     const url = `/data/keyed/records/${encodeURIComponent(k)}`
     t.strictSame(dataOf(await token.get(url)), { k, v: '0' })
-    confirms(t, await token.put(url, { v: '1' }))
-    confirms(t, await token.delete(url))
+    expectDone(t, await token.put(url, { v: '1' }))
+    expectDone(t, await token.delete(url))
     t.equal(dataOf(await token.get('/data/keyed?q=0')).total, keys.length - index - 1, k)
   }
   await victimsAreSafe(t)
@@ -142,7 +142,7 @@ t.test('NocoBase CVE-2026-41640: a stored key is never SQL', async (t) => {
 
 t.test('Datasette 0.65.3: an order is never SQL', async (t) => {
   for (const order of ['name;DROP TABLE victims', 'name)--', '(SELECT 1)', "name COLLATE 'x'", 'random()', '1'])
-    refuses(t, await token.get(`/data/people?order=${encodeURIComponent(order)}`), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.get(`/data/people?order=${encodeURIComponent(order)}`), 400, 'VALIDATION_FAILED')
   await victimsAreSafe(t)
 })
 
@@ -150,10 +150,11 @@ t.test('Datasette 0.65.3: another case of a name is the same table, and as close
   const narrow = await asToken(app, admin, { tables: ['People'], actions: ['read'] })
   for (const name of ['people', 'PEOPLE', 'pEoPlE']) {
     dataOf(await narrow.get(`/data/${name}`))
-    refuses(t, await narrow.delete(`/data/${name}/records/1`), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await narrow.delete(`/data/${name}/records/1`), 403, 'ACTION_NOT_ALLOWED')
   }
-  for (const name of ['victims', 'VICTIMS']) refuses(t, await narrow.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
-  for (const name of ['secrets', 'SECRETS']) refuses(t, await token.get(`/data/${name}`), 404, 'TABLE_NOT_FOUND')
+  for (const name of ['victims', 'VICTIMS'])
+    expectError(t, await narrow.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
+  for (const name of ['secrets', 'SECRETS']) expectError(t, await token.get(`/data/${name}`), 404, 'TABLE_NOT_FOUND')
 })
 
 t.test('Datasette 0.65.4: a key column may have any name', async (t) => {
@@ -167,11 +168,11 @@ t.test('Datasette 0.65.4: a key column may have any name', async (t) => {
 
 t.test('Datasette 0.65.4: a wildcard in a scope, a search or a path stands for itself', async (t) => {
   const wild = await asToken(app, admin, { tables: ['p%', 'peopl_', 'people*', '?'], actions: ['read'] })
-  refuses(t, await wild.get('/data/people'), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await wild.get('/data/people'), 403, 'ACTION_NOT_ALLOWED')
   t.strictSame(dataOf(await wild.get('/data/_me')).tables, [])
   for (const q of ['%', '_', 'A%', 'A_n', '*'])
     t.equal(dataOf(await token.get(`/data/people?q=${encodeURIComponent(q)}`)).total, 0, q)
-  refuses(t, await token.get('/data/p%25'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await token.get('/data/p%25'), 404, 'TABLE_NOT_FOUND')
 })
 
 t.test('Datasette 0.65.4: no cache keeps an answer', async (t) => {
@@ -208,20 +209,20 @@ t.test(
     const nobody = client(app)
     for (const path of ['export', 'data', 'data/1', 'refresh']) {
       const call = path === 'refresh' ? nobody.post : nobody.get
-      refuses(t, await call(`/admin/tables/${people.id}/${path}`), 401, 'AUTHENTICATION_REQUIRED')
+      expectError(t, await call(`/admin/tables/${people.id}/${path}`), 401, 'AUTHENTICATION_REQUIRED')
     }
     for (const path of ['people/schema', '_me', 'people'])
-      refuses(t, await nobody.get(`/data/${path}`), 401, 'INVALID_TOKEN')
+      expectError(t, await nobody.get(`/data/${path}`), 401, 'INVALID_TOKEN')
   }
 )
 
 t.test('Directus CVE-2026-126539, CVE-2025-55746: a refused call has no effect', async (t) => {
   const reader = await asToken(app, admin, { tables: ['*'], actions: ['read'] })
   const before = fingerprint()
-  refuses(t, await reader.post('/data/people/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
-  refuses(t, await reader.put('/data/people/records/1', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
-  refuses(t, await reader.delete('/data/people/records/1'), 403, 'ACTION_NOT_ALLOWED')
-  refuses(t, await token.put('/data/people/records/1', { name: 'x', salary: 8 }), 400, 'VALIDATION_FAILED')
+  expectError(t, await reader.post('/data/people/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await reader.put('/data/people/records/1', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await reader.delete('/data/people/records/1'), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await token.put('/data/people/records/1', { name: 'x', salary: 8 }), 400, 'VALIDATION_FAILED')
   t.equal(fingerprint(), before)
 })
 
@@ -230,7 +231,7 @@ t.test(
   async (t) => {
     const reader = await asToken(app, admin, { tables: ['people'], actions: ['read'] })
     const both = client(app, { ...reader.headers, ...admin.headers })
-    refuses(t, await both.post('/data/people/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await both.post('/data/people/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED')
     const secret = String(token.headers.authorization).slice('Bearer '.length)
     const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
     for (const headers of [
@@ -238,10 +239,10 @@ t.test(
       basic(`token:${secret}`),
       { authorization: `token ${secret}` }
     ]) {
-      refuses(t, await client(app, headers).get('/data/people'), 401, 'INVALID_TOKEN')
-      refuses(t, await client(app, headers).get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
+      expectError(t, await client(app, headers).get('/data/people'), 401, 'INVALID_TOKEN')
+      expectError(t, await client(app, headers).get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
     }
-    refuses(t, await client(app).get(`/data/people?access_token=${secret}`), 401, 'INVALID_TOKEN')
+    expectError(t, await client(app).get(`/data/people?access_token=${secret}`), 401, 'INVALID_TOKEN')
   }
 )
 

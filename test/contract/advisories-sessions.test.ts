@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { readConfig } from '../../config.ts'
-import { asAdmin, client, confirms, dataOf, logIn, PASSWORD, refuses, startApp } from '../helpers.ts'
+import { asAdmin, client, dataOf, expectDone, expectError, logIn, PASSWORD, startApp } from '../helpers.ts'
 import { claimsOf, forge } from './forge.ts'
 
 // What has gone wrong in systems like ours, under the identifiers of its advisories: sessions and passwords.
@@ -20,8 +20,8 @@ const newAdmin = async (name: string) => {
 }
 
 const isOver = async (t: Test, headers: { cookie: string }) => {
-  refuses(t, await client(app, headers).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
-  refuses(t, await client(app, headers).get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
+  expectError(t, await client(app, headers).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
+  expectError(t, await client(app, headers).get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
 }
 
 t.test(
@@ -29,10 +29,10 @@ t.test(
   async (t) => {
     const { id, headers } = await newAdmin('suspended')
     const other = await logIn(app, 'suspended')
-    confirms(t, await client(app, other).post('/auth/logout'))
+    expectDone(t, await client(app, other).post('/auth/logout'))
     await isOver(t, other)
     dataOf(await client(app, headers).get('/auth/me'))
-    confirms(t, await admin.delete(`/admin/admins/${id}`))
+    expectDone(t, await admin.delete(`/admin/admins/${id}`))
     await isOver(t, headers)
   }
 )
@@ -40,14 +40,14 @@ t.test(
 t.test('NocoDB GHSA-x4vh-j75g-268g: changing the password ends every other session', async (t) => {
   const { headers: stolen } = await newAdmin('changing')
   const own = client(app, await logIn(app, 'changing'))
-  confirms(t, await own.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another one' }))
+  expectDone(t, await own.put('/auth/password', { oldPassword: PASSWORD, newPassword: 'another one' }))
   await isOver(t, stolen)
   dataOf(await own.get('/auth/me'))
 })
 
 t.test('NocoDB CVE-2022-2064: a password set by another ends every session', async (t) => {
   const { id, headers } = await newAdmin('reset')
-  confirms(t, await admin.put(`/admin/admins/${id}`, { password: 'another one' }))
+  expectDone(t, await admin.put(`/admin/admins/${id}`, { password: 'another one' }))
   await isOver(t, headers)
 })
 
@@ -71,20 +71,20 @@ t.test('Strapi CVE-2026-57997: a session signed with the right key by another al
   const claims = claimsOf(jwtOf(await logIn(app)))
   t.equal((await withJwt(forge(claims, { key: KEY })).get('/auth/me')).statusCode, 200, 'with ours it is one')
   for (const alg of ['HS384', 'HS512', 'none'] as const) {
-    refuses(t, await withJwt(forge(claims, { alg, key: KEY })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
+    expectError(t, await withJwt(forge(claims, { alg, key: KEY })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
   }
 })
 
 t.test('fast-jwt CVE-2026-44351: an empty key signs nothing, and is no secret', async (t) => {
   const claims = claimsOf(jwtOf(await logIn(app)))
-  refuses(t, await withJwt(forge(claims, { key: '' })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
+  expectError(t, await withJwt(forge(claims, { key: '' })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
   t.throws(() => readConfig({ JWT_SECRET: '' }), { message: /JWT_SECRET/ })
 })
 
 t.test('fast-jwt CVE-2026-107723: claims in an array are none', async (t) => {
   const claims = claimsOf(jwtOf(await logIn(app)))
   for (const payload of [[claims], []])
-    refuses(t, await withJwt(forge(payload, { key: KEY })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
+    expectError(t, await withJwt(forge(payload, { key: KEY })).get('/auth/me'), 401, 'AUTHENTICATION_REQUIRED')
 })
 
 t.test(
@@ -101,11 +101,12 @@ t.test(
 t.test('Strapi CVE-2023-38507: no other spelling of the path buys more guesses', async (t) => {
   const guess = (url: string, name = 'guessed', password = 'wrong') => client(app).post(url, { name, password })
   await newAdmin('guessed')
-  for (let guesses = 0; guesses < 10; guesses += 1) refuses(t, await guess('/auth/login'), 401, 'INVALID_CREDENTIALS')
-  refuses(t, await guess('/auth/login', 'GUESSED', PASSWORD), 429, 'TOO_MANY_ATTEMPTS')
-  refuses(t, await guess('/auth/%6cogin', 'guessed', PASSWORD), 429, 'TOO_MANY_ATTEMPTS')
+  for (let guesses = 0; guesses < 10; guesses += 1)
+    expectError(t, await guess('/auth/login'), 401, 'INVALID_CREDENTIALS')
+  expectError(t, await guess('/auth/login', 'GUESSED', PASSWORD), 429, 'TOO_MANY_ATTEMPTS')
+  expectError(t, await guess('/auth/%6cogin', 'guessed', PASSWORD), 429, 'TOO_MANY_ATTEMPTS')
   for (const url of ['/auth/login/', '//auth/login', '/auth//login', '/AUTH/login', '/auth/login;', '/auth/./x/login'])
-    refuses(t, await guess(url, 'guessed', PASSWORD), 404, 'ROUTE_NOT_FOUND')
+    expectError(t, await guess(url, 'guessed', PASSWORD), 404, 'ROUTE_NOT_FOUND')
 })
 
 t.test(
@@ -114,7 +115,7 @@ t.test(
     await newAdmin('known')
     const refusal = async (name: string) => {
       const answer = await client(app).post('/auth/login', { name, password: 'wrong' })
-      refuses(t, answer, 401, 'INVALID_CREDENTIALS')
+      expectError(t, answer, 401, 'INVALID_CREDENTIALS')
       const { requestId, ...error } = answer.json().error
       const { date, ...headers } = answer.headers
       return { error, headers: { ...headers, 'content-length': undefined } }

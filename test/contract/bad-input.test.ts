@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { ErrorCode } from '../../schemas/error.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   bearer,
@@ -10,11 +9,12 @@ import {
   createFingerprint,
   createTable,
   dataOf,
+  expectError,
   importTable,
   isFailure,
   issueToken,
-  refuses,
-  startApp
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 import { listenRaw } from '../raw-http.ts'
 
@@ -69,7 +69,7 @@ const json = { 'content-type': 'application/json' }
 const raw = (method: 'POST' | 'PUT', path: string, payload: string | Buffer, headers: Record<string, string> = json) =>
   app.inject({ method, url: path, headers: { ...token.headers, ...headers }, payload })
 
-type Case = readonly [says: string, call: () => Promise<Answer>, status: number, code: ErrorCode]
+type Case = readonly [says: string, call: () => Promise<TestResponse>, status: number, code: ErrorCode]
 
 /** After each of these requests, everything that is stored has to be what it was. */
 const check = (group: string, cases: readonly Case[]) =>
@@ -78,7 +78,7 @@ const check = (group: string, cases: readonly Case[]) =>
       await t.test(says, async (t) => {
         const before = fingerprint()
         const answer = await call()
-        refuses(t, answer, status, code)
+        expectError(t, answer, status, code)
         t.notMatch(answer.body, /SQLITE_|INSERT|UPDATE |\/work\/|\/tmp\/|\.js:|at async/, 'nothing of the inside shows')
         t.equal(fingerprint(), before, 'nothing has changed')
       })
@@ -534,7 +534,7 @@ t.test('a long name is not repeated whole', async (t) => {
   const long = '😀'.repeat(1300)
   const written = encodeURIComponent(long)
   const headers = { ...token.headers, 'content-encoding': 'x'.repeat(7000) }
-  const calls: Record<string, () => Promise<Answer>> = {
+  const calls: Record<string, () => Promise<TestResponse>> = {
     'a field to sort by': () => token.get(`${url}?order=${written}`),
     'a query parameter': () => token.get(`${url}?${written}=1`),
     'a query parameter of a route without any': () => token.get(`${url}/records/1?${written}=1`),

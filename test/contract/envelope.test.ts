@@ -1,18 +1,17 @@
 import type { RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { statusOf } from '../../plugins/errors.ts'
-import { errorCatalogue } from '../../schemas/error.ts'
+import { errorCatalogue, statusOf } from '../../schemas/error.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   type Client,
   client,
   createTable,
+  expectError,
   isFailure,
-  refuses,
   routesOf,
-  startApp
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 
 const BODY_LIMIT = 4096
@@ -92,7 +91,7 @@ t.test('the service has every operation of the specification', async (t) => {
 t.test('without a credential, every guarded route answers 401', (t) =>
   overAll(t, guarded, async (route) => {
     const answer = await send(route, nobody)
-    refuses(t, answer, 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
+    expectError(t, answer, 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
     t.equal(answer.headers['www-authenticate'], route.caller === token ? 'Bearer' : undefined)
   })
 )
@@ -100,7 +99,7 @@ t.test('without a credential, every guarded route answers 401', (t) =>
 t.test('with the credential of the other surface, too', (t) =>
   overAll(t, guarded, async (route) => {
     const other = route.caller === token ? admin : token
-    refuses(t, await send(route, other), 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
+    expectError(t, await send(route, other), 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
   })
 )
 
@@ -119,7 +118,7 @@ t.test('a method that a path does not have is 405, with those that it has', asyn
     const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()
     for (const method of ['PATCH', 'OPTIONS', 'TRACE'] as const) {
       const answer = await app.inject({ method: method as 'PATCH', url: fill(pattern) })
-      refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
+      expectError(t, answer, 405, 'METHOD_NOT_ALLOWED')
       t.strictSame(String(answer.headers.allow).split(', ').sort(), allowed, pattern)
     }
   }
@@ -138,18 +137,18 @@ t.test('an unknown route is 404', async (t) => {
     '/auth/me/x',
     '/data/a/b/c/d'
   ]) {
-    for (const caller of [nobody, admin, token]) refuses(t, await caller.get(url), 404, 'ROUTE_NOT_FOUND')
+    for (const caller of [nobody, admin, token]) expectError(t, await caller.get(url), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
 t.test('a path that is no percent-encoded UTF-8 is 400', async (t) => {
   for (const url of ['/data/%zz', '/data/%', '/data/%ff', '/data/%c3%28', '/%'])
-    refuses(t, await token.get(url), 400, 'MALFORMED_REQUEST')
+    expectError(t, await token.get(url), 400, 'MALFORMED_REQUEST')
 })
 
 t.test('a repeated query parameter is 400', (t) =>
   overAll(t, routes, async (route) => {
-    refuses(t, await send({ ...route, url: `${route.url}?a=1&a=2` }, route.caller), 400, 'VALIDATION_FAILED')
+    expectError(t, await send({ ...route, url: `${route.url}?a=1&a=2` }, route.caller), 400, 'VALIDATION_FAILED')
   })
 )
 
@@ -159,7 +158,7 @@ t.test('an id that is none is 400', (t) =>
     routes.filter(({ pattern }) => pattern.includes(':id')),
     async (route) => {
       const url = route.pattern.replace(':id', '01').replace(':pk', '1')
-      refuses(t, await send({ ...route, url }, admin), 400, 'VALIDATION_FAILED')
+      expectError(t, await send({ ...route, url }, admin), 400, 'VALIDATION_FAILED')
     }
   )
 )
@@ -179,19 +178,19 @@ t.test('what takes a body refuses', async (t) => {
         '{"a":1}}',
         '\ufeff\ufeff{}'
       ])
-        refuses(t, await send(route, route.caller, payload), 400, 'MALFORMED_JSON')
+        expectError(t, await send(route, route.caller, payload), 400, 'MALFORMED_JSON')
     })
   )
   t.test('JSON that is no object', (t) =>
     overAll(t, writing, async (route) => {
       for (const payload of ['[]', '"text"', '5', 'null', 'true'])
-        refuses(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
+        expectError(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
     })
   )
   t.test('JSON that is too deep', (t) =>
     overAll(t, writing, async (route) => {
       const payload = `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`
-      refuses(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
+      expectError(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
     })
   )
   t.test('another content type', (t) =>
@@ -203,24 +202,24 @@ t.test('what takes a body refuses', async (t) => {
         'application/jsonp',
         'nonsense'
       ])
-        refuses(t, await send(route, route.caller, '{"a":1}', type), 415, 'UNSUPPORTED_MEDIA_TYPE')
+        expectError(t, await send(route, route.caller, '{"a":1}', type), 415, 'UNSUPPORTED_MEDIA_TYPE')
     })
   )
   t.test('an encoded body', (t) =>
     overAll(t, writing, async ({ method, url, caller }) => {
       const headers = { ...caller.headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
-      refuses(t, await app.inject({ method, url, headers, payload: '{"a":1}' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+      expectError(t, await app.inject({ method, url, headers, payload: '{"a":1}' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
     })
   )
   t.test('no body at all', (t) =>
     overAll(t, writing, async (route) => {
-      refuses(t, await send(route, route.caller), 400, 'VALIDATION_FAILED')
-      refuses(t, await send(route, route.caller, ''), 400, 'VALIDATION_FAILED')
+      expectError(t, await send(route, route.caller), 400, 'VALIDATION_FAILED')
+      expectError(t, await send(route, route.caller, ''), 400, 'VALIDATION_FAILED')
     })
   )
   t.test('an unknown key', (t) =>
     overAll(t, writing, async (route) =>
-      refuses(t, await send(route, route.caller, { nonsense: 1 }), 400, 'VALIDATION_FAILED')
+      expectError(t, await send(route, route.caller, { nonsense: 1 }), 400, 'VALIDATION_FAILED')
     )
   )
 })
@@ -232,7 +231,7 @@ t.test('what takes no body refuses one, but not an empty one', (t) =>
     async (route) => {
       for (const payload of ['{"a":1}', '[1]', '5', '"x"']) {
         const answer = await send(route, route.caller, payload)
-        refuses(t, answer, 400, 'BODY_NOT_ALLOWED')
+        expectError(t, answer, 400, 'BODY_NOT_ALLOWED')
       }
     }
   )
@@ -244,7 +243,7 @@ t.test('a body beyond the limit is 413', (t) =>
     routes.filter(({ method }) => method !== 'GET'),
     async (route) => {
       const payload = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) })
-      refuses(t, await send(route, route.caller, payload), 413, 'BODY_TOO_LARGE')
+      expectError(t, await send(route, route.caller, payload), 413, 'BODY_TOO_LARGE')
     }
   )
 )
@@ -256,28 +255,28 @@ t.test('a key beyond the limit is 414', (t) =>
     async (route) => {
       const url = fill(route.pattern.replace(':pk', 'x'.repeat(10_000)))
       const body = route.takesBody ? { name: 'x' } : undefined
-      refuses(t, await send({ ...route, url }, route.caller, body), 414, 'PATH_TOO_LONG')
+      expectError(t, await send({ ...route, url }, route.caller, body), 414, 'PATH_TOO_LONG')
     }
   )
 )
 
 t.test('what there is not is 404', async (t) => {
-  refuses(t, await admin.get('/admin/tables/999'), 404, 'TABLE_NOT_FOUND')
-  refuses(t, await admin.get(`/admin/tables/${table.id}/data/999`), 404, 'RECORD_NOT_FOUND')
-  refuses(t, await admin.delete('/admin/tokens/999'), 404, 'TOKEN_NOT_FOUND')
-  refuses(t, await admin.delete('/admin/admins/999'), 404, 'ADMIN_NOT_FOUND')
-  refuses(t, await token.get('/data/nothing'), 404, 'TABLE_NOT_FOUND')
-  refuses(t, await token.get('/data/cats/records/999'), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await admin.get('/admin/tables/999'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await admin.get(`/admin/tables/${table.id}/data/999`), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await admin.delete('/admin/tokens/999'), 404, 'TOKEN_NOT_FOUND')
+  expectError(t, await admin.delete('/admin/admins/999'), 404, 'ADMIN_NOT_FOUND')
+  expectError(t, await token.get('/data/nothing'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await token.get('/data/cats/records/999'), 404, 'RECORD_NOT_FOUND')
 })
 
 t.test('what is not allowed is 403', async (t) => {
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
   for (const route of routes.filter(({ pattern }) => pattern.startsWith('/data/:table'))) {
-    refuses(t, await send(route, powerless), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await send(route, powerless), 403, 'ACTION_NOT_ALLOWED')
   }
   const evil = { ...admin.headers, 'sec-fetch-site': 'cross-site' }
   for (const route of routes.filter(({ method, pattern }) => method !== 'GET' && !pattern.startsWith('/data')))
-    refuses(t, await send(route, client(app, evil)), 403, 'CROSS_SITE_REQUEST')
+    expectError(t, await send(route, client(app, evil)), 403, 'CROSS_SITE_REQUEST')
   t.equal((await client(app, evil).get('/admin/tables')).statusCode, 200, 'reading is no matter of sites')
 })
 
@@ -286,9 +285,9 @@ t.test('a fault of ours is an opaque 500', async (t) => {
   t.teardown(() => {
     isBroken = false
   })
-  const answers: Answer[] = await Promise.all(guarded.map((route) => send(route, route.caller)))
+  const answers: TestResponse[] = await Promise.all(guarded.map((route) => send(route, route.caller)))
   for (const answer of answers) {
-    refuses(t, answer, 500, 'INTERNAL_ERROR')
+    expectError(t, answer, 500, 'INTERNAL_ERROR')
     t.notMatch(answer.body, /SELECT|home|secret|stack|\.[jt]s\b/)
   }
   t.equal(answers.length, guarded.length)
@@ -297,10 +296,10 @@ t.test('a fault of ours is an opaque 500', async (t) => {
 t.test('too many failed logins are 429, with the time to wait', async (t) => {
   const attempt = () => nobody.post('/auth/login', { name: 'somebody', password: 'wrong' })
   const first = await attempt()
-  refuses(t, first, 401, 'INVALID_CREDENTIALS')
+  expectError(t, first, 401, 'INVALID_CREDENTIALS')
   for (let failures = 1; failures < 10; failures += 1) await attempt()
   const answer = await attempt()
-  refuses(t, answer, 429, 'TOO_MANY_ATTEMPTS')
+  expectError(t, answer, 429, 'TOO_MANY_ATTEMPTS')
   t.match(answer.headers['retry-after'], /^[1-9]\d*$/)
 })
 

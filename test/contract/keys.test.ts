@@ -1,19 +1,19 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { NewField } from '../../schemas/table.ts'
-import type { Statement } from '../../services/database/database.ts'
+import type { Statement } from '../../services/sql/statement.ts'
 import {
   type App,
-  answers,
   asAdmin,
   asToken,
   type Client,
-  confirms,
   createDatabase,
   createTable,
   dataOf,
+  expectData,
+  expectDone,
+  expectError,
   importTable,
-  refuses,
   startApp
 } from '../helpers.ts'
 
@@ -177,19 +177,19 @@ const listsInOrder = async (t: Test, token: Client, table: string, key: string, 
 const changes = async (t: Test, token: Client, table: string, key: string, row: Row) => {
   const text = keyText(key, row)
   const path = `/data/${table}/records/${encodeURIComponent(text)}`
-  answers(t, await token.get(path), row)
-  confirms(t, await token.put(path, { n: 5 }))
-  confirms(t, await token.put(path, { ...row, n: 6 }))
-  confirms(t, await token.post(`/data/${table}/incr`, { pk: text, field: 'n', count: 2 }))
-  answers(t, await token.get(path), { ...row, n: 8 })
-  confirms(t, await token.delete(path))
-  refuses(t, await token.delete(path), 404, 'RECORD_NOT_FOUND')
+  expectData(t, await token.get(path), row)
+  expectDone(t, await token.put(path, { n: 5 }))
+  expectDone(t, await token.put(path, { ...row, n: 6 }))
+  expectDone(t, await token.post(`/data/${table}/incr`, { pk: text, field: 'n', count: 2 }))
+  expectData(t, await token.get(path), { ...row, n: 8 })
+  expectDone(t, await token.delete(path))
+  expectError(t, await token.delete(path), 404, 'RECORD_NOT_FOUND')
 }
 
 const refusesOtherCase = async (t: Test, token: Client, table: string, key: string, row: Row) => {
   const path = `/data/${table}/records/${encodeURIComponent(keyText(key, { ...row, a: swapCase(String(row.a)) }))}`
   for (const answer of [await token.get(path), await token.put(path, { n: 1 }), await token.delete(path)])
-    refuses(t, answer, 404, 'RECORD_NOT_FOUND')
+    expectError(t, answer, 404, 'RECORD_NOT_FOUND')
 }
 
 t.test('keys', async (t) => {
@@ -211,8 +211,8 @@ t.test('keys', async (t) => {
       const created = dataOf(await token.post(`/data/${name}/records`, record))
       t.match(created, record)
       const path = `/data/${name}/records/${encodeURIComponent(keyText(key, created))}`
-      answers(t, await token.get(path), created)
-      confirms(t, await token.delete(path))
+      expectData(t, await token.get(path), created)
+      expectDone(t, await token.delete(path))
       await changes(t, token, name, key, first)
       t.strictSame(oracle.rows(name, key), rows.slice(1))
       boundedOnly(t, oracle, take())
@@ -226,15 +226,15 @@ t.test('keys', async (t) => {
     'an index whose order only another program knows leads nowhere: a reader thread looks for the key',
     async (t) => {
       await importTable(admin, 'theirs')
-      answers(t, await token.get('/data/theirs/records/k7'), { a: 'k7', b: 1, n: 0 })
-      confirms(t, await token.put('/data/theirs/records/k7', { n: 1 }))
+      expectData(t, await token.get('/data/theirs/records/k7'), { a: 'k7', b: 1, n: 0 })
+      expectDone(t, await token.put('/data/theirs/records/k7', { n: 1 }))
       const writes = take().filter(({ sql }) => sql.startsWith('UPDATE'))
       t.equal(writes.length, 1)
       for (const path of ['K7', 'k99']) {
-        refuses(t, await token.get(`/data/theirs/records/${path}`), 404, 'RECORD_NOT_FOUND')
-        refuses(t, await token.put(`/data/theirs/records/${path}`, { n: 1 }), 404, 'RECORD_NOT_FOUND')
+        expectError(t, await token.get(`/data/theirs/records/${path}`), 404, 'RECORD_NOT_FOUND')
+        expectError(t, await token.put(`/data/theirs/records/${path}`, { n: 1 }), 404, 'RECORD_NOT_FOUND')
       }
-      refuses(t, await token.delete('/data/theirs/records/k7'), 409, 'STRUCTURE_CHANGED')
+      expectError(t, await token.delete('/data/theirs/records/k7'), 409, 'STRUCTURE_CHANGED')
       t.strictSame(
         take().filter(({ sql }) => /^SELECT/.test(sql)),
         []
@@ -255,10 +255,10 @@ t.test('a record whose key is a boolean is found by what JSON shows', async (t) 
   const path = (key: unknown) => `/admin/tables/${id}/data/${key}`
   const { rows } = dataOf(await admin.get(`/admin/tables/${id}/data`))
   for (const row of rows) t.strictSame(dataOf(await admin.get(path(row.on_off))), row)
-  for (const key of ['1', '0', 'True']) refuses(t, await admin.get(path(key)), 404, 'RECORD_NOT_FOUND')
+  for (const key of ['1', '0', 'True']) expectError(t, await admin.get(path(key)), 404, 'RECORD_NOT_FOUND')
 
   dataOf(await admin.put(path(true), { on_off: true, n: 11 }))
-  refuses(t, await admin.put(path(true), { on_off: false, n: 12 }), 400, 'VALIDATION_FAILED', '/on_off')
+  expectError(t, await admin.put(path(true), { on_off: false, n: 12 }), 400, 'VALIDATION_FAILED', '/on_off')
   t.strictSame(dataOf(await admin.get(path(true))), { on_off: true, n: 11 })
   dataOf(await admin.delete(path(false)))
   t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 1)

@@ -1,5 +1,14 @@
 import t from 'tap'
-import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  asToken,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
 
 /** Names that our own SQL uses, too. */
 const OURS = [
@@ -62,7 +71,7 @@ t.test('a table cannot hide what SQLite itself looks for', async (t) => {
   const admin = await asAdmin(app)
   const fields = [{ name: 'x', jsonType: 'string' }]
   for (const name of ['pragma_foreign_key_list', 'PRAGMA_table_list', 'sqlite_things']) {
-    refuses(t, await admin.post('/admin/tables', { name, label: '', fields }), 400, 'VALIDATION_FAILED', '/name')
+    expectError(t, await admin.post('/admin/tables', { name, label: '', fields }), 400, 'VALIDATION_FAILED', '/name')
   }
   await createTable(admin, { name: 'json_each', fields: [{ name: 'x', jsonType: 'string' }] })
   const token = await asToken(app, admin)

@@ -8,7 +8,7 @@ await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'str
 const { authorization } = (await asToken(app, admin)).headers
 const send = await listenRaw(t, app)
 
-const refuses = (t: Test, answer: RawAnswer, status: number, code: string) => {
+const expectError = (t: Test, answer: RawAnswer, status: number, code: string) => {
   t.equal(answer.statusCode, status, answer.head)
   t.match(JSON.parse(answer.body), { success: false, error: { code, message: /\w.*\.$/ } })
 }
@@ -17,7 +17,7 @@ const get = (target: string, ...headers: string[]) =>
   send([`GET ${target} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'))
 
 t.test('HTTP/1.1 needs a Host, HTTP/1.0 does not', async (t) => {
-  refuses(t, await get('/health'), 400, 'MALFORMED_REQUEST')
+  expectError(t, await get('/health'), 400, 'MALFORMED_REQUEST')
   t.equal((await get('/health', 'Host: localhost')).statusCode, 200)
   t.equal((await send('GET /health HTTP/1.0\r\n\r\n')).statusCode, 200)
 })
@@ -34,10 +34,10 @@ t.test('the Host is one, and names a host', async (t) => {
   ]
   for (const host of hosts) t.equal((await get('/health', `Host: ${host}`)).statusCode, 200, host)
   for (const host of ['', ':80', 'a b', 'a/b', 'a@b', 'a:b', 'a,b:1:2', '::1', '[::1', 'ü', 'a\tb'])
-    refuses(t, await get('/health', `Host: ${host}`), 400, 'MALFORMED_REQUEST')
-  refuses(t, await get('/health', 'Host: localhost', 'Host: localhost'), 400, 'MALFORMED_REQUEST')
-  refuses(t, await get('/health', 'Host: localhost', 'hOST: elsewhere'), 400, 'MALFORMED_REQUEST')
-  refuses(t, await send('GET /health HTTP/1.0\r\nHost: a b\r\n\r\n'), 400, 'MALFORMED_REQUEST')
+    expectError(t, await get('/health', `Host: ${host}`), 400, 'MALFORMED_REQUEST')
+  expectError(t, await get('/health', 'Host: localhost', 'Host: localhost'), 400, 'MALFORMED_REQUEST')
+  expectError(t, await get('/health', 'Host: localhost', 'hOST: elsewhere'), 400, 'MALFORMED_REQUEST')
+  expectError(t, await send('GET /health HTTP/1.0\r\nHost: a b\r\n\r\n'), 400, 'MALFORMED_REQUEST')
   t.equal((await send('GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n')).statusCode, 200)
 })
 
@@ -45,8 +45,8 @@ t.test('GET and HEAD take no body, nor wait for one', async (t) => {
   const body = (method: string, ...headers: string[]) =>
     send([`${method} /health HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n'))
   for (const length of ['3', '99999999999', '007'])
-    refuses(t, await body('GET', `Content-Length: ${length}`, '', ''), 400, 'BODY_NOT_ALLOWED')
-  refuses(t, await body('GET', 'Transfer-Encoding: chunked', '', ''), 400, 'BODY_NOT_ALLOWED')
+    expectError(t, await body('GET', `Content-Length: ${length}`, '', ''), 400, 'BODY_NOT_ALLOWED')
+  expectError(t, await body('GET', 'Transfer-Encoding: chunked', '', ''), 400, 'BODY_NOT_ALLOWED')
   const head = await body('HEAD', 'Content-Length: 3', '', '')
   t.equal(head.statusCode, 400)
   t.match(head.head, /^connection: close$/im)
@@ -62,7 +62,7 @@ t.test('garbage behind a request is not taken for its answer', async (t) => {
   const answer = await send(`${head}\r\n\r\n${body}\0\0 no request\r\n\r\n`)
   t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
   t.match(JSON.parse(answer.body), { success: true })
-  refuses(t, await send(`${head}, 7\r\n\r\n${body}`), 400, 'MALFORMED_REQUEST')
+  expectError(t, await send(`${head}, 7\r\n\r\n${body}`), 400, 'MALFORMED_REQUEST')
 })
 
 t.test('a broken request does not answer for the one before it', async (t) => {
@@ -73,45 +73,45 @@ t.test('a broken request does not answer for the one before it', async (t) => {
   const answer = await send(`${login}${broken('ZZZ\r\n')}`)
   t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
   t.match(JSON.parse(answer.body), { success: true })
-  refuses(t, await send(broken('ZZZ\r\n')), 400, 'MALFORMED_REQUEST')
+  expectError(t, await send(broken('ZZZ\r\n')), 400, 'MALFORMED_REQUEST')
 })
 
 t.test('an expectation that cannot be met is refused in the envelope', async (t) => {
-  refuses(t, await get('/health', 'Host: localhost', 'Expect: the-impossible'), 400, 'MALFORMED_REQUEST')
+  expectError(t, await get('/health', 'Host: localhost', 'Expect: the-impossible'), 400, 'MALFORMED_REQUEST')
 })
 
 t.test('every method that HTTP knows is 405 on a known path, and 404 on an unknown one', async (t) => {
   for (const method of ['PROPFIND', 'MKCOL', 'TRACE', 'PURGE', 'QUERY']) {
     const call = (path: string) => send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
     const answer = await call('/health')
-    refuses(t, answer, 405, 'METHOD_NOT_ALLOWED')
+    expectError(t, answer, 405, 'METHOD_NOT_ALLOWED')
     t.match(answer.head, /^allow: GET, HEAD$/im)
-    refuses(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
+    expectError(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
 t.test('the longest key arrives, however it is encoded', async (t) => {
   const pathOf = (length: number) => `/data/cats/records/${encodeURIComponent('€'.repeat(length))}`
   const call = (length: number) => get(pathOf(length), 'Host: localhost', `Authorization: ${authorization}`)
-  refuses(t, await call(8192), 404, 'RECORD_NOT_FOUND')
-  refuses(t, await call(8193), 414, 'PATH_TOO_LONG')
+  expectError(t, await call(8192), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await call(8193), 414, 'PATH_TOO_LONG')
 })
 
 t.test('nothing behind a key makes room for a long query', async (t) => {
   const call = (end: string) => get(`/data/cats/records/7${end}`, 'Host: localhost', `Authorization: ${authorization}`)
   for (const mark of ['?', '#']) {
-    refuses(t, await call(`${mark}${'x'.repeat(100)}`), 400, 'VALIDATION_FAILED')
-    refuses(t, await call(`${mark}${'x'.repeat(17_000)}`), 414, 'PATH_TOO_LONG')
+    expectError(t, await call(`${mark}${'x'.repeat(100)}`), 400, 'VALIDATION_FAILED')
+    expectError(t, await call(`${mark}${'x'.repeat(17_000)}`), 414, 'PATH_TOO_LONG')
   }
 })
 
 t.test('a path that leads out of the documentation is refused, however long', async (t) => {
   const call = (path: string) => get(`/docs/static/${path}`, 'Host: localhost')
   t.equal((await call('index.css')).statusCode, 200)
-  refuses(t, await call('missing.css'), 404, 'ROUTE_NOT_FOUND')
+  expectError(t, await call('missing.css'), 404, 'ROUTE_NOT_FOUND')
   for (const path of ['../', '../../package.json', '%2e%2e/', '%00'])
-    refuses(t, await call(path), 400, 'MALFORMED_REQUEST')
-  refuses(t, await call('../'.repeat(28_000)), 414, 'PATH_TOO_LONG')
+    expectError(t, await call(path), 400, 'MALFORMED_REQUEST')
+  expectError(t, await call('../'.repeat(28_000)), 414, 'PATH_TOO_LONG')
 })
 
 t.test('where nothing takes a body, none is waited for or read', async (t) => {
@@ -121,7 +121,7 @@ t.test('where nothing takes a body, none is waited for or read', async (t) => {
     ['/nowhere', 404, 'ROUTE_NOT_FOUND'],
     ['/health', 405, 'METHOD_NOT_ALLOWED']
   ] as const) {
-    refuses(t, await send(post(path, 'close')), status, code)
+    expectError(t, await send(post(path, 'close')), status, code)
     const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
     const answer = await send(`${post(path, 'keep-alive')}not JSON${next}`)
     t.equal(answer.statusCode, status)

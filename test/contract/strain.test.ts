@@ -9,9 +9,9 @@ import {
   client,
   createTable,
   dataOf,
+  expectError,
   logIn,
   plainField,
-  refuses,
   routesOf,
   startApp
 } from '../helpers.ts'
@@ -43,17 +43,17 @@ t.test('where there are no such tables and fields, no object lends its own', asy
   const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
   dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom' }))
   for (const name of [...PROTOTYPE_NAMES, '__proto__']) {
-    refuses(t, await token.get(`/data/${name}`), 404, 'TABLE_NOT_FOUND')
-    refuses(t, await token.get(`/data/cats?order=${name}`), 400, 'VALIDATION_FAILED')
-    refuses(t, await token.get(`/data/cats?${name}=1`), 400, 'VALIDATION_FAILED')
-    refuses(t, await token.get(`/data/cats/records/${name}`), 404, 'RECORD_NOT_FOUND')
-    refuses(t, await token.post('/data/cats/records', `{"${name}":"x"}`), 415, 'UNSUPPORTED_MEDIA_TYPE')
+    expectError(t, await token.get(`/data/${name}`), 404, 'TABLE_NOT_FOUND')
+    expectError(t, await token.get(`/data/cats?order=${name}`), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.get(`/data/cats?${name}=1`), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.get(`/data/cats/records/${name}`), 404, 'RECORD_NOT_FOUND')
+    expectError(t, await token.post('/data/cats/records', `{"${name}":"x"}`), 415, 'UNSUPPORTED_MEDIA_TYPE')
     for (const [url, body] of [
       ['/data/cats/records', `{"${name}":"x"}`],
       ['/data/cats/incr', `{"pk":"1","field":"${name}"}`]
     ] as const) {
       const headers = { ...token.headers, 'content-type': 'application/json' }
-      refuses(t, await client(app, headers).post(url, body), 400, 'VALIDATION_FAILED')
+      expectError(t, await client(app, headers).post(url, body), 400, 'VALIDATION_FAILED')
     }
   }
   t.equal(Reflect.get({}, 'name'), undefined)
@@ -79,17 +79,17 @@ const guessFrom = (app: Awaited<ReturnType<typeof startApp>>) => (address: strin
 
 t.test('without TRUST_PROXY, no X-Forwarded-For buys another guess', async (t) => {
   const guess = guessFrom(await startApp(t))
-  for (let host = 1; host <= 10; host += 1) refuses(t, await guess(`192.0.2.${host}`), 401, 'INVALID_CREDENTIALS')
-  refuses(t, await guess('192.0.2.11'), 429, 'TOO_MANY_ATTEMPTS')
+  for (let host = 1; host <= 10; host += 1) expectError(t, await guess(`192.0.2.${host}`), 401, 'INVALID_CREDENTIALS')
+  expectError(t, await guess('192.0.2.11'), 429, 'TOO_MANY_ATTEMPTS')
 })
 
 t.test('with TRUST_PROXY, what the client wrote in front of its address buys none either', async (t) => {
   const guess = guessFrom(await startApp(t, { env: { TRUST_PROXY: '127.0.0.1' } }))
   const attacker = '198.51.100.7'
   for (let host = 1; host <= 10; host += 1)
-    refuses(t, await guess(`192.0.2.${host}, ${attacker}`), 401, 'INVALID_CREDENTIALS')
-  refuses(t, await guess(`192.0.2.11, ${attacker}`), 429, 'TOO_MANY_ATTEMPTS')
-  refuses(t, await guess('198.51.100.8'), 401, 'INVALID_CREDENTIALS')
+    expectError(t, await guess(`192.0.2.${host}, ${attacker}`), 401, 'INVALID_CREDENTIALS')
+  expectError(t, await guess(`192.0.2.11, ${attacker}`), 429, 'TOO_MANY_ATTEMPTS')
+  expectError(t, await guess('198.51.100.8'), 401, 'INVALID_CREDENTIALS')
 })
 
 t.test('every answer, of whatever route and status, says that nobody may keep, frame or sniff it', async (t) => {

@@ -3,7 +3,16 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  asToken,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
 
 // Clients that ask for much and read nothing.
 
@@ -51,7 +60,7 @@ t.test('so much may wait to be read; more large answers are refused, small ones 
   const many = await Promise.all(Array.from({ length: 20 }, () => ask()))
   await until(async () => (await list()).statusCode !== 200)
   const refused = await list()
-  refuses(t, refused, 503, 'OVERLOADED')
+  expectError(t, refused, 503, 'OVERLOADED')
   t.match(refused.headers['retry-after'], /^\d+$/)
   t.equal((await admin.get('/admin/tables')).statusCode, 200)
 
@@ -77,7 +86,7 @@ t.test(
     await until(async () => (await create()).statusCode !== 200)
     const stored = await count()
     const refused = await create()
-    refuses(t, refused, 503, 'OVERLOADED')
+    expectError(t, refused, 503, 'OVERLOADED')
     t.match(refused.headers['retry-after'], /^\d+$/)
     t.equal(await count(), stored)
 

@@ -5,19 +5,19 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import type { Permissions } from '../../schemas/token.ts'
-import type { Row } from '../../services/database/database.ts'
+import type { Row } from '../../services/model/sql-value.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   bearer,
   type Client,
   client,
-  confirms,
   createTable,
   dataOf,
-  refuses,
-  startApp
+  expectDone,
+  expectError,
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 
 // Searches that wait for a reader thread, changes that are tried again, and what happens meanwhile.
@@ -51,7 +51,7 @@ const occupyReaders = async () => {
   const free = new Promise<void>((resolve) => {
     release = resolve
   })
-  const blocker = { callerId: 'blocker', confirm: () => free }
+  const blocker = { kind: 'service' as const, id: 99, confirm: () => free }
   for (let thread = 0; thread < Math.max(2, availableParallelism()); thread += 1)
     scan({ sql: 'SELECT 1', params: [] }, blocker).catch(t.threw)
   return release
@@ -65,17 +65,17 @@ const asked = async (more: number, ask: () => void) => {
   return scans.slice(before)
 }
 
-type Searches = Readonly<Record<'refused' | 'given', () => Promise<Answer>>>
+type Searches = Readonly<Record<'refused' | 'given', () => Promise<TestResponse>>>
 
 /** The answers to two searches that have waited while something was done. */
 const whileWaiting = async (searches: Searches, act: () => Promise<unknown>) => {
   const release = await occupyReaders()
-  const answered: Promise<Answer>[] = []
+  const answered: Promise<TestResponse>[] = []
   await asked(2, () => answered.push(searches.refused(), searches.given()))
   await act()
   release()
   const [refused, given] = await Promise.all(answered)
-  return { refused, given } as Record<keyof Searches, Answer>
+  return { refused, given } as Record<keyof Searches, TestResponse>
 }
 
 const READ: Permissions = { tables: ['*'], actions: ['read'] }
@@ -86,7 +86,7 @@ t.test('a token that was revoked while its search waited has no rows; another ha
   const [ended, alive] = [client(app, bearer(token)), await asToken(app, admin, READ)]
   const searches = { refused: () => search(ended), given: () => search(alive) }
   const { refused, given } = await whileWaiting(searches, () => admin.delete(`/admin/tokens/${id}`))
-  refuses(t, refused, 401, 'INVALID_TOKEN')
+  expectError(t, refused, 401, 'INVALID_TOKEN')
   t.equal(refused.headers['www-authenticate'], 'Bearer')
   t.strictSame(dataOf(given).rows, [{ id: 1, name: 'Tom', secret: 'hush' }])
 })
@@ -97,7 +97,7 @@ t.test('an export that waited while its session ended has neither header nor row
     const exported = ({ get }: Client) => get(`/admin/tables/${cats}/export${query}`)
     const searches = { refused: () => exported(other), given: () => exported(admin) }
     const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
-    refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+    expectError(t, refused, 401, 'AUTHENTICATION_REQUIRED')
     t.equal(given.body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
   }
 })
@@ -110,12 +110,12 @@ t.test('a sorted export whose session ended while it was sorted has neither head
     const other = await asAdmin(app)
     const { holdReader } = app.database
     app.database.holdReader = async () => {
-      confirms(t, await other.post('/auth/logout'))
+      expectDone(t, await other.post('/auth/logout'))
       app.database.holdReader = holdReader
       return holdReader()
     }
     const sorted = ({ get }: Client, query: string) => get(`/admin/tables/${cats}/export?${query}`)
-    refuses(t, await sorted(other, query), 401, 'AUTHENTICATION_REQUIRED')
+    expectError(t, await sorted(other, query), 401, 'AUTHENTICATION_REQUIRED')
     t.equal((await sorted(admin, query)).body, `"id","name","secret"\r\n${rows}`)
   }
 })
@@ -137,12 +137,12 @@ t.test('a write that is tried again, on a record made meanwhile, is not once the
         app.database.write = write
         const missed = await write(unit).catch((error) => error)
         dataOf(await admin.post(`/admin/tables/${cats}/data`, { id: pk, name: 'new' }))
-        if (ends) confirms(t, await admin.delete(`/admin/tokens/${id}`))
+        if (ends) expectDone(t, await admin.delete(`/admin/tokens/${id}`))
         throw missed
       }
       const answer = await call(caller, pk)
-      if (ends) refuses(t, answer, 401, 'INVALID_TOKEN')
-      else confirms(t, answer)
+      if (ends) expectError(t, answer, 401, 'INVALID_TOKEN')
+      else expectDone(t, answer)
       const stored = await admin.get(`/admin/tables/${cats}/data/${pk}`)
       const isCarriedOut = action === 'update' ? dataOf(stored).name === 'late' : stored.statusCode === 404
       t.equal(isCarriedOut, !ends, `${action}, ${ends ? 'ended' : 'not ended'}`)
@@ -166,11 +166,11 @@ t.test(
         throw missed
       }
       const answer = await token.put(`/data/cats/records/${pk}`, { name: 'late' })
-      if (isReadonly) refuses(t, answer, 409, 'TABLE_CHANGED')
-      else confirms(t, answer)
+      if (isReadonly) expectError(t, answer, 409, 'TABLE_CHANGED')
+      else expectDone(t, answer)
       t.equal(dataOf(await admin.get(`/admin/tables/${cats}/data/${pk}`)).name, isReadonly ? 'new' : 'late')
       await admin.put(`/admin/tables/${cats}`, { fields: [{ name: 'name', isReadonly: false }] })
-      confirms(t, await admin.delete(`/admin/tables/${cats}/data/${pk}`))
+      expectDone(t, await admin.delete(`/admin/tables/${cats}/data/${pk}`))
     }
   }
 )
@@ -181,7 +181,7 @@ t.test('a table that was unpublished while a search waited is not there; another
   const { refused, given } = await whileWaiting(searches, () =>
     admin.put(`/admin/tables/${cats}`, { isPublished: false })
   )
-  refuses(t, refused, 404, 'TABLE_NOT_FOUND')
+  expectError(t, refused, 404, 'TABLE_NOT_FOUND')
   t.equal(dataOf(given).total, 1)
   dataOf(await admin.put(`/admin/tables/${cats}`, { isPublished: true }))
 })
@@ -192,7 +192,7 @@ t.test('a field that was hidden while a search waited is shown to no token; to a
   const hide = (isHidden: boolean) =>
     admin.put(`/admin/tables/${cats}`, { fields: [{ name: 'secret', isHidden }] }).then(dataOf)
   const { refused, given } = await whileWaiting(searches, () => hide(true))
-  refuses(t, refused, 409, 'TABLE_CHANGED')
+  expectError(t, refused, 409, 'TABLE_CHANGED')
   t.equal(dataOf(given).rows[0].secret, 'hush')
   t.strictSame(dataOf(await search(token)).rows, [{ id: 1, name: 'Tom' }])
   await hide(false)
@@ -210,7 +210,7 @@ t.test('a session that ended while its search waited has no rows; another has', 
   const url = `/admin/tables/${cats}/data?q=tom`
   const searches = { refused: () => ended.get(url), given: () => admin.get(url) }
   const { refused, given } = await whileWaiting(searches, () => ended.post('/auth/logout'))
-  refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+  expectError(t, refused, 401, 'AUTHENTICATION_REQUIRED')
   t.equal(dataOf(given).total, 1)
 })
 
@@ -251,11 +251,11 @@ t.test('a change of a table that is tried again is not once its session has ende
       app.database.write = async (unit) => {
         app.database.write = write
         dataOf(await admin.put(url, { note: 'changed', isPublished: true }))
-        if (ends) confirms(t, await other.post('/auth/logout'))
+        if (ends) expectDone(t, await other.post('/auth/logout'))
         return write(unit)
       }
       const answer = await call(other)
-      if (ends) refuses(t, answer, 401, 'AUTHENTICATION_REQUIRED')
+      if (ends) expectError(t, answer, 401, 'AUTHENTICATION_REQUIRED')
       else t.equal(dataOf(answer).note, 'changed')
       const isUnpublished = dataOf(await admin.get(url)).isPublished === false
       t.equal(isUnpublished, name === 'update' && !ends)
@@ -271,8 +271,8 @@ t.test(
     const url = `/admin/tables/${dogs}`
     const searches = { refused: () => other.delete(url), given: () => admin.delete(url) }
     const { refused, given } = await whileWaiting(searches, () => other.post('/auth/logout'))
-    refuses(t, refused, 401, 'AUTHENTICATION_REQUIRED')
-    refuses(t, given, 400, 'CONFIRMATION_REQUIRED')
+    expectError(t, refused, 401, 'AUTHENTICATION_REQUIRED')
+    expectError(t, given, 400, 'CONFIRMATION_REQUIRED')
     t.match(given.json().error.message, /has 1 rows/)
   }
 )
@@ -293,7 +293,7 @@ t.test('a field that is added again and again is added no more once the right to
     dataOf(await admin.delete(`/admin/tokens/${id}`))
     return write(unit)
   }
-  refuses(t, await add('late'), 401, 'INVALID_TOKEN')
+  expectError(t, await add('late'), 401, 'INVALID_TOKEN')
   app.database.write = write
   const { fields } = dataOf(await admin.get(`/admin/tables/${dogs}`))
   t.notOk(fields.some(({ name }: { name: string }) => name === 'late'))

@@ -1,5 +1,5 @@
 import { PASSWORD } from '../helpers.ts'
-import { type Answer, createCaller, dataOf } from './caller.ts'
+import { createCaller, dataOf, type TestResponse } from './caller.ts'
 import { ABSENT, type Ledger, type Seen } from './ledger.ts'
 
 /** The table that the clients write to, and its record that all of them increment. */
@@ -66,7 +66,7 @@ export const toSeen = ({ value, text, counter }: StoredRecord): Seen => ({
 export const readRecord = async (
   call: ReturnType<typeof callAs>,
   key: string
-): Promise<{ answer: Answer; seen?: Seen }> => {
+): Promise<{ answer: TestResponse; seen?: Seen }> => {
   const answer = await call('GET', `/data/${RECORDS}/records/${key}`)
   if (answer.status === 0) return { answer }
   return { answer, seen: answer.status === 404 ? ABSENT : toSeen(dataOf(answer)) }

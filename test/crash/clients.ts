@@ -1,5 +1,5 @@
 import { type Access, callAs, RECORDS, readRecord, SHARED, textOf } from './access.ts'
-import type { Answer, Call } from './caller.ts'
+import type { Call, TestResponse } from './caller.ts'
 import type { Change, Ledger } from './ledger.ts'
 
 export const CLIENTS = 32
@@ -104,7 +104,8 @@ export interface Answers {
   readonly reads: Map<number, number>
 }
 
-const count = (counts: Map<number, number>, { status }: Answer) => counts.set(status, (counts.get(status) ?? 0) + 1)
+const count = (counts: Map<number, number>, { status }: TestResponse) =>
+  counts.set(status, (counts.get(status) ?? 0) + 1)
 
 /** Reads a record of one's own, holds it against what is known, and knows it then. */
 const look = async (call: Call, ledger: Ledger, key: string, answers: Answers) => {
@@ -119,7 +120,7 @@ const look = async (call: Call, ledger: Ledger, key: string, answers: Answers) =
 /** Refusals of a disk that fails. Any other is a fault: each call is a rightful one. */
 const REFUSALS = [503, 507]
 
-const assertRightful = ({ method, path }: Write, { status, body, headers }: Answer) => {
+const assertRightful = ({ method, path }: Write, { status, body, headers }: TestResponse) => {
   const isRightful = [0, 200, ...REFUSALS].includes(status) && (status !== 503 || headers['retry-after'] !== undefined)
   if (!isRightful) throw new Error(`${method} ${path} was answered with ${status}: ${body}`)
 }

@@ -1,14 +1,14 @@
 import t from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   type Client,
   createDatabase,
   createTable,
   dataOf,
-  startApp
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { CANARY, isSafe, same, unharmed, watch } from './injection.ts'
@@ -49,7 +49,7 @@ const reads = (admin: Client, token: Client) =>
       token.post('/data/_schema/tables/notes/fields', { field: { name: `${p} `, jsonType: 'string' } }),
     'a table to import': (p) => admin.post('/admin/tables/import', { name: `none ${p}` }),
     'an action': (p) => admin.post('/admin/tokens', { name: 'a', permissions: { tables: [], actions: [p] } })
-  }) satisfies Record<string, (payload: string) => Promise<Answer>>
+  }) satisfies Record<string, (payload: string) => Promise<TestResponse>>
 
 /** A call that stores the payload, and what then reads it. */
 const writes = (table: Table, admin: Client, token: Client) => {
@@ -59,7 +59,7 @@ const writes = (table: Table, admin: Client, token: Client) => {
   return {
     'a text': [
       (p: string) => token.post('/data/notes/records', { text: p }),
-      async (answer: Answer) => dataOf(await token.get(`/data/notes/records/${answer.json().data.id}`)).text
+      async (answer: TestResponse) => dataOf(await token.get(`/data/notes/records/${answer.json().data.id}`)).text
     ],
     'a changed text': [
       (p: string) => token.put('/data/notes/records/1', { text: p }),
@@ -67,10 +67,10 @@ const writes = (table: Table, admin: Client, token: Client) => {
     ],
     JSON: [
       (p: string) => token.put('/data/notes/records/1', { extra: { [p]: p } }),
-      async (_: Answer, p: string) =>
+      async (_: TestResponse, p: string) =>
         Object.getOwnPropertyDescriptor(dataOf(await token.get('/data/notes/records/1')).extra, p)?.value
     ],
-    'a key': [(p: string) => token.post('/data/texts/records', { key: p }), (_: Answer, p: string) => textKey(p)],
+    'a key': [(p: string) => token.post('/data/texts/records', { key: p }), (_: TestResponse, p: string) => textKey(p)],
     'a label': [
       (p: string) => admin.put(`/admin/tables/${table.id}`, { label: p }),
       async () => (await list(`/admin/tables/${table.id}`)).label

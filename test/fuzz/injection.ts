@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Test } from 'tap'
-import { type Answer, isFailure } from '../helpers.ts'
+import { isFailure, type TestResponse } from '../helpers.ts'
 
 export const CANARY = `CREATE TABLE canary (id INTEGER PRIMARY KEY, text TEXT, n INTEGER);
   INSERT INTO canary VALUES (1, 'alive', 7);`
@@ -12,7 +12,7 @@ const INSIDE = /SQLITE_|syntax error|near "|unrecognized token|\/tmp\/|node_modu
 const ours = (body: string, payload: string) => body.replaceAll(JSON.stringify(payload).slice(1, -1), '')
 
 /** A success, or a refusal that shows nothing of the inside. Never a fault of ours. */
-export const isSafe = (t: Test, answer: Answer, payload: string, slot: string) => {
+export const isSafe = (t: Test, answer: TestResponse, payload: string, slot: string) => {
   const isRefused = answer.statusCode >= 400 && answer.statusCode < 500 && isFailure(answer.json())
   if (answer.statusCode !== 200 && !isRefused) t.fail(`${slot}: ${answer.statusCode}`, { payload, body: answer.body })
   if (isRefused && INSIDE.test(ours(answer.body, payload)))

@@ -6,8 +6,8 @@ import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 import { createCaller } from './caller.ts'
 import { createRandom, type Random, SEED } from './random.ts'
-import { type RawAnswer, readAnswers } from './raw-answers.ts'
 import { corpus, TOKENS } from './raw-corpus.ts'
+import { type RawAnswer, readAnswers } from './raw-responses.ts'
 import { survives } from './survival.ts'
 
 const COUNT = scaled(30_000)

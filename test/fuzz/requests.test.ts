@@ -26,7 +26,7 @@ const disarms = ({ method, target }: Sent) => {
 const confuses = ({ method, target, headers }: Sent) =>
   method === 'HEAD' && target.length + Object.values(headers).join('').length > 50_000
 
-const shown = (text: string | Buffer | undefined) => String(text ?? '').slice(0, 2000)
+const excerpt = (text: string | Buffer | undefined) => String(text ?? '').slice(0, 2000)
 
 /** How often each operation was answered with each status. */
 const seen = new Map<string, Map<number, number>>()
@@ -51,8 +51,8 @@ const check = (t: Test, { operation }: Draft, sent: Sent, reply: Reply) => {
   const fault = faultOf({ ...sent, ...reply })
   if (fault !== undefined) {
     t.fail(`${sent.method} ${sent.target.slice(0, 80)}: ${fault}`, {
-      sent: { ...sent, body: shown(sent.body) },
-      answer: shown(reply.body)
+      sent: { ...sent, body: excerpt(sent.body) },
+      answer: excerpt(reply.body)
     })
   }
   count(operation.operationId, reply.status)

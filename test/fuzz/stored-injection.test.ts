@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import {
-  type Answer,
   asAdmin,
   asToken,
   type Client,
   createDatabase,
   dataOf,
   importTable,
-  startApp
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { CANARY, isSafe, same, unharmed, watch } from './injection.ts'
@@ -45,7 +45,7 @@ const uses = (
   { id, name }: Table,
   admin: Client,
   token: Client
-): readonly (readonly [string, () => Promise<Answer>])[] => {
+): readonly (readonly [string, () => Promise<TestResponse>])[] => {
   const url = `/data/${encode(name)}`
   const record = `${url}/records/${encode(name)}`
   const value = `t ${name}`

@@ -2,18 +2,18 @@ import t from 'tap'
 import type { NewField, Table } from '../../schemas/table.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import {
-  answers,
   asAdmin,
   asToken,
   bearer,
   client,
-  confirms,
   createDatabase,
   createTable,
   dataOf,
+  expectData,
+  expectDone,
+  expectError,
   importTable,
   plainField,
-  refuses,
   startApp
 } from '../helpers.ts'
 
@@ -42,25 +42,25 @@ const stamps = () => ({ created_at: time, updated_at: time })
 
 t.test('a token lists, reads, creates, updates and deletes records', async (t) => {
   const tom = { id: 1, name: 'Tom', lives: 9, weight: null, ...stamps() }
-  answers(t, await token.post('/data/Cats/records', { name: 'Tom', lives: 9 }), tom)
-  answers(t, await token.get('/data/Cats/records/1'), tom)
-  answers(t, await token.get('/data/Cats'), { rows: [tom], total: 1, page: 1, size: 20 })
-  confirms(t, await token.put('/data/Cats/records/1', { weight: 4.5 }))
-  answers(t, await token.get('/data/Cats?page=1&size=500&order=-weight&q=tom'), {
+  expectData(t, await token.post('/data/Cats/records', { name: 'Tom', lives: 9 }), tom)
+  expectData(t, await token.get('/data/Cats/records/1'), tom)
+  expectData(t, await token.get('/data/Cats'), { rows: [tom], total: 1, page: 1, size: 20 })
+  expectDone(t, await token.put('/data/Cats/records/1', { weight: 4.5 }))
+  expectData(t, await token.get('/data/Cats?page=1&size=500&order=-weight&q=tom'), {
     rows: [{ ...tom, weight: 4.5, updated_at: time + 1 }],
     total: 1,
     page: 1,
     size: 100
   })
-  confirms(t, await token.delete('/data/Cats/records/1'))
-  refuses(t, await token.get('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
-  refuses(t, await token.put('/data/Cats/records/1', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
-  refuses(t, await token.delete('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
+  expectDone(t, await token.delete('/data/Cats/records/1'))
+  expectError(t, await token.get('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await token.put('/data/Cats/records/1', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
+  expectError(t, await token.delete('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
 })
 
 t.test('a token reads the schema that administrators see', async (t) => {
-  answers(t, await token.get('/data/Cats/schema'), cats)
-  refuses(t, await token.get('/data/Cats/schema?full=true'), 400, 'VALIDATION_FAILED', '/full')
+  expectData(t, await token.get('/data/Cats/schema'), cats)
+  expectError(t, await token.get('/data/Cats/schema?full=true'), 400, 'VALIDATION_FAILED', '/full')
 })
 
 t.test('a table is found whatever the case of its name', async (t) => {
@@ -75,14 +75,15 @@ t.test('a table is found whatever the case of its name', async (t) => {
     '_rowhouse_tokens',
     '_ROWHOUSE_ADMINS'
   ]
-  for (const name of others) refuses(t, await token.get(`/data/${encodeURIComponent(name)}`), 404, 'TABLE_NOT_FOUND')
-  refuses(t, await token.get('/data/cats%00'), 400, 'VALIDATION_FAILED', '/table')
+  for (const name of others)
+    expectError(t, await token.get(`/data/${encodeURIComponent(name)}`), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await token.get('/data/cats%00'), 400, 'VALIDATION_FAILED', '/table')
 })
 
 t.test('reserved words in the place of a table reach none', async (t) => {
   for (const path of ['_schema', '_schema/schema', '_me/schema', '_schema/records/1', '_me/records/1'])
-    refuses(t, await token.get(`/data/${path}`), 404, 'TABLE_NOT_FOUND')
-  refuses(t, await token.post('/data/_schema/records', {}), 404, 'TABLE_NOT_FOUND')
+    expectError(t, await token.get(`/data/${path}`), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await token.post('/data/_schema/records', {}), 404, 'TABLE_NOT_FOUND')
 })
 
 t.test('an unpublished table is exactly as if it did not exist', async (t) => {
@@ -101,7 +102,7 @@ t.test('an unpublished table is exactly as if it did not exist', async (t) => {
   ]
   const [there, nowhere] = await Promise.all([Promise.all(calls('private')), Promise.all(calls('missing'))])
   for (const [index, answer] of there.entries()) {
-    refuses(t, answer, 404, 'TABLE_NOT_FOUND')
+    expectError(t, answer, 404, 'TABLE_NOT_FOUND')
     const shape = (text = '') => text.replace(/missing|private/, '').replace(/"requestId":"[^"]*"/, '')
     t.equal(shape(answer.body), shape(nowhere[index]?.body))
   }
@@ -120,10 +121,10 @@ t.test('a table that is not editable can be read by tokens, not changed', async 
     await token.post('/data/frozen/incr', { pk: '1', field: 'lives' }),
     await token.post('/data/_schema/tables/frozen/fields', { field: { name: 'x', jsonType: 'string' } })
   ])
-    refuses(t, answer, 403, 'TABLE_READ_ONLY')
-  answers(t, await token.get('/data/frozen/records/1'), { id: 1, name: 'x', lives: 1, weight: null })
+    expectError(t, answer, 403, 'TABLE_READ_ONLY')
+  expectData(t, await token.get('/data/frozen/records/1'), { id: 1, name: 'x', lives: 1, weight: null })
   await admin.put(`/admin/tables/${id}`, { isEditable: true })
-  confirms(t, await token.put('/data/frozen/records/1', { name: 'y' }))
+  expectDone(t, await token.put('/data/frozen/records/1', { name: 'y' }))
 })
 
 t.test('each action opens its own calls', async (t) => {
@@ -158,7 +159,7 @@ t.test('each action opens its own calls', async (t) => {
       for (const [call, [method, url, body]] of Object.entries(calls)) {
         const answer = await limited[method](url, body)
         if (open.includes(call as Call)) t.equal(answer.statusCode, statuses[call as Call] ?? 200, call)
-        else refuses(t, answer, 403, 'ACTION_NOT_ALLOWED')
+        else expectError(t, answer, 403, 'ACTION_NOT_ALLOWED')
       }
     })
   }
@@ -167,13 +168,13 @@ t.test('each action opens its own calls', async (t) => {
 t.test('a table outside the scope is refused alike, whether it exists or not', async (t) => {
   const limited = await asToken(app, admin, { tables: ['cats', 'not_yet'], actions: ['read', 'write'] })
   t.equal((await limited.get('/data/CATS')).statusCode, 200)
-  refuses(t, await limited.get('/data/not_yet'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await limited.get('/data/not_yet'), 404, 'TABLE_NOT_FOUND')
   for (const name of ['acted', 'nothing', 'private']) {
-    refuses(t, await limited.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
-    refuses(t, await limited.post(`/data/${name}/incr`, { pk: 1, field: 'lives' }), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await limited.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
+    expectError(t, await limited.post(`/data/${name}/incr`, { pk: 1, field: 'lives' }), 403, 'ACTION_NOT_ALLOWED')
   }
   const table = { name: 'elsewhere', label: '', fields: catFields }
-  refuses(t, await limited.post('/data/_schema/tables', table), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await limited.post('/data/_schema/tables', table), 403, 'ACTION_NOT_ALLOWED')
   t.equal((await limited.post('/data/_schema/tables', { ...table, name: 'Not_Yet' })).statusCode, 200)
   t.equal((await limited.get('/data/not_yet')).statusCode, 200, 'a name made later is in scope')
 })
@@ -191,9 +192,9 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
   await admin.post(`/admin/tables/${id}/data`, { shown: 'a', secret: 'canary', count: 1 })
 
   t.test('in records', async (t) => {
-    answers(t, await token.get(`${url}/records/1`), { id: 1, shown: 'a' })
-    answers(t, await token.get(url), { rows: [{ id: 1, shown: 'a' }], total: 1, page: 1, size: 20 })
-    answers(t, await token.post(`${url}/records`, { shown: 'b' }), { id: 2, shown: 'b' })
+    expectData(t, await token.get(`${url}/records/1`), { id: 1, shown: 'a' })
+    expectData(t, await token.get(url), { rows: [{ id: 1, shown: 'a' }], total: 1, page: 1, size: 20 })
+    expectData(t, await token.post(`${url}/records`, { shown: 'b' }), { id: 2, shown: 'b' })
   })
   t.test('in the schema', async (t) => {
     const table = dataOf(await token.get(`${url}/schema`)) as Table
@@ -210,17 +211,17 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
     t.equal(dataOf(await token.get(`${url}?q=canary`)).total, 0)
     t.equal(dataOf(await admin.get(`/admin/tables/${id}/data?q=canary`)).total, 2)
     for (const order of ['secret', '-secret', 'count desc', 'id,count'])
-      refuses(t, await token.get(`${url}?order=${order}`), 400, 'VALIDATION_FAILED', '/order')
+      expectError(t, await token.get(`${url}?order=${order}`), 400, 'VALIDATION_FAILED', '/order')
   })
   t.test('in writes, as if it did not exist', async (t) => {
     const unknown = await token.put(`${url}/records/1`, { nothing: 'x' })
     const hidden = await token.put(`${url}/records/1`, { secret: 'x' })
-    refuses(t, hidden, 400, 'VALIDATION_FAILED', '/secret')
+    expectError(t, hidden, 400, 'VALIDATION_FAILED', '/secret')
     const shape = (text: string) => text.replaceAll(/nothing|secret/g, '').replace(/"requestId":"[^"]*"/, '')
     t.equal(shape(hidden.body), shape(unknown.body))
-    refuses(t, await token.post(`${url}/records`, { count: 1 }), 400, 'VALIDATION_FAILED', '/count')
-    refuses(t, await token.post(`${url}/incr`, { pk: '1', field: 'count' }), 400, 'VALIDATION_FAILED', '/field')
-    answers(t, await admin.get(`/admin/tables/${id}/data/1`), {
+    expectError(t, await token.post(`${url}/records`, { count: 1 }), 400, 'VALIDATION_FAILED', '/count')
+    expectError(t, await token.post(`${url}/incr`, { pk: '1', field: 'count' }), 400, 'VALIDATION_FAILED', '/field')
+    expectData(t, await admin.get(`/admin/tables/${id}/data/1`), {
       id: 1,
       shown: 'a',
       secret: 'canary',
@@ -232,7 +233,7 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
     const { id: demanding } = await importTable(admin, 'demanding')
     await admin.put(`/admin/tables/${demanding}`, { fields: [{ name: 'secret', isHidden: true }] })
     const answer = await token.post('/data/demanding/records', { shown: 'x' })
-    refuses(t, answer, 400, 'CONSTRAINT_VIOLATION')
+    expectError(t, answer, 400, 'CONSTRAINT_VIOLATION')
     t.notMatch(answer.body, /secret/)
     t.equal((await admin.post(`/admin/tables/${demanding}/data`, { secret: 's' })).statusCode, 200)
   })
@@ -242,10 +243,10 @@ t.test('a read-only field is refused in a token’s writes', async (t) => {
   const fields: NewField[] = [...catFields, { name: 'fixed', jsonType: 'integer', isReadonly: true, defaultValue: 5 }]
   await createTable(admin, { name: 'partly', fields })
   t.equal(dataOf(await token.post('/data/partly/records', {})).fixed, 5)
-  refuses(t, await token.post('/data/partly/records', { fixed: 5 }), 400, 'VALIDATION_FAILED', '/fixed')
-  refuses(t, await token.put('/data/partly/records/1', { fixed: 6, name: 'x' }), 400, 'VALIDATION_FAILED', '/fixed')
-  confirms(t, await token.put('/data/partly/records/1', { fixed: 5, name: 'x' }))
-  refuses(t, await token.post('/data/partly/incr', { pk: '1', field: 'fixed' }), 400, 'NOT_INCREMENTABLE')
+  expectError(t, await token.post('/data/partly/records', { fixed: 5 }), 400, 'VALIDATION_FAILED', '/fixed')
+  expectError(t, await token.put('/data/partly/records/1', { fixed: 6, name: 'x' }), 400, 'VALIDATION_FAILED', '/fixed')
+  expectDone(t, await token.put('/data/partly/records/1', { fixed: 5, name: 'x' }))
+  expectError(t, await token.post('/data/partly/incr', { pk: '1', field: 'fixed' }), 400, 'NOT_INCREMENTABLE')
 })
 
 t.test('an increment', async (t) => {
@@ -256,74 +257,74 @@ t.test('an increment', async (t) => {
   await token.post('/data/counted/records', { name: '5', lives: 1 })
 
   t.test('adds to an integer', async (t) => {
-    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: 5 }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: 5 }))
     t.equal(await stored('lives'), 6)
-    confirms(t, await token.post(url, { pk: 1, field: 'lives', count: -7 }))
+    expectDone(t, await token.post(url, { pk: 1, field: 'lives', count: -7 }))
     t.equal(await stored('lives'), -1)
-    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: 0 }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: 0 }))
     t.equal(await stored('lives'), -1)
   })
   t.test('adds 1 by default', async (t) => {
-    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('lives'), 0)
   })
   t.test('counts null as 0, and takes fractions on number fields', async (t) => {
-    confirms(t, await token.post(url, { pk: '1', field: 'weight', count: 0.25 }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'weight', count: 0.25 }))
     t.equal(await stored('weight'), 0.25)
-    refuses(t, await token.post(url, { pk: '1', field: 'lives', count: 0.5 }), 400, 'VALIDATION_FAILED', '/count')
+    expectError(t, await token.post(url, { pk: '1', field: 'lives', count: 0.5 }), 400, 'VALIDATION_FAILED', '/count')
   })
   t.test('moves updated_at', async (t) => {
     const before = await stored('updated_at')
-    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('updated_at'), before + 1)
     time += 1000
-    confirms(t, await token.post(url, { pk: '1', field: 'lives' }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('updated_at'), time)
   })
   t.test('takes exact counts beyond 2^53 as text', async (t) => {
     await token.put('/data/counted/records/1', { lives: 0 })
-    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: '9007199254740993' }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: '9007199254740993' }))
     t.equal(await stored('lives'), '9007199254740993')
     for (const count of ['5', 9007199254740992, '9223372036854775808', null, true, '1e20'])
-      refuses(t, await token.post(url, { pk: '1', field: 'lives', count }), 400, 'VALIDATION_FAILED', '/count')
+      expectError(t, await token.post(url, { pk: '1', field: 'lives', count }), 400, 'VALIDATION_FAILED', '/count')
   })
   t.test('past 64 bits is a conflict and the value stays', async (t) => {
     await token.put('/data/counted/records/1', { lives: '9223372036854775807' })
-    refuses(t, await token.post(url, { pk: '1', field: 'lives' }), 409, 'INCREMENT_OVERFLOW')
+    expectError(t, await token.post(url, { pk: '1', field: 'lives' }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('lives'), '9223372036854775807')
-    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
     t.equal(await stored('lives'), '9223372036854775806')
   })
   t.test('reaches the smallest integer of 64 bits and no further', async (t) => {
     await token.put('/data/counted/records/1', { lives: '-9223372036854775807' })
-    confirms(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
+    expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
     t.equal(await stored('lives'), '-9223372036854775808')
-    refuses(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }), 409, 'INCREMENT_OVERFLOW')
+    expectError(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('lives'), '-9223372036854775808')
   })
   t.test('past what a double holds is a conflict too', async (t) => {
     await token.put('/data/counted/records/1', { weight: 1.7e308 })
-    refuses(t, await token.post(url, { pk: '1', field: 'weight', count: 1.7e308 }), 409, 'INCREMENT_OVERFLOW')
+    expectError(t, await token.post(url, { pk: '1', field: 'weight', count: 1.7e308 }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('weight'), 1.7e308)
   })
   t.test('needs a numeric field that is no key', async (t) => {
     for (const field of ['name', 'id', 'flag', 'created_at', 'updated_at'])
-      refuses(t, await token.post(url, { pk: '1', field }), 400, 'NOT_INCREMENTABLE')
-    refuses(t, await token.post(url, { pk: '1', field: 'nothing' }), 400, 'VALIDATION_FAILED', '/field')
-    refuses(t, await token.post(url, { pk: '1', field: 'LIVES' }), 400, 'VALIDATION_FAILED', '/field')
+      expectError(t, await token.post(url, { pk: '1', field }), 400, 'NOT_INCREMENTABLE')
+    expectError(t, await token.post(url, { pk: '1', field: 'nothing' }), 400, 'VALIDATION_FAILED', '/field')
+    expectError(t, await token.post(url, { pk: '1', field: 'LIVES' }), 400, 'VALIDATION_FAILED', '/field')
   })
   t.test('needs a record', async (t) => {
     for (const pk of ['2', '01', 1.5, '', 'x'])
-      refuses(t, await token.post(url, { pk, field: 'lives' }), 404, 'RECORD_NOT_FOUND')
-    refuses(t, await token.post(url, { pk: 2 ** 60, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
-    refuses(t, await token.post(url, { pk: 'x'.repeat(8193), field: 'lives' }), 414, 'PATH_TOO_LONG')
+      expectError(t, await token.post(url, { pk, field: 'lives' }), 404, 'RECORD_NOT_FOUND')
+    expectError(t, await token.post(url, { pk: 2 ** 60, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    expectError(t, await token.post(url, { pk: 'x'.repeat(8193), field: 'lives' }), 414, 'PATH_TOO_LONG')
   })
   t.test('needs pk and field, and takes nothing else', async (t) => {
-    refuses(t, await token.post(url, { field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
-    refuses(t, await token.post(url, { pk: '1' }), 400, 'VALIDATION_FAILED', '/field')
-    refuses(t, await token.post(url, { pk: null, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
-    refuses(t, await token.post(url, { pk: '1', field: 'lives', by: 5 }), 400, 'VALIDATION_FAILED', '/by')
-    refuses(t, await token.post(url), 400, 'VALIDATION_FAILED')
+    expectError(t, await token.post(url, { field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    expectError(t, await token.post(url, { pk: '1' }), 400, 'VALIDATION_FAILED', '/field')
+    expectError(t, await token.post(url, { pk: null, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
+    expectError(t, await token.post(url, { pk: '1', field: 'lives', by: 5 }), 400, 'VALIDATION_FAILED', '/by')
+    expectError(t, await token.post(url), 400, 'VALIDATION_FAILED')
   })
   t.test('loses no step when many arrive at once', async (t) => {
     await token.put('/data/counted/records/1', { lives: 0 })
@@ -339,29 +340,29 @@ t.test('an increment in an imported table', async (t) => {
   const read = async (id: number) => dataOf(await token.get(`/data/loose/records/${id}`))
   t.test('never overflows into a real', async (t) => {
     const answer = await incr({ pk: '1', field: 'n', count: 1 })
-    refuses(t, answer, 409, 'INCREMENT_OVERFLOW')
+    expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
     t.match(answer.json().error.message, /^The sum does not fit 'n'/)
     t.equal((await read(1)).n, '9223372036854775807')
   })
   t.test('never turns text into a number', async (t) => {
     for (const field of ['n', 'd']) {
       const answer = await incr({ pk: '2', field })
-      refuses(t, answer, 409, 'INCREMENT_OVERFLOW')
+      expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
       t.match(answer.json().error.message, new RegExp(`^'${field}' of this record holds no number`))
     }
     t.match(await read(2), { n: 'text', d: 'text' })
   })
   t.test('adds to a NUMERIC column', async (t) => {
-    confirms(t, await incr({ pk: '1', field: 'd', count: 0.25 }))
+    expectDone(t, await incr({ pk: '1', field: 'd', count: 0.25 }))
     t.equal((await read(1)).d, 1.75)
   })
   t.test('refuses text, booleans and dates', async (t) => {
-    for (const field of ['t', 'b', 'day']) refuses(t, await incr({ pk: '1', field }), 400, 'NOT_INCREMENTABLE')
+    for (const field of ['t', 'b', 'day']) expectError(t, await incr({ pk: '1', field }), 400, 'NOT_INCREMENTABLE')
   })
   t.test('finds a composite key by the text of the path', async (t) => {
-    confirms(t, await token.post('/data/pairs/incr', { pk: '1,x%2Cy', field: 'n', count: 2 }))
-    answers(t, await token.get('/data/pairs/records/1,x%252Cy'), { a: 1, b: 'x,y', n: 3 })
-    refuses(t, await token.post('/data/pairs/incr', { pk: '1,x,y', field: 'n' }), 404, 'RECORD_NOT_FOUND')
+    expectDone(t, await token.post('/data/pairs/incr', { pk: '1,x%2Cy', field: 'n', count: 2 }))
+    expectData(t, await token.get('/data/pairs/records/1,x%252Cy'), { a: 1, b: 'x,y', n: 3 })
+    expectError(t, await token.post('/data/pairs/incr', { pk: '1,x,y', field: 'n' }), 404, 'RECORD_NOT_FOUND')
   })
 })
 
@@ -375,7 +376,7 @@ t.test('a token creates a table as an administrator does', async (t) => {
   }
   const answer = await token.post('/data/_schema/tables', body)
   const table = dataOf(answer) as Table
-  answers(t, answer, {
+  expectData(t, answer, {
     id: table.id,
     name: 'by_token',
     label: 'By token',
@@ -392,18 +393,30 @@ t.test('a token creates a table as an administrator does', async (t) => {
     createdAt: time,
     updatedAt: time
   })
-  answers(t, await admin.get(`/admin/tables/${table.id}`), table)
-  answers(t, await token.post('/data/by_token/records', { a: 'x' }), { id: 1, a: 'x', ...stamps() })
+  expectData(t, await admin.get(`/admin/tables/${table.id}`), table)
+  expectData(t, await token.post('/data/by_token/records', { a: 'x' }), { id: 1, a: 'x', ...stamps() })
 
   t.test('and is refused', async (t) => {
-    refuses(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_EXISTS')
-    refuses(t, await token.post('/data/_schema/tables', { ...body, name: '_me' }), 400, 'VALIDATION_FAILED', '/name')
-    refuses(t, await token.post('/data/_schema/tables', { ...body, fields: [] }), 400, 'VALIDATION_FAILED', '/fields')
-    refuses(t, await token.post('/data/_schema/tables', {}), 400, 'VALIDATION_FAILED', '/name')
+    expectError(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_EXISTS')
+    expectError(
+      t,
+      await token.post('/data/_schema/tables', { ...body, name: '_me' }),
+      400,
+      'VALIDATION_FAILED',
+      '/name'
+    )
+    expectError(
+      t,
+      await token.post('/data/_schema/tables', { ...body, fields: [] }),
+      400,
+      'VALIDATION_FAILED',
+      '/fields'
+    )
+    expectError(t, await token.post('/data/_schema/tables', {}), 400, 'VALIDATION_FAILED', '/name')
     for (const flag of ['isHidden', 'isReadonly']) {
       const fields = [...body.fields, { name: 'b', jsonType: 'string', [flag]: false }]
       const sent = { ...body, name: 'flagged', fields }
-      refuses(t, await token.post('/data/_schema/tables', sent), 400, 'VALIDATION_FAILED', `/fields/1/${flag}`)
+      expectError(t, await token.post('/data/_schema/tables', sent), 400, 'VALIDATION_FAILED', `/fields/1/${flag}`)
     }
   })
 })
@@ -416,13 +429,13 @@ t.test('a token adds a field', async (t) => {
 
   t.test('that the table then has, updatedAt having moved', async (t) => {
     const answer = await add({ name: 'colour', jsonType: 'string' })
-    answers(t, answer, {
+    expectData(t, answer, {
       ...before,
       fields: [...before.fields, plainField('colour', 'string', 'TEXT')],
       updatedAt: before.updatedAt + 1
     })
-    answers(t, await token.get('/data/growing/schema'), dataOf(answer))
-    answers(t, await token.get('/data/growing/records/1'), {
+    expectData(t, await token.get('/data/growing/schema'), dataOf(answer))
+    expectData(t, await token.get('/data/growing/records/1'), {
       id: 1,
       name: 'old',
       lives: null,
@@ -435,14 +448,14 @@ t.test('a token adds a field', async (t) => {
     const { fields } = dataOf(await add(field)) as Table
     t.strictSame(fields.at(-1), { ...plainField('ok', 'boolean', 'INTEGER'), ...field })
     t.equal(dataOf(await token.get('/data/growing/records/1')).ok, true)
-    refuses(
+    expectError(
       t,
       await add({ ...field, name: 'ok2', defaultValue: null }),
       400,
       'VALIDATION_FAILED',
       '/field/defaultValue'
     )
-    refuses(
+    expectError(
       t,
       await add({ name: 'ok3', jsonType: 'string', nullable: false }),
       400,
@@ -452,7 +465,7 @@ t.test('a token adds a field', async (t) => {
   })
   t.test('once', async (t) => {
     for (const name of ['colour', 'COLOUR', 'id', 'Name'])
-      refuses(t, await add({ name, jsonType: 'string' }), 409, 'FIELD_EXISTS')
+      expectError(t, await add({ name, jsonType: 'string' }), 409, 'FIELD_EXISTS')
     const both = await Promise.all([
       add({ name: 'raced', jsonType: 'string' }),
       add({ name: 'Raced', jsonType: 'integer' })
@@ -471,17 +484,17 @@ t.test('a token adds a field', async (t) => {
       [{ name: 'x', jsonType: 'string', isReadonly: false }, '/field/isReadonly'],
       [{ name: 'x', jsonType: 'integer', defaultValue: 'a' }, '/field/defaultValue']
     ]
-    for (const [field, path] of cases) refuses(t, await add(field), 400, 'VALIDATION_FAILED', path)
-    refuses(t, await token.post(url, {}), 400, 'VALIDATION_FAILED', '/field')
-    refuses(
+    for (const [field, path] of cases) expectError(t, await add(field), 400, 'VALIDATION_FAILED', path)
+    expectError(t, await token.post(url, {}), 400, 'VALIDATION_FAILED', '/field')
+    expectError(
       t,
       await token.post(url, { field: { name: 'x', jsonType: 'string' }, table: 'cats' }),
       400,
       'VALIDATION_FAILED',
       '/table'
     )
-    refuses(t, await token.post(url, { field: [] }), 400, 'VALIDATION_FAILED', '/field')
-    refuses(
+    expectError(t, await token.post(url, { field: [] }), 400, 'VALIDATION_FAILED', '/field')
+    expectError(
       t,
       await token.post('/data/_schema/tables/nothing/fields', { field: { name: 'x', jsonType: 'string' } }),
       404,
@@ -495,7 +508,7 @@ t.test('a token asks what it is', async (t) => {
   const issued = dataOf(await admin.post('/admin/tokens', { name: 'reader', permissions, expiresAt: time + 5000 }))
   const own = client(app, bearer(issued.token))
   await admin.put(`/admin/tables/${dataOf(await token.get('/data/private/schema')).id}`, { isPublished: false })
-  answers(t, await own.get('/data/_me'), {
+  expectData(t, await own.get('/data/_me'), {
     name: 'reader',
     permissions,
     expires_at: time + 5000,
@@ -503,16 +516,16 @@ t.test('a token asks what it is', async (t) => {
   })
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
   t.strictSame(dataOf(await powerless.get('/data/_me')).tables, [], 'no action on any table')
-  refuses(t, await own.get('/data/_me?x=1'), 400, 'VALIDATION_FAILED', '/x')
+  expectError(t, await own.get('/data/_me?x=1'), 400, 'VALIDATION_FAILED', '/x')
   time += 5000
-  refuses(t, await own.get('/data/_me'), 401, 'INVALID_TOKEN')
+  expectError(t, await own.get('/data/_me'), 401, 'INVALID_TOKEN')
   t.equal(dataOf(await token.get('/data/_me')).expires_at, null)
 })
 
 t.test('a cookie never opens the data interface', async (t) => {
   for (const url of ['/data/Cats', '/data/Cats/schema', '/data/Cats/records/1', '/data/_me']) {
     const answer = await admin.get(url)
-    refuses(t, answer, 401, 'INVALID_TOKEN')
+    expectError(t, answer, 401, 'INVALID_TOKEN')
     t.equal(answer.headers['www-authenticate'], 'Bearer')
   }
 })

@@ -1,5 +1,14 @@
 import t from 'tap'
-import { answers, asAdmin, confirms, createDatabase, dataOf, importTable, refuses, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  createDatabase,
+  dataOf,
+  expectData,
+  expectDone,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
 
 const DATABASE = createDatabase(
   t,
@@ -19,16 +28,16 @@ const admin = await asAdmin(app)
 t.test('a key has one spelling, whatever its collation', async (t) => {
   for (const name of ['folded', 'folded_strictly']) {
     const { id } = await importTable(admin, name)
-    answers(t, await admin.get(`/admin/tables/${id}/data/Tom`), { k: 'Tom', n: 1 })
-    refuses(t, await admin.get(`/admin/tables/${id}/data/TOM`), 404, 'RECORD_NOT_FOUND')
+    expectData(t, await admin.get(`/admin/tables/${id}/data/Tom`), { k: 'Tom', n: 1 })
+    expectError(t, await admin.get(`/admin/tables/${id}/data/TOM`), 404, 'RECORD_NOT_FOUND')
   }
 
   const split = await importTable(admin, 'split')
-  answers(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), { k: 'ABC', n: 2 })
-  confirms(t, await admin.put(`/admin/tables/${split.id}/data/ABC`, { n: 3 }))
-  answers(t, await admin.get(`/admin/tables/${split.id}/data/abc`), { k: 'abc', n: 1 })
-  confirms(t, await admin.delete(`/admin/tables/${split.id}/data/ABC`))
-  refuses(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), 404, 'RECORD_NOT_FOUND')
+  expectData(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), { k: 'ABC', n: 2 })
+  expectDone(t, await admin.put(`/admin/tables/${split.id}/data/ABC`, { n: 3 }))
+  expectData(t, await admin.get(`/admin/tables/${split.id}/data/abc`), { k: 'abc', n: 1 })
+  expectDone(t, await admin.delete(`/admin/tables/${split.id}/data/ABC`))
+  expectError(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), 404, 'RECORD_NOT_FOUND')
 })
 
 t.test('what is hidden stays hidden when its name changes its case', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { asAdmin, asToken, createTable, dataOf, refuses, startApp } from '../helpers.ts'
+import { asAdmin, asToken, createTable, dataOf, expectError, startApp } from '../helpers.ts'
 
 const app = await startApp(t, { env: { BODY_LIMIT: '3000000' } })
 const admin = await asAdmin(app)
@@ -31,7 +31,7 @@ t.test('a page of more than 8 MiB is refused, with what to do about it', async (
     await admin.get(`/admin/tables/${id}/export?page=1`)
   ]
   for (const answer of refused) {
-    refuses(t, answer, 400, 'VALIDATION_FAILED')
+    expectError(t, answer, 400, 'VALIDATION_FAILED')
     t.match(answer.json().error.hint, /smaller `size`/)
   }
   for (const size of [1, 3]) {
@@ -45,8 +45,8 @@ t.test('a page of more than 8 MiB is refused, with what to do about it', async (
 t.test('a default may be long, but not so long that a row without a value is', async (t) => {
   const withDefault = (defaultValue: unknown, jsonType: 'string' | 'array') =>
     admin.post('/admin/tables', { name: `t_${jsonType}`, label: '', fields: [{ name: 'f', jsonType, defaultValue }] })
-  refuses(t, await withDefault('x'.repeat(3999), 'string'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
-  refuses(t, await withDefault(['x'.repeat(4000)], 'array'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
+  expectError(t, await withDefault('x'.repeat(3999), 'string'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
+  expectError(t, await withDefault(['x'.repeat(4000)], 'array'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
   dataOf(await withDefault('x'.repeat(3998), 'string'))
 })
 
@@ -54,6 +54,6 @@ t.test('faults of a body are told, but not all of a great many', async (t) => {
   const { id } = await createTable(admin, { name: 'many', fields: [{ name: 'text', jsonType: 'string' }] })
   const body = Object.fromEntries(Array.from({ length: 19_999 }, (_, index) => [`unknown_${index}`, 1]))
   const answer = await admin.post(`/admin/tables/${id}/data`, body)
-  refuses(t, answer, 400, 'VALIDATION_FAILED', '/unknown_0')
+  expectError(t, answer, 400, 'VALIDATION_FAILED', '/unknown_0')
   t.equal(answer.json().error.details.length, 20)
 })

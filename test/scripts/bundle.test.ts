@@ -8,9 +8,9 @@ const script = new URL('../../scripts/bundle.js', import.meta.url).pathname
 t.test('each process and each thread is one file, and threads have no more than they need', async (t) => {
   const directory = t.testdir({})
   t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
-  const files = readdirSync(directory).filter((file) => file.endsWith('.js'))
-  t.strictSame(files.sort(), ['reader.js', 'server.js', 'verifier-process.js', 'writer.js'])
-  for (const file of ['reader.js', 'verifier-process.js', 'writer.js'])
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  t.strictSame(files.sort(), ['reader/reader.js', 'server.js', 'verifier-process.js', 'writer/writer.js'])
+  for (const file of ['reader/reader.js', 'verifier-process.js', 'writer/writer.js'])
     t.ok(statSync(join(directory, file)).size < 100_000, file)
 })
 

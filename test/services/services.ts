@@ -5,10 +5,10 @@ import { createTotals } from '../../services/records/totals.ts'
 import { administratorView } from '../../services/records/view.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
-import { databaseFile, openForeign, prepareFile, startEngine } from './database/engine.ts'
+import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
 
 /** Who exports, and may go on to. */
-export const ANYBODY = { callerId: 'anybody', confirm: async () => {} }
+export const ANYBODY = { kind: 'admin' as const, id: 1, confirm: async () => {} }
 
 /** Tables and records over a real engine, on a file that the SQL has made; without HTTP. */
 export const startServices = async (t: Test, theirs: string) => {
@@ -48,5 +48,5 @@ export const startServices = async (t: Test, theirs: string) => {
     }
   }
 
-  return { file, db, registry, totals, tables, records, exports, serve, time, foreign: openForeign(t, file) }
+  return { file, db, registry, totals, tables, records, exports, serve, time, foreign: openExternal(t, file) }
 }

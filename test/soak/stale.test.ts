@@ -29,8 +29,8 @@ const endWhileInUse = async (right: Right) => {
   const after: number[] = []
   let isEnded = false
   const ask = async (index: number) => {
-    const answers = isEnded ? after : before
-    answers.push(await statusOf(right, index))
+    const responses = isEnded ? after : before
+    responses.push(await statusOf(right, index))
   }
   const insist = async (index: number) => {
     await ask(index)
@@ -69,14 +69,14 @@ const checkSlowBody = async (t: Test, makeRight: MakeRight) => {
   // What expires by itself may have done so.
   const allowed = (await kept.finish()).status
   t.ok(allowed === 200 || allowed === kept.right.refusal, `${allowed} where nobody ends the right`)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: SLOW_BODIES }, async () => {
       const { right, finish } = await beginBody(makeRight)
       await right.end()
       return (await finish()).status === right.refusal
     })
   )
-  t.equal(answers.filter((isRefused) => !isRefused).length, 0, `of ${answers.length} bodies`)
+  t.equal(responses.filter((isRefused) => !isRefused).length, 0, `of ${responses.length} bodies`)
 }
 
 t.setTimeout(600_000)

@@ -12,7 +12,7 @@ export interface Call {
   readonly payload?: object
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number
   readonly text: string
   readonly cookie: string
@@ -39,7 +39,7 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
   let calls = 0
 
   /** Each call comes from an address of its own: failed logins are counted by address, on a clock that is not ours. */
-  const send = async (call: Call): Promise<Answer> => {
+  const send = async (call: Call): Promise<TestResponse> => {
     calls++
     const remoteAddress = `10.${calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
     const { statusCode, body, cookies } = await app.inject({ ...call, remoteAddress })

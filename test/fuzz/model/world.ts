@@ -17,7 +17,7 @@ import {
   type Session,
   type Token
 } from './model.ts'
-import { type Answer, type Call, startService } from './service.ts'
+import { type Call, startService, type TestResponse } from './service.ts'
 
 export interface Settings {
   readonly requirePasswordChange: boolean
@@ -50,12 +50,12 @@ const newModel = ({ requirePasswordChange }: Settings): Model => ({
 /** What the service alone can know: made-up ids and secrets. */
 export type Learned = Readonly<Record<string, unknown>> | undefined
 /** Gives the data that the answer must have, or throws the Refusal that it must be. */
-export type Rule = (learned: Learned, answer: Answer) => unknown
-type Read = (answer: Answer) => unknown
+export type Rule = (learned: Learned, answer: TestResponse) => unknown
+type Read = (answer: TestResponse) => unknown
 
-const dataIn = ({ text }: Answer): unknown => JSON.parse(text).data
+const dataIn = ({ text }: TestResponse): unknown => JSON.parse(text).data
 
-const codeIn = ({ text }: Answer): unknown => JSON.parse(text).error?.code
+const codeIn = ({ text }: TestResponse): unknown => JSON.parse(text).error?.code
 
 const expected = (rule: () => unknown) => {
   try {
@@ -66,7 +66,7 @@ const expected = (rule: () => unknown) => {
   }
 }
 
-const received = async (answer: Answer, read: Read) =>
+const received = async (answer: TestResponse, read: Read) =>
   answer.status === 200 ? { status: 200, data: await read(answer) } : { status: answer.status, code: codeIn(answer) }
 
 export const idIn = (learned: Learned) => Number(learned?.id)

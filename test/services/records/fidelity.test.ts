@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rejection, sql } from '../database/engine.ts'
+import { rejection, sql } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
 const wide = (count: number, type: string) =>

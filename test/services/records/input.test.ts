@@ -1,6 +1,6 @@
 import t from 'tap'
 import { tokenView } from '../../../services/records/view.ts'
-import { rejection } from '../database/engine.ts'
+import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
 const THEIRS = `

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createScan } from '../../../services/database/scan.ts'
+import { createScan } from '../../../services/engine/reader/scan.ts'
 import { tokenView } from '../../../services/records/view.ts'
 import { countRows } from '../../../services/sql/lists.ts'
 import { ANYBODY, startServices } from '../services.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseOrder } from '../../../services/records/order.ts'
 import type { View } from '../../../services/records/view.ts'
-import { rejection } from '../database/engine.ts'
+import { rejection } from '../engine/engine.ts'
 
 const viewOf = (fields: readonly string[], key: readonly string[] = ['id']) =>
   ({ columns: new Map(fields.map((name) => [name, {}])), table: { structure: { key } } }) as unknown as View

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rejection } from '../database/engine.ts'
+import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
 const THEIRS = `

@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import type { SqlValue } from '../../../services/database/database.ts'
+import type { SqlValue } from '../../../services/model/sql-value.ts'
 import { addColumnSql, createTableSql } from '../../../services/sql/ddl.ts'
 import { declareField, declareStructure } from '../../../services/tables/new-table.ts'
 

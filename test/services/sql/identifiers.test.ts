@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import { foldName, identifier, textLiteral } from '../../../services/sql/identifiers.ts'
+import { foldName } from '../../../services/model/names.ts'
+import { identifier, textLiteral } from '../../../services/sql/identifiers.ts'
 
 const ODD_NAMES = [
   'select',

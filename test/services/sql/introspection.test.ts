@@ -1,8 +1,8 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { JsonType } from '../../../schemas/table.ts'
-import type { Row, Statement } from '../../../services/database/database.ts'
-import { storedTypeOf } from '../../../services/sql/column-kind.ts'
+import { storedTypeOf } from '../../../services/model/column-kind.ts'
+import type { Row } from '../../../services/model/sql-value.ts'
 import {
   defaultAs,
   defaultValueOf,
@@ -11,6 +11,7 @@ import {
   describeTable,
   toStructure
 } from '../../../services/sql/introspection.ts'
+import type { Statement } from '../../../services/sql/statement.ts'
 
 const structureOf = (t: Test, sql: string, name = 't') => {
   const db = new BetterSqlite3(':memory:')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
+import type { Column, Structure } from '../../../services/model/table.ts'
 import { forEachCollation, isExactly, keyMatch, keyParser, keyTexts, textOrBytes } from '../../../services/sql/keys.ts'
-import type { Column, Structure } from '../../../services/tables/registered-table.ts'
 
 type KeyColumn = readonly [name: string, jsonType: JsonType, sqliteType: SqliteType, declaredType?: string]
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openConnection } from '../../../services/database/connection.ts'
+import { openConnection } from '../../../services/engine/shared/connection.ts'
+import type { Column } from '../../../services/model/table.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
-import type { Column } from '../../../services/tables/registered-table.ts'
 
 const db = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 1 }).raw
 t.teardown(() => db.close())
@@ -42,12 +42,12 @@ t.test('what tables that are not STRICT hold in columns of numbers is counted', 
 })
 
 t.test('no record costs less than its names, BLOBs more, and what is generated may cost anything', async (t) => {
-  t.equal(jsonText(columns, true).leastCost, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
-  t.equal(jsonText(columns, false).leastCost, 'a "b"'.length + 2 + 3 * 4)
-  t.equal(csvText(columns, false, true).leastCost, 9)
-  t.equal(jsonText([column('b', 'string', 'BLOB')], true).leastCost, 1 + 4 + 64)
+  t.equal(jsonText(columns, true).minCost, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
+  t.equal(jsonText(columns, false).minCost, 'a "b"'.length + 2 + 3 * 4)
+  t.equal(csvText(columns, false, true).minCost, 9)
+  t.equal(jsonText([column('b', 'string', 'BLOB')], true).minCost, 1 + 4 + 64)
   t.equal(
-    jsonText([{ ...column('g', 'integer', 'INTEGER'), isGenerated: true }], true).leastCost,
+    jsonText([{ ...column('g', 'integer', 'INTEGER'), isGenerated: true }], true).minCost,
     Number.POSITIVE_INFINITY
   )
 })

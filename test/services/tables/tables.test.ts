@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
-import { rejection } from '../database/engine.ts'
+import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
 const wide = Array.from({ length: 999 }, (_, index) => `c${index}`).join(', ')

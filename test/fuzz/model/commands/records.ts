@@ -28,7 +28,7 @@ import {
   spellKey,
   updateRecord
 } from '../records.ts'
-import type { Answer, Call } from '../service.ts'
+import type { Call, TestResponse } from '../service.ts'
 import { keyOf, type Row } from '../stored-tables.ts'
 import { normalCell, toSpoken, toStored } from '../values.ts'
 import { command, type Learned, pick, type World } from '../world.ts'
@@ -282,7 +282,7 @@ const list = command(12, fc.record({ ...target, query }), (world, { query, ...ta
 /** An export's lines, its doubles spelled as in JavaScript. */
 const readCsv =
   (fields: readonly Field[]) =>
-  async ({ text }: Answer) => {
+  async ({ text }: TestResponse) => {
     const [header, ...rows] = await parseCsv(text)
     return [header, ...rows.map((row) => row.map((cell, index) => normalCell(fields[index] as Field, cell)))]
   }

@@ -1,0 +1,107 @@
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import {
+  ImportTableSchema,
+  NewTableSchema,
+  TableChangesSchema,
+  TableSchema,
+  UnregisterQuerySchema
+} from '../../schemas/table.ts'
+import { toTable } from '../../services/tables/registry.ts'
+import { createAdminCallerOf } from '../scan-caller.ts'
+
+const tags = ['tables']
+const response = { 200: Envelope(TableSchema) }
+
+const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { tables } = fastify
+  const callerOf = createAdminCallerOf(fastify)
+
+  fastify.get(
+    '',
+    {
+      schema: {
+        operationId: 'listTables',
+        summary: 'List the registered tables',
+        tags,
+        response: { 200: Envelope(Type.Array(TableSchema)) }
+      }
+    },
+    async () => ok(tables.all().map(toTable))
+  )
+
+  fastify.get(
+    '/:id',
+    { schema: { operationId: 'readTable', summary: 'Read one table', tags, params: IdParamsSchema, response } },
+    async ({ params }) => ok(toTable(tables.get(params.id)))
+  )
+
+  fastify.post(
+    '/import',
+    {
+      schema: {
+        operationId: 'importTable',
+        summary: 'Register a table that the database has already',
+        tags,
+        body: ImportTableSchema,
+        response
+      }
+    },
+    async ({ body }) => ok(toTable(await tables.importTable(body.name)))
+  )
+
+  fastify.post(
+    '',
+    { schema: { operationId: 'createTable', summary: 'Create a table', tags, body: NewTableSchema, response } },
+    async ({ body }) => ok(toTable(await tables.create(body)))
+  )
+
+  fastify.put(
+    '/:id',
+    {
+      schema: {
+        operationId: 'updateTable',
+        summary: 'Change labels, note and flags',
+        tags,
+        params: IdParamsSchema,
+        body: TableChangesSchema,
+        response
+      }
+    },
+    async ({ params, body }, reply) => ok(toTable(await tables.update(params.id, body, callerOf(reply).confirm)))
+  )
+
+  fastify.post(
+    '/:id/refresh',
+    {
+      schema: {
+        operationId: 'refreshTable',
+        summary: 'Read the structure again',
+        tags,
+        params: IdParamsSchema,
+        response
+      }
+    },
+    async ({ params }, reply) => ok(toTable(await tables.refresh(params.id, callerOf(reply).confirm)))
+  )
+
+  fastify.delete(
+    '/:id',
+    {
+      schema: {
+        operationId: 'unregisterTable',
+        summary: 'Forget a table; what is stored stays',
+        tags,
+        params: IdParamsSchema,
+        querystring: UnregisterQuerySchema,
+        response: { 200: OkSchema }
+      }
+    },
+    async ({ params, query }, reply) => {
+      await tables.unregister(params.id, query.confirm === true, callerOf(reply))
+      return done()
+    }
+  )
+}
+
+export default tableRoutes

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import type { Admin, Login } from '../../schemas/admin.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError } from '../model/errors.ts'
+import type { Row } from '../model/sql-value.ts'
+import { findAccount, replaceHash } from './admin-statements.ts'
+import type { Credentials } from './credentials.ts'
+import { endSession, forgetExpiredSessions, openSession, readSession } from './session-statements.ts'
+
+export interface Session {
+  readonly id: string
+  readonly admin: Admin
+  /** Epoch seconds, as a JWT has them. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+interface Dependencies {
+  readonly db: Database
+  readonly clock: Clock
+  readonly credentials: Credentials
+  /** Seconds. */
+  readonly ttl: number
+}
+
+interface Account {
+  readonly id: number
+  readonly hash: string
+}
+
+const toAdmin = (row: Row): Admin => ({
+  id: Number(row.id),
+  name: String(row.name),
+  nickname: String(row.nickname),
+  mustChangePassword: row.must_change_password === 1
+})
+
+const toSession = (row: Row): Session => ({
+  id: String(row.session),
+  admin: toAdmin(row),
+  issuedAt: Number(row.issued_at) / 1000,
+  expiresAt: Number(row.expires_at) / 1000
+})
+
+const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
+
+export const authenticationRequired = () =>
+  new DomainError('AUTHENTICATION_REQUIRED', 'Nobody is logged in, or the session has ended.', {
+    hint: 'Log in: POST /auth/login.'
+  })
+
+export const createSessionService = ({ db, clock, credentials, ttl }: Dependencies) => {
+  const accountOf = async (name: string): Promise<Account | undefined> => {
+    const [row] = await db.read(findAccount(name))
+    return row && { id: Number(row.id), hash: String(row.password_hash) }
+  }
+
+  /** @throws UnexpectedChanges when the account is no longer what was verified. */
+  const open = async (account: Account, hash: string): Promise<Session> => {
+    const id = randomUUID()
+    // Whole seconds, so that the row and the JWT, which has seconds, expire together.
+    const now = Math.floor(clock() / 1000) * 1000
+    const results = await db.write([
+      ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
+      openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 }),
+      forgetExpiredSessions(now),
+      { ...readSession(id, now), expect: 1 }
+    ])
+    return toSession(results.at(-1)?.rows[0] as Row)
+  }
+
+  /** Null where the account changed between its verification and the unit that opens the session. */
+  const attempt = async ({ name, password }: Login, address: string): Promise<Session | null> => {
+    const account = await accountOf(name)
+    const hash = await credentials.verify({ name, address }, password, account?.hash)
+    if (!account || hash === null) throw invalidCredentials()
+    return open(account, hash).catch((error) => {
+      if (error instanceof UnexpectedChanges) return null
+      throw error
+    })
+  }
+
+  /** @throws INVALID_CREDENTIALS, alike for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED */
+  const logIn = async (login: Login, address: string): Promise<Session> => {
+    // A second try, because a simultaneous login that renews the hash changes the account too.
+    const session = (await attempt(login, address)) ?? (await attempt(login, address))
+    if (!session) throw invalidCredentials()
+    return session
+  }
+
+  return {
+    logIn,
+    /** The session as it stands at this moment; null when it has ended or expired. */
+    find: async (id: string): Promise<Session | null> => {
+      const [row] = await db.read(readSession(id, clock()))
+      return row ? toSession(row) : null
+    },
+    end: async (id: string) => {
+      await db.write([endSession(id)])
+    }
+  }
+}
+export type SessionService = ReturnType<typeof createSessionService>

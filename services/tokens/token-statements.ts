@@ -1,0 +1,58 @@
+import type { NewToken, TokenChanges } from '../../schemas/token.ts'
+import type { Statement } from '../sql/statement.ts'
+
+export const listTokens: Statement = { sql: 'SELECT * FROM _rowhouse_tokens ORDER BY id', params: [] }
+
+const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
+
+/** What is kept of a secret. */
+interface Trace {
+  readonly digest: string
+  readonly tokenPrefix: string
+}
+
+export const insertToken = (
+  { digest, tokenPrefix }: Trace,
+  { name, permissions, expiresAt }: NewToken,
+  now: number
+): Statement => ({
+  sql: `INSERT INTO _rowhouse_tokens
+    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at)
+    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?) RETURNING *`,
+  params: [name, digest, tokenPrefix, JSON.stringify(permissions), toInteger(expiresAt), BigInt(now), BigInt(now)]
+})
+
+export const updateToken = (
+  id: number,
+  { name, permissions, isActive, expiresAt }: TokenChanges,
+  now: number
+): Statement => ({
+  sql: `UPDATE _rowhouse_tokens SET
+    name = coalesce(?, name),
+    permissions = coalesce(?, permissions),
+    is_active = coalesce(?, is_active),
+    expires_at = iif(?, ?, expires_at),
+    updated_at = max(?, updated_at + 1)
+    WHERE id = ? RETURNING *`,
+  params: [
+    name ?? null,
+    permissions ? JSON.stringify(permissions) : null,
+    toInteger(isActive),
+    toInteger(expiresAt !== undefined),
+    toInteger(expiresAt),
+    BigInt(now),
+    BigInt(id)
+  ]
+})
+
+/** One statement however many tokens were used, so that the unit stays short. */
+export const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
+  sql: `UPDATE _rowhouse_tokens SET last_used_at = use.value ->> 1
+    FROM temp.json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,
+  params: [JSON.stringify(uses)]
+})
+
+export const deleteToken = (id: number): Statement => ({
+  sql: 'DELETE FROM _rowhouse_tokens WHERE id = ?',
+  params: [BigInt(id)]
+})

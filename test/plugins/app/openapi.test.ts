@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import t from 'tap'
+import { errorCatalogue, statusOf } from '../../../schemas/error.ts'
+import { startApp } from '../../helpers.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly object[]
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[]
+  readonly responses: Readonly<Record<string, object>>
+}
+
+const app = await startApp(t)
+const answer = await app.inject('/openapi.json')
+const document = answer.json()
+
+const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ call: `${method.toUpperCase()} ${path}`, path, operation }))
+)
+
+/** Every reference in a value. */
+const referencesIn = (value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => (key === '$ref' ? [String(item)] : referencesIn(item)))
+}
+
+const follow = (reference: string) =>
+  reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
+
+t.test('GET /openapi.json answers with an OpenAPI 3.1 document of this version', async (t) => {
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  t.match(document, { openapi: '3.1.0', info: { title: 'Rowhouse' } })
+  t.equal(document.info.version, JSON.parse(readFileSync('package.json', 'utf8')).version)
+  t.equal((await app.inject('/openapi.json')).body, answer.body, 'the same each time')
+})
+
+t.test('every call of the specification is in it', async (t) => {
+  const specified = `
+    POST /auth/login, GET /auth/me, PUT /auth/password, POST /auth/logout,
+    GET /admin/tables, GET /admin/tables/{id}, POST /admin/tables/import, POST /admin/tables, PUT /admin/tables/{id},
+    POST /admin/tables/{id}/refresh, DELETE /admin/tables/{id},
+    GET /admin/tables/{id}/data, GET /admin/tables/{id}/export, GET /admin/tables/{id}/data/{pk},
+    POST /admin/tables/{id}/data, PUT /admin/tables/{id}/data/{pk}, DELETE /admin/tables/{id}/data/{pk},
+    GET /admin/tokens, POST /admin/tokens, PUT /admin/tokens/{id}, DELETE /admin/tokens/{id},
+    GET /admin/admins, POST /admin/admins, PUT /admin/admins/{id}, DELETE /admin/admins/{id},
+    GET /data/{table}, GET /data/{table}/schema, GET /data/{table}/records/{pk}, POST /data/{table}/records,
+    PUT /data/{table}/records/{pk}, DELETE /data/{table}/records/{pk}, POST /data/{table}/incr,
+    POST /data/_schema/tables, POST /data/_schema/tables/{table}/fields`
+  const documented = new Set(operations.map(({ call }) => call))
+  for (const call of specified.split(',').map((one) => one.trim())) t.ok(documented.has(call), call)
+})
+
+const NEEDS_NONE = ['logIn', 'isAlive', 'isReady', 'readOpenapi']
+
+t.test('every operation has a name of its own, a known tag, a summary, a success and a credential', async (t) => {
+  const tags = new Set(document.tags.map(({ name }: { name: string }) => name))
+  const schemes = Object.keys(document.components.securitySchemes)
+  t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
+  for (const { call, operation } of operations) {
+    t.match(operation.operationId, /^[a-z][A-Za-z]+$/, call)
+    t.ok(operation.tags.length === 1 && tags.has(operation.tags[0]), `${call} has one tag of the list`)
+    t.ok(operation.summary, `${call} has a summary`)
+    t.ok(operation.responses[200], `${call} can succeed`)
+    const credentials = operation.security.flatMap((one) => Object.keys(one))
+    if (NEEDS_NONE.includes(operation.operationId)) t.strictSame(credentials, [], call)
+    else t.ok(credentials.length === 1 && schemes.includes(String(credentials[0])), `${call} takes a known credential`)
+  }
+})
+
+t.test('every part of a path is described', async (t) => {
+  for (const { call, path, operation } of operations) {
+    const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)
+    t.same(inPath.sort(), (path.match(/\{\w+\}/g) ?? []).sort(), call)
+  }
+})
+
+t.test('every reference leads somewhere, by a readable name', async (t) => {
+  const references = new Set(referencesIn(document))
+  t.ok(references.has('#/components/schemas/Table'))
+  for (const reference of references) {
+    t.match(reference, /^#\/components\/(schemas|responses)\/[A-Z][A-Za-z]+$/)
+    t.type(follow(reference), 'object', reference)
+  }
+  t.notMatch(answer.body, /"\$id"|def-\d/)
+})
+
+t.test('every error code is explained with the status that it comes with', async (t) => {
+  for (const [code, { kind }] of Object.entries(errorCatalogue)) {
+    t.ok(document.components.schemas.Error.properties.error.properties.code.enum.includes(code), code)
+    const response = String(STATUS_CODES[statusOf[kind]]).replaceAll(/\W/g, '')
+    t.match(document.components.responses[response].description, `\`${code}\``)
+  }
+  t.match(document.components.responses.TooManyRequests.headers, { 'Retry-After': {} })
+})
+
+t.test('GET /docs shows it under a policy that lets in nothing but our own files', async (t) => {
+  const page = await app.inject('/docs')
+  t.equal(page.statusCode, 200)
+  t.match(page.body, '<title>Rowhouse API</title>')
+  t.notMatch(page.body, /<script>|<style|style=|https?:/, 'nothing inline, nothing from elsewhere')
+  const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => String(file))
+  t.ok(files.length > 4)
+  for (const file of ['/docs', ...files]) {
+    const res = await app.inject(file)
+    t.equal(res.statusCode, 200, file)
+    t.match(res.headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self';/)
+    t.equal(res.headers['x-content-type-options'], 'nosniff')
+  }
+  t.strictSame((await app.inject('/docs/json')).json(), document)
+  const missing = await app.inject('/docs/static/missing.js')
+  t.equal(missing.statusCode, 404)
+  t.match(missing.json(), { success: false, error: { code: 'ROUTE_NOT_FOUND' } })
+})

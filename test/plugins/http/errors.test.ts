@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import errors, { onClientError } from '../../../plugins/http/errors.ts'
+
+/** A connection, seen from both of its ends. */
+const openConnection = async (t: Test) => {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  t.teardown(() => {
+    client.destroy()
+    socket.destroy()
+    server.close()
+  })
+  return { client, socket }
+}
+
+const fault = (code: string) => Object.assign(new Error('a fault of the client'), { code })
+
+t.test('what Fastify finds wrong with a request is the caller’s fault, also under a code that is new', async (t) => {
+  const app = Fastify({ logger: false })
+  await app.register(errors)
+  const thrown: [object, number, string][] = [
+    [{ code: 'FST_ERR_NEW', statusCode: 422 }, 400, 'MALFORMED_REQUEST'],
+    [{ code: 'FST_ERR_NEW', statusCode: 500 }, 500, 'INTERNAL_ERROR'],
+    [{ code: 'FST_ERR_NEW' }, 500, 'INTERNAL_ERROR'],
+    [{ expose: true, statusCode: 403 }, 400, 'MALFORMED_REQUEST'],
+    [{ expose: true, statusCode: 500 }, 500, 'INTERNAL_ERROR'],
+    [{ code: 'EACCES', statusCode: 400 }, 500, 'INTERNAL_ERROR']
+  ]
+  for (const [index, [properties]] of thrown.entries())
+    app.get(`/${index}`, async () => {
+      throw Object.assign(new Error('thrown'), properties)
+    })
+  for (const [index, [, status, code]] of thrown.entries()) {
+    const answer = await app.inject(`/${index}`)
+    t.equal(answer.statusCode, status)
+    t.match(answer.json(), { success: false, error: { code } })
+  }
+})
+
+t.test('bytes that never became a request get the failure envelope too', async (t) => {
+  const expected: [string, string, string][] = [
+    ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'REQUEST_TIMEOUT'],
+    ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', 'HEADERS_TOO_LARGE'],
+    ['HPE_INVALID_METHOD', '400 Bad Request', 'MALFORMED_REQUEST']
+  ]
+  for (const [code, status, answered] of expected) {
+    const { client, socket } = await openConnection(t)
+    onClientError(fault(code), socket)
+    const [head = '', body = ''] = (await text(client)).split('\r\n\r\n')
+    t.match(head, `HTTP/1.1 ${status}\r\n`)
+    t.match(head, /^connection: close$/m)
+    t.match(head, /^cache-control: private, no-store$/m)
+    t.match(head, `content-length: ${Buffer.byteLength(body)}`)
+    t.match(JSON.parse(body), { success: false, error: { code: answered, requestId: 'none' } })
+  }
+})
+
+t.test('a connection that was answered so is closed, though its client keeps its side open', async (t) => {
+  const { client, socket } = await openConnection(t)
+  const closed = once(socket, 'close')
+  onClientError(fault('ERR_HTTP_REQUEST_TIMEOUT'), socket)
+  t.match(await text(client), /^HTTP\/1.1 408 /)
+  await closed
+  t.ok(socket.destroyed)
+})
+
+t.test('a connection that is gone is dropped without an answer', async (t) => {
+  const { client, socket } = await openConnection(t)
+  onClientError(fault('ECONNRESET'), socket)
+  t.equal(await text(client), '')
+  t.ok(socket.destroyed)
+
+  const other = await openConnection(t)
+  other.socket.end()
+  onClientError(fault('HPE_INVALID_METHOD'), other.socket)
+  t.equal(await text(other.client), '')
+  t.ok(other.socket.destroyed)
+})

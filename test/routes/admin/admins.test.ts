@@ -1,0 +1,204 @@
+import { EventEmitter, once } from 'node:events'
+import t from 'tap'
+import { type VerifyPassword, verifyPassword } from '../../../services/accounts/passwords.ts'
+import { logIn, PASSWORD, startApp } from '../../helpers.ts'
+import { createAdmin, createTestClock, loginRequest } from '../../session-app.ts'
+
+const SUCCESS = { success: true, data: { success: true } }
+
+t.test('/admin/admins', async (t) => {
+  const { clock } = createTestClock()
+  const app = await startApp(t, { clock })
+  const headers = await logIn(app)
+  const ada = await createAdmin(app, headers, 'ada')
+  const request = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
+    app.inject({ method, url: `/admin/admins${path}`, headers, ...(payload && { payload }) })
+  const create = (changes: object) =>
+    request('POST', '', { name: 'somebody', nickname: 'Some', password: PASSWORD, ...changes })
+
+  t.test('GET lists the administrators, with exactly the documented fields', async (t) => {
+    const response = await request('GET', '')
+    t.equal(response.statusCode, 200)
+    const times = { created_at: clock(), updated_at: clock() }
+    t.same(response.json(), {
+      success: true,
+      data: [
+        { id: 1, name: 'admin', nickname: 'admin', must_change_password: 1, ...times },
+        { id: 2, name: 'ada', nickname: 'ADA', must_change_password: 1, ...times }
+      ]
+    })
+  })
+
+  t.test('POST creates an administrator who must change the password, and never shows it', async (t) => {
+    const response = await create({ name: 'Bob ünder 日本', nickname: '' })
+    t.equal(response.statusCode, 200)
+    const { data } = response.json()
+    t.same(response.json(), {
+      success: true,
+      data: {
+        id: 3,
+        name: 'Bob ünder 日本',
+        nickname: '',
+        must_change_password: 1,
+        created_at: clock(),
+        updated_at: clock()
+      }
+    })
+    const login = await app.inject(loginRequest({ name: data.name }))
+    t.match(login.json(), { success: true, data: { admin: { id: 3 }, mustChangePassword: true } })
+  })
+
+  t.test('POST refuses a name that is taken, in whatever case', async (t) => {
+    const response = await create({ name: 'ADA' })
+    t.equal(response.statusCode, 409)
+    t.match(response.json(), { success: false, error: { code: 'ADMIN_EXISTS' } })
+  })
+
+  t.test('POST takes the longest name, nickname and password', async (t) => {
+    const response = await create({ name: 'x'.repeat(100), nickname: 'y'.repeat(200), password: 'z'.repeat(256) })
+    t.equal(response.statusCode, 200)
+    t.match(response.json(), { success: true, data: { name: 'x'.repeat(100) } })
+  })
+
+  const malformed: Record<string, object> = {
+    'an empty name': { name: '' },
+    'a name of 101 characters': { name: 'x'.repeat(101) },
+    'a name with a line break': { name: 'a\nb' },
+    'a name that turns the text around': { name: 'a\u202eb' },
+    'a nickname of 201 characters': { nickname: 'x'.repeat(201) },
+    'a nickname of null': { nickname: null },
+    'a password of 7 characters': { password: '1234567' },
+    'a password of 257 characters': { password: 'x'.repeat(257) },
+    'a number for a password': { password: 12345678 },
+    'no password': { password: undefined },
+    'an unknown key': { must_change_password: 0 }
+  }
+  for (const [fault, changes] of Object.entries(malformed)) {
+    t.test(`POST refuses ${fault}`, async (t) => {
+      const before = (await request('GET', '')).json()
+      const response = await create({ name: 'new', ...changes })
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+      t.same((await request('GET', '')).json(), before)
+    })
+  }
+
+  t.test('PUT changes a nickname', async (t) => {
+    const response = await request('PUT', '/2', { nickname: 'Countess' })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    const listed = (await request('GET', '')).json().data[1]
+    t.match(listed, { nickname: 'Countess' })
+    t.ok(listed.updated_at > ada.updated_at)
+  })
+
+  t.test('PUT sets the password of another administrator and ends the sessions', async (t) => {
+    const session = await logIn(app, 'ada')
+    const response = await request('PUT', '/2', { password: 'set by another' })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    t.equal((await app.inject({ url: '/auth/me', headers: session })).statusCode, 401)
+    t.equal((await app.inject(loginRequest({ name: 'ada' }))).statusCode, 401)
+    const login = await app.inject(loginRequest({ name: 'ada', password: 'set by another' }))
+    t.match(login.json(), { success: true, data: { mustChangePassword: true } })
+  })
+
+  t.test('PUT refuses one’s own password, and points to where it is changed', async (t) => {
+    const response = await request('PUT', '/1', { password: 'battery staple' })
+    t.equal(response.statusCode, 403)
+    t.match(response.json(), { success: false, error: { code: 'OWN_PASSWORD', hint: /PUT \/auth\/password/ } })
+    t.equal((await app.inject(loginRequest())).statusCode, 200)
+  })
+
+  t.test('PUT changes one’s own nickname', async (t) => {
+    const response = await request('PUT', '/1', { nickname: 'Root' })
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+  })
+
+  t.test('PUT refuses nothing to change, and what cannot be changed', async (t) => {
+    for (const payload of [{}, { name: 'other' }, { nickname: null }, { password: '1234567' }]) {
+      const response = await request('PUT', '/2', payload)
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+    }
+  })
+
+  t.test('PUT and DELETE know no administrator who does not exist', async (t) => {
+    for (const response of [await request('PUT', '/999', { nickname: 'x' }), await request('DELETE', '/999')]) {
+      t.equal(response.statusCode, 404)
+      t.match(response.json(), { success: false, error: { code: 'ADMIN_NOT_FOUND' } })
+    }
+  })
+
+  t.test('PUT and DELETE take no other spelling of an id', async (t) => {
+    for (const id of ['02', '0', '-1', '2.0', '1e1', 'ada', '9999999999']) {
+      for (const response of [await request('PUT', `/${id}`, { nickname: 'x' }), await request('DELETE', `/${id}`)]) {
+        t.equal(response.statusCode, 400)
+        t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path: '/id' }] } })
+      }
+    }
+  })
+
+  t.test('DELETE removes an administrator', async (t) => {
+    const response = await request('DELETE', '/2')
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    const remaining: { id: number }[] = (await request('GET', '')).json().data
+    t.equal(
+      remaining.some(({ id }) => id === 2),
+      false
+    )
+  })
+
+  t.test('DELETE refuses the last administrator', async (t) => {
+    const others: { id: number }[] = (await request('GET', '')).json().data.slice(1)
+    for (const { id } of others) t.equal((await request('DELETE', `/${id}`)).statusCode, 200)
+    const response = await request('DELETE', '/1')
+    t.equal(response.statusCode, 409)
+    t.match(response.json(), { success: false, error: { code: 'LAST_ADMIN' } })
+    t.equal((await request('GET', '')).statusCode, 200)
+  })
+})
+
+t.test('a request whose administrator is deleted while its password waits to be hashed', async (t) => {
+  const queue = new EventEmitter()
+  const verifyInTurn: VerifyPassword = async (stored, password) => {
+    if (password === 'held') {
+      queue.emit('held')
+      await once(queue, 'released')
+    }
+    return verifyPassword(stored, password)
+  }
+  const app = await startApp(t, { verifyPassword: verifyInTurn })
+  const root = await logIn(app)
+  await createAdmin(app, root, 'stays')
+  const { id } = await createAdmin(app, root, 'leaves')
+  const [stays, leaves] = [await logIn(app, 'stays'), await logIn(app, 'leaves')]
+  const listed = async () => (await app.inject({ url: '/admin/admins', headers: root })).json().data
+  const before = await listed()
+
+  const isHeld = once(queue, 'held')
+  const held = app.inject(loginRequest({ password: 'held' }))
+  await isHeld
+  const send = (headers: { cookie: string }, method: 'POST' | 'PUT', path: string, payload: object) =>
+    app.inject({ method, url: `/admin/admins${path}`, headers, payload })
+  const waiting = [
+    send(leaves, 'POST', '', { name: 'back door', nickname: '', password: PASSWORD }),
+    send(leaves, 'PUT', '/1', { password: 'taken over' }),
+    send(stays, 'POST', '', { name: 'newcomer', nickname: '', password: PASSWORD })
+  ]
+  const deleted = await app.inject({ method: 'DELETE', url: `/admin/admins/${id}`, headers: root })
+  t.equal(deleted.statusCode, 200)
+  queue.emit('released')
+  await held
+  const [created, reset, twin] = await Promise.all(waiting)
+  for (const response of [created, reset]) {
+    t.equal(response?.statusCode, 401)
+    t.match(response?.json(), { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } })
+  }
+  t.equal(twin?.statusCode, 200, 'one whose session is alive is carried out')
+  const remaining = before.filter((admin: { id: number }) => admin.id !== id)
+  t.strictSame(await listed(), [...remaining, twin?.json().data])
+  t.equal((await app.inject(loginRequest())).statusCode, 200, 'the password is what it was')
+})

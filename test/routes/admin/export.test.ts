@@ -1,0 +1,349 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { NewField } from '../../../schemas/table.ts'
+import { parseCsv } from '../../csv.ts'
+import {
+  asAdmin,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  logIn,
+  PASSWORD,
+  startApp,
+  type TestResponse
+} from '../../helpers.ts'
+
+interface Uneven {
+  readonly id: number
+  readonly s: string
+}
+
+const theirs = createDatabase(
+  t,
+  `CREATE TABLE "odd*; (name')/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
+   CREATE TABLE mixed (k TEXT PRIMARY KEY, n INTEGER, r REAL, b BLOB, f BOOLEAN) WITHOUT ROWID;
+   INSERT INTO mixed VALUES ('b', 9223372036854775807, 1e999, x'00ff', 1), ('a', 'text', -0.5, 'text', 7), ('c', NULL, NULL, NULL, 0);
+   CREATE TABLE bytes (id INTEGER PRIMARY KEY, b BLOB);
+   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)
+     INSERT INTO bytes SELECT i + 1, unhex(printf('%02x0102', i)) FROM n;
+   INSERT INTO bytes VALUES (257, x''), (258, x'f8');
+   CREATE TABLE nullable_key (k TEXT PRIMARY KEY, v INTEGER);
+   INSERT INTO nullable_key VALUES (NULL, 1), (NULL, 2), ('x', 3);`
+)
+const time = Date.parse('2026-03-01T12:34:56.789Z')
+const app = await startApp(t, { env: { DATABASE: theirs, MAX_PAGE_SIZE: '100' }, clock: () => time })
+const admin = await asAdmin(app)
+
+const exported = (id: number, query = '') => admin.get(`/admin/tables/${id}/export${query}`)
+const lines = async (id: number, query = '') => (await exported(id, query)).body.split('\r\n')
+
+const fields: NewField[] = [
+  { name: 's', jsonType: 'string' },
+  { name: 'i', jsonType: 'integer' },
+  { name: 'n', jsonType: 'number' },
+  { name: 'b', jsonType: 'boolean' },
+  { name: 'o', jsonType: 'object' }
+]
+const people = await createTable(admin, { name: 'people', fields })
+const create = (body: object) => admin.post(`/admin/tables/${people.id}/data`, body)
+
+t.test('an empty table is a header line', async (t) => {
+  const answer = await exported(people.id)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.body, '"id","s","i","n","b","o"\r\n')
+  t.match(answer.headers, {
+    'content-type': /^text\/csv; charset=utf-8/,
+    'content-disposition': /^attachment; filename="people-20260301T123456Z\.csv"/
+  })
+})
+
+t.test('a record is a line: text quoted, numbers bare, null an empty cell', async (t) => {
+  await create({ s: 'plain', i: -5, n: 0.1, b: true, o: { a: [1] } })
+  await create({ s: '', i: '9007199254740993', n: 1e21, b: false })
+  await create({ s: 'a "quote", a\r\nline, ü 😀' })
+  t.strictSame(await lines(people.id), [
+    '"id","s","i","n","b","o"',
+    '1,"plain",-5,0.1,true,"{""a"":[1]}"',
+    '2,"",9007199254740993,1.0e+21,false,',
+    '3,"a ""quote"", a',
+    'line, ü 😀",,,,',
+    ''
+  ])
+  const rows = await parseCsv((await exported(people.id)).body)
+  t.strictSame(rows[3], ['3', 'a "quote", a\r\nline, ü 😀', '', '', '', ''])
+  t.equal(Number(rows[2]?.[3]), 1e21)
+})
+
+t.test('text that a spreadsheet would run is disarmed, numbers never', async (t) => {
+  const { id } = await createTable(admin, { name: 'formulas', fields: fields.slice(0, 2) })
+  const dangerous = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    '  =1',
+    '\n=1',
+    '\u00a0=1',
+    ' \u000b@x',
+    '\u3000=1',
+    '\u2003+1',
+    '\ufeff-1',
+    '\u2028\u200b@',
+    '＝1',
+    ' ＋1',
+    '－1',
+    '＠a'
+  ]
+  const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=', 'ü=', '。=']
+  for (const s of [...dangerous, ...harmless]) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
+  const cells = async (query: string) => (await parseCsv((await exported(id, query)).body)).slice(1).map(([, s]) => s)
+  t.strictSame(await cells(''), [...dangerous.map((s) => `'${s}`), ...harmless])
+  t.strictSame(await cells('?escape=true'), [...dangerous.map((s) => `'${s}`), ...harmless])
+  t.strictSame(await cells('?escape=false'), [...dangerous, ...harmless])
+  t.match((await lines(id))[1], /,-1$/)
+})
+
+t.test('a BLOB is its base64, guarded where that begins with a plus', async (t) => {
+  const { id } = dataOf(await admin.post('/admin/tables/import', { name: 'bytes' }))
+  const first = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte, 1, 2]))
+  const texts = [...first, Buffer.from([]), Buffer.from([0xf8])].map((bytes) => bytes.toString('base64'))
+  const cells = async (query: string) => (await lines(id, query)).slice(1, -1).map((line) => line.replace(/^\d+,/, ''))
+  t.strictSame(
+    await cells('?escape=false'),
+    texts.map((text) => `"${text}"`)
+  )
+  t.strictSame(
+    await cells(''),
+    texts.map((text) => (text.startsWith('+') ? `"'${text}"` : `"${text}"`))
+  )
+  t.equal(texts.filter((text) => text.startsWith('+')).length, 5)
+})
+
+t.test('a byte order mark comes first when it is asked for', async (t) => {
+  const bytes = (await exported(people.id, '?bom=true')).rawPayload
+  t.strictSame([...bytes.subarray(0, 4)], [0xef, 0xbb, 0xbf, 0x22])
+  t.equal((await exported(people.id, '?bom=false')).rawPayload[0], 0x22)
+})
+
+t.test('an export', async (t) => {
+  const { id } = await createTable(admin, { name: 'many', fields: fields.slice(0, 2) })
+  const url = `/admin/tables/${id}/data`
+  const created = Array.from({ length: 250 }, (_, index) => admin.post(url, { s: `row ${index % 10}`, i: index }))
+  await Promise.all(created)
+  const ids = async (query = '') =>
+    (await parseCsv((await exported(id, query)).body)).slice(1).map(([key]) => Number(key))
+  const listed = async (query: string) =>
+    dataOf(await admin.get(`${url}?${query}`)).rows.map((row: { id: number }) => row.id)
+  const everyId = Array.from({ length: 250 }, (_, index) => index + 1)
+
+  t.test('has all rows unless pages are asked for', async (t) => {
+    t.strictSame(await ids(), everyId)
+    t.strictSame(await ids('?order=-id'), everyId.toReversed())
+    t.strictSame(await ids('?page=2'), await listed('page=2'))
+    t.strictSame(await ids('?size=7'), await listed('size=7'))
+    t.strictSame(
+      await ids('?page=3&size=500&order=-i'),
+      await listed('page=3&size=500&order=-i'),
+      'clamped like a list'
+    )
+    t.strictSame(await ids('?page=99'), [])
+  })
+  t.test('is sorted and filtered like a list', async (t) => {
+    t.strictSame(await ids('?order=s,-id&page=1&size=100'), await listed('order=s,-id&size=100'))
+    const rows = dataOf(await admin.get(`${url}?q=row 3&size=100&order=-i`)).rows
+    t.equal(rows.length, 25)
+    t.strictSame(
+      await ids('?q=row 3&order=-i'),
+      rows.map((row: { id: number }) => row.id)
+    )
+    t.strictSame(await ids('?q=nothing'), [])
+    t.equal((await ids('?order=s')).length, 250)
+  })
+  t.test('refuses what a list refuses', async (t) => {
+    expectError(t, await exported(id, '?order=nothing'), 400, 'VALIDATION_FAILED', '/order')
+    expectError(t, await exported(id, '?page=0'), 400, 'VALIDATION_FAILED', '/page')
+    expectError(t, await exported(id, '?bom=1'), 400, 'VALIDATION_FAILED', '/bom')
+    expectError(t, await exported(id, '?escape='), 400, 'VALIDATION_FAILED', '/escape')
+    expectError(t, await exported(id, '?format=csv'), 400, 'VALIDATION_FAILED', '/format')
+    expectError(t, await exported(id, `?q=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', '/q')
+    expectError(t, await exported(999), 404, 'TABLE_NOT_FOUND')
+    expectError(t, await app.inject(`/admin/tables/${id}/export`), 401, 'AUTHENTICATION_REQUIRED')
+  })
+  t.test('walks along keys at the ends of 64 bits', async (t) => {
+    await admin.post(url, { id: '9223372036854775807' })
+    await admin.post(url, { id: '-9223372036854775808' })
+    t.equal((await ids()).length, 252)
+    t.equal((await ids('?order=-id')).length, 252)
+  })
+})
+
+t.test('an imported table is exported as it is stored', async (t) => {
+  const { id } = await importTable(admin, 'mixed')
+  t.strictSame(await lines(id), [
+    '"k","n","r","b","f"',
+    '"a","text",-0.5,"text",7',
+    '"b",9223372036854775807,,"AP8=",true',
+    '"c",,,,false',
+    ''
+  ])
+  t.equal((await lines(id, '?order=-n')).length, 5)
+})
+
+t.test('rows whose declared key is null are exported too', async (t) => {
+  const { id } = await importTable(admin, 'nullable_key')
+  t.strictSame((await lines(id)).sort(), ['', '"k","v"', '"x",3', ',1', ',2'].sort())
+})
+
+t.test('odd names of tables and columns leave whole', async (t) => {
+  const { id } = await importTable(admin, "odd*; (name')/ü")
+  const answer = await exported(id)
+  t.equal(answer.body, `"id","'=danger","a,b"\r\n`)
+  t.equal((await exported(id, '?escape=false')).body, '"id","=danger","a,b"\r\n')
+  t.equal(
+    answer.headers['content-disposition'],
+    `attachment; filename="odd*; (name')__-20260301T123456Z.csv"; filename*=UTF-8''odd%2A%3B%20%28name%27%29%2F%C3%BC-20260301T123456Z.csv`
+  )
+})
+
+/** More than the buffers between a service and a client that does not read hold. */
+const createWide = (t: Test) =>
+  createDatabase(
+    t,
+    `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+       INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
+     CREATE TABLE small (id INTEGER PRIMARY KEY, s TEXT);`
+  )
+
+t.test('an export to a client that reads slowly is whole, whatever the sizes of its steps', async (t) => {
+  const file = createDatabase(
+    t,
+    `CREATE TABLE uneven (id INTEGER PRIMARY KEY, s TEXT);
+     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+     INSERT INTO uneven SELECT i, printf('%.*c', CASE WHEN i % 1000 < 8 THEN 300000 WHEN i % 1000 < 10 THEN 2000000 ELSE i % 200 END, char(97 + i % 26)) FROM n;`
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'uneven')
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  const download = async (query: string) => {
+    const [answer] = await once(
+      get(`${address}/admin/tables/${id}/export${query}`, { headers: admin.headers }),
+      'response'
+    )
+    const sum = createHash('sha256')
+    for await (const chunk of answer as IncomingMessage) {
+      sum.update(chunk)
+      await wait(1)
+    }
+    return sum.digest('hex')
+  }
+  const db = new BetterSqlite3(file, { readonly: true })
+  t.teardown(() => db.close())
+  const expected = (order: string) => {
+    const sum = createHash('sha256').update('"id","s"\r\n')
+    for (const { id, s } of db.prepare(`SELECT id, s FROM uneven ORDER BY ${order}`).iterate() as Iterable<Uneven>)
+      sum.update(`${id},"${s}"\r\n`)
+    return sum.digest('hex')
+  }
+  t.equal(await download(''), expected('id'))
+  t.equal(await download('?order=s'), expected('s, id'))
+})
+
+t.test('an export that nobody reads', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
+  const admin = await asAdmin(app)
+  const [{ id }, small] = [await importTable(admin, 'wide'), await importTable(admin, 'small')]
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  const sorted = () => admin.get(`/admin/tables/${small.id}/export?order=s`)
+
+  /** An export that holds a reader, answered to a client that has read nothing but its head. */
+  const stall = async () => {
+    const served = once(app.server, 'request')
+    const request = get(`${address}/admin/tables/${id}/export?order=s`, { headers: admin.headers })
+    const [[, response], [answer]] = await Promise.all([served, once(request, 'response')])
+    return { response: response as ServerResponse, answer: answer as IncomingMessage }
+  }
+  const released = async (): Promise<TestResponse> => {
+    const answer = await sorted()
+    if (answer.statusCode !== 503) return answer
+    await setImmediate()
+    return released()
+  }
+
+  await t.test('HEAD gives the head of an export, and keeps no reader', async (t) => {
+    for (const attempt of [1, 2, 3, 4]) {
+      const { statusCode, headers, body } = await app.inject({
+        method: 'HEAD',
+        url: `/admin/tables/${id}/export?order=s`,
+        headers: admin.headers
+      })
+      t.equal(statusCode, 200, `the reader of ${attempt} is free again`)
+      t.match(headers['content-disposition'], /wide-.*csv/)
+      t.equal(body, '')
+    }
+  })
+
+  const [first, second] = [await stall(), await stall()]
+  t.test('a client that stops reading holds one of two readers', async (t) => {
+    const answer = await sorted()
+    expectError(t, answer, 503, 'OVERLOADED')
+    t.match(answer.headers['retry-after'], /^\d+$/)
+    t.equal((await admin.get(`/admin/tables/${small.id}/export`)).statusCode, 200, 'an unsorted export needs none')
+  })
+  t.test('it loses its export after a while, and gives the reader back', async (t) => {
+    const closed = once(first.response, 'close')
+    first.response.socket?.emit('timeout')
+    await closed
+    t.notOk(first.response.writableFinished, 'cut short')
+    t.equal((await released()).statusCode, 200)
+  })
+  t.test('it gives the reader back when it goes', async (t) => {
+    const third = await stall()
+    expectError(t, await sorted(), 503, 'OVERLOADED')
+    for (const { answer } of [second, third]) answer.destroy()
+    t.equal((await released()).statusCode, 200)
+  })
+})
+
+t.test('an export goes on as long as the session of its administrator', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'wide')
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  /** The last bytes of an export that is read on once something else has been done; `whole` says whether it ended well. */
+  const exportAround = async (name: string, query: string, meanwhile: () => Promise<unknown>) => {
+    const headers = await logIn(app, name)
+    const request = get(`${address}/admin/tables/${id}/export${query}`, { headers })
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    t.equal(answer.statusCode, 200)
+    await meanwhile()
+    let last = ''
+    try {
+      for await (const chunk of answer) last = String(chunk)
+    } catch {
+      return { last, whole: false }
+    }
+    return { last, whole: true }
+  }
+
+  for (const query of ['', '?order=-s']) {
+    const name = `leaves${query}`
+    const made = dataOf(await admin.post('/admin/admins', { name, nickname: '', password: PASSWORD }))
+    const cut = await exportAround(name, query, () => admin.delete(`/admin/admins/${made.id}`))
+    t.equal(cut.whole, false, `cut short: ${query}`)
+    const twin = await exportAround('admin', query, () => admin.get('/admin/admins'))
+    t.ok(twin.whole, `whole while the session lasts: ${query}`)
+    t.match(twin.last, query === '?order=-s' ? /0001"\r\n$/ : /20000"\r\n$/)
+  }
+})

@@ -1,0 +1,614 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t from 'tap'
+import type { NewField, Table } from '../../../schemas/table.ts'
+import {
+  asAdmin,
+  asToken,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectData,
+  expectDone,
+  expectError,
+  importTable,
+  plainField,
+  startApp
+} from '../../helpers.ts'
+
+const theirs = createDatabase(
+  t,
+  `CREATE TABLE people (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     full_name NVARCHAR(40) NOT NULL DEFAULT 'nobody',
+     born DATE,
+     seen DATETIME DEFAULT CURRENT_TIMESTAMP,
+     is_member BOOLEAN NOT NULL DEFAULT 1,
+     height DOUBLE DEFAULT 1.5,
+     balance NUMERIC(10, 2),
+     photo BLOB,
+     anything,
+     initials TEXT GENERATED ALWAYS AS (substr(full_name, 1, 1)) VIRTUAL
+   );
+   INSERT INTO people (full_name) VALUES ('Ann'), ('Bob');
+   CREATE TABLE membership (person INTEGER, club TEXT, since INTEGER, PRIMARY KEY (club, person)) WITHOUT ROWID;
+   CREATE TABLE log (line TEXT);
+   CREATE TABLE plain_key (n INTEGER PRIMARY KEY, "autoincrement" TEXT);
+   CREATE TABLE "odd ""name"", with 'quotes'" ("the key" TEXT PRIMARY KEY, "select" INTEGER, "" TEXT);
+   CREATE TABLE hidden_rowid (rowid TEXT, _rowid_ TEXT, oid TEXT);
+   CREATE TABLE passing (id INTEGER PRIMARY KEY, kept TEXT, widened INTEGER);
+   CREATE TABLE doomed (id INTEGER PRIMARY KEY);
+   CREATE VIEW people_view AS SELECT * FROM people;
+   CREATE INDEX people_by_name ON people (full_name);
+   CREATE VIRTUAL TABLE texts USING fts5 (body);`
+)
+
+const onTheirFile = (sql: string) => {
+  const db = new BetterSqlite3(theirs)
+  db.exec(sql)
+  db.close()
+}
+
+let time = Date.parse('2026-03-01T12:00:00Z')
+const app = await startApp(t, { env: { DATABASE: theirs }, clock: () => time })
+const admin = await asAdmin(app)
+const token = await asToken(app, admin)
+
+const key = { isPrimary: true, isAutoIncrement: true }
+const fieldNames = ({ fields }: Table) => fields.map(({ name }) => name)
+const declare = (name: string, ...fields: readonly object[]) => admin.post('/admin/tables', { name, label: '', fields })
+
+t.test('a created table comes back as it was declared, the rest by default', async (t) => {
+  const answer = await admin.post('/admin/tables', {
+    name: 'cats',
+    label: 'Cats',
+    fields: [
+      { name: 'id', jsonType: 'integer', isPrimary: true, isAutoIncrement: true },
+      { name: 'name', jsonType: 'string' },
+      { name: 'weight', jsonType: 'number' },
+      { name: 'lives', jsonType: 'integer' }
+    ],
+    note: 'of the house'
+  })
+  const { id } = dataOf(answer)
+  expectData(t, answer, {
+    id,
+    name: 'cats',
+    label: 'Cats',
+    primaryKey: 'id',
+    fields: [
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
+      plainField('name', 'string', 'TEXT'),
+      plainField('weight', 'number', 'REAL'),
+      plainField('lives', 'integer', 'INTEGER')
+    ],
+    isPublished: true,
+    isEditable: true,
+    note: 'of the house',
+    createdAt: time,
+    updatedAt: time
+  })
+  t.type(id, 'number')
+  expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(answer))
+})
+
+t.test('the list shows every table in the shape of the single one', async (t) => {
+  const table = await createTable(admin, { name: 'listed', fields: [{ name: 'a', jsonType: 'string' }] })
+  const list = dataOf(await admin.get('/admin/tables')) as Table[]
+  t.strictSame(
+    list.find(({ id }) => id === table.id),
+    table
+  )
+  t.equal(table.note, null)
+})
+
+t.test('every property of a field can be declared', async (t) => {
+  const fields: NewField[] = [
+    { name: 'code', jsonType: 'string', isPrimary: true, label: 'The code' },
+    { name: 'flag', jsonType: 'boolean', nullable: false, defaultValue: true },
+    { name: 'extra', jsonType: 'object', defaultValue: { a: [1] }, sqliteType: 'TEXT' },
+    { name: 'tags', jsonType: 'array', isHidden: true, isReadonly: true },
+    { name: 'size', jsonType: 'number', defaultValue: 2.5, label: '' }
+  ]
+  const table = await createTable(admin, { name: 'declared', fields })
+  t.equal(table.primaryKey, 'code')
+  t.strictSame(table.fields, [
+    { ...plainField('code', 'string', 'TEXT'), isPrimary: true, label: 'The code' },
+    { ...plainField('flag', 'boolean', 'INTEGER'), nullable: false, defaultValue: true },
+    { ...plainField('extra', 'object', 'TEXT'), defaultValue: { a: [1] } },
+    { ...plainField('tags', 'array', 'TEXT'), isHidden: true, isReadonly: true },
+    { ...plainField('size', 'number', 'REAL'), defaultValue: 2.5, label: '' }
+  ])
+  const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
+  t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same')
+})
+
+t.test('a table without a key gets one', async (t) => {
+  t.test('an id in front', async (t) => {
+    const table = await createTable(admin, { name: 'keyless', fields: [{ name: 'a', jsonType: 'string' }] })
+    t.equal(table.primaryKey, 'id')
+    t.strictSame(table.fields[0], { ...plainField('id', 'integer', 'INTEGER'), ...key })
+    t.strictSame(fieldNames(table), ['id', 'a'])
+  })
+  t.test('a declared integer id where it stands', async (t) => {
+    const fields: NewField[] = [
+      { name: 'a', jsonType: 'string' },
+      { name: 'id', jsonType: 'integer', label: 'No.' }
+    ]
+    const table = await createTable(admin, { name: 'own_id', fields })
+    t.equal(table.primaryKey, 'id')
+    t.strictSame(table.fields[1], { ...plainField('id', 'integer', 'INTEGER'), ...key, label: 'No.' })
+  })
+  t.test('but not an id of another type', async (t) => {
+    expectError(t, await declare('text_id', { name: 'id', jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0')
+    expectError(t, await declare('text_id', { name: 'ID', jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0')
+  })
+  t.test('beside an id that is no key, where another field is', async (t) => {
+    const fields: NewField[] = [
+      { name: 'id', jsonType: 'string' },
+      { name: 'n', jsonType: 'integer', isPrimary: true }
+    ]
+    const table = await createTable(admin, { name: 'other_key', fields })
+    t.equal(table.primaryKey, 'n')
+    t.equal(table.fields[1]?.isAutoIncrement, false)
+  })
+})
+
+t.test('automatic timestamps are two read-only integer fields at the end', async (t) => {
+  const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
+  const table = await createTable(admin, { name: 'timed', fields, autoTimestamps: true })
+  t.strictSame(table.fields.slice(2), [
+    { ...plainField('created_at', 'integer', 'INTEGER'), isReadonly: true },
+    { ...plainField('updated_at', 'integer', 'INTEGER'), isReadonly: true }
+  ])
+  const changed = dataOf(
+    await admin.put(`/admin/tables/${table.id}`, {
+      fields: [
+        { name: 'created_at', isReadonly: false, label: 'Born' },
+        { name: 'a', isReadonly: true }
+      ]
+    })
+  )
+  t.match(
+    changed.fields.slice(1),
+    [{ isReadonly: true }, { label: 'Born', isReadonly: true }, { isReadonly: true }],
+    'and stay so, whatever is asked'
+  )
+  const taken = {
+    name: 'timed_twice',
+    label: '',
+    autoTimestamps: true,
+    fields: [{ name: 'Created_At', jsonType: 'string' }]
+  }
+  const refusal = await admin.post('/admin/tables', taken)
+  expectError(t, refusal, 400, 'VALIDATION_FAILED', '/fields/0/name')
+  t.equal(refusal.json().error.message, "The field 'Created_At' is added by autoTimestamps.")
+  const without = await createTable(admin, { name: 'untimed', fields, autoTimestamps: false })
+  t.strictSame(fieldNames(without), ['id', 'a'])
+})
+
+t.test('any SQL keyword names a table and a field', async (t) => {
+  for (const name of ['select', 'TABLE', 'order', 'index', 'rowid', 'group', 'values', 'constructor']) {
+    const fields: NewField[] = [{ name, jsonType: 'string' }]
+    const table = await createTable(admin, { name: `${name}`, fields })
+    t.equal(table.name, name)
+    const record = dataOf(await admin.post(`/admin/tables/${table.id}/data`, { [name]: 'x' }))
+    t.strictSame(record, { id: 1, [name]: 'x' })
+  }
+})
+
+t.test('a name is refused', async (t) => {
+  const field = { name: 'a', jsonType: 'string' }
+  const odd = [
+    '',
+    '1a',
+    'a-b',
+    'a b',
+    'a"b',
+    "a'b",
+    'ä',
+    '_a',
+    '_rowhouse_admins',
+    'a'.repeat(64),
+    'a;--',
+    'a\n',
+    'a.b'
+  ]
+  for (const name of odd) {
+    t.test(`${JSON.stringify(name)} of a table`, async (t) =>
+      expectError(t, await declare(name, field), 400, 'VALIDATION_FAILED', '/name')
+    )
+    t.test(`${JSON.stringify(name)} of a field`, async (t) =>
+      expectError(t, await declare('fine', { name, jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0/name')
+    )
+  }
+  t.test('with sqlite_ in front', async (t) => {
+    expectError(t, await declare('sqlite_mine', field), 400, 'VALIDATION_FAILED', '/name')
+    expectError(t, await declare('SQLite_mine', field), 400, 'VALIDATION_FAILED', '/name')
+    t.equal((await createTable(admin, { name: 'sqlite', fields: [{ name: 'a', jsonType: 'string' }] })).name, 'sqlite')
+  })
+  t.test('where a longest one is not', async (t) => {
+    const name = 'a'.repeat(63)
+    const table = await createTable(admin, { name, fields: [{ name, jsonType: 'string' }] })
+    t.equal(table.name, name)
+  })
+})
+
+t.test('a table name is unique, ignoring case, among all that the database has', async (t) => {
+  const field = { name: 'a', jsonType: 'string' }
+  await createTable(admin, { name: 'Unique_Name', fields: [{ name: 'a', jsonType: 'string' }] })
+  for (const name of ['Unique_Name', 'unique_name']) {
+    const answer = await declare(name, field)
+    expectError(t, answer, 409, 'TABLE_EXISTS')
+  }
+  const stored = await declare('PEOPLE', field)
+  expectError(t, stored, 409, 'TABLE_EXISTS')
+  t.match(stored.json().error.hint, /import/)
+  expectError(t, await declare('people_view', field), 409, 'TABLE_EXISTS')
+  expectError(t, await declare('people_by_name', field), 409, 'TABLE_EXISTS')
+})
+
+t.test('a declaration is refused where', async (t) => {
+  const text = { name: 'a', jsonType: 'string' }
+  const cases: readonly (readonly [says: string, body: object, path: string])[] = [
+    ['there is no field', { fields: [] }, '/fields'],
+    ['there are too many', { fields: Array.from({ length: 491 }, (_, i) => ({ ...text, name: `f${i}` })) }, '/fields'],
+    ['fields are missing', { fields: undefined }, '/fields'],
+    ['the label is missing', { label: undefined }, '/label'],
+    ['the label is too long', { label: 'x'.repeat(201) }, '/label'],
+    ['the label is null', { label: null }, '/label'],
+    ['the note is too long', { note: 'x'.repeat(4001) }, '/note'],
+    ['the note is a number', { note: 5 }, '/note'],
+    ['autoTimestamps is text', { autoTimestamps: 'true' }, '/autoTimestamps'],
+    ['a key is unknown', { colour: 'red' }, '/colour'],
+    ['a key of a field is unknown', { fields: [{ ...text, colour: 'red' }] }, '/fields/0/colour'],
+    ['a type is unknown', { fields: [{ name: 'a', jsonType: 'date' }] }, '/fields/0/jsonType'],
+    ['a type is missing', { fields: [{ name: 'a' }] }, '/fields/0/jsonType'],
+    ['a field is declared twice', { fields: [text, { ...text, name: 'A' }] }, '/fields/1/name'],
+    [
+      'there are two keys',
+      {
+        fields: [
+          { ...text, isPrimary: true },
+          { ...text, name: 'b', isPrimary: true }
+        ]
+      },
+      '/fields'
+    ],
+    ['a flag is 1', { fields: [{ ...text, isPrimary: 1 }] }, '/fields/0/isPrimary'],
+    ['a flag is null', { fields: [{ ...text, isHidden: null }] }, '/fields/0/isHidden'],
+    [
+      'text auto-increments',
+      { fields: [{ ...text, isPrimary: true, isAutoIncrement: true }] },
+      '/fields/0/isAutoIncrement'
+    ],
+    [
+      'no key auto-increments',
+      { fields: [{ name: 'n', jsonType: 'integer', isAutoIncrement: true }] },
+      '/fields/0/isAutoIncrement'
+    ],
+    ['a boolean is the key', { fields: [{ name: 'b', jsonType: 'boolean', isPrimary: true }] }, '/fields/0/isPrimary'],
+    ['the key is hidden', { fields: [{ ...text, isPrimary: true, isHidden: true }] }, '/fields/0/isHidden'],
+    ['sqliteType contradicts', { fields: [{ ...text, sqliteType: 'INTEGER' }] }, '/fields/0/sqliteType'],
+    [
+      'a default has another type',
+      { fields: [{ name: 'n', jsonType: 'integer', defaultValue: 'x' }] },
+      '/fields/0/defaultValue'
+    ],
+    [
+      'a default is no integer',
+      { fields: [{ name: 'n', jsonType: 'integer', defaultValue: 1.5 }] },
+      '/fields/0/defaultValue'
+    ],
+    [
+      'a default holds an integer that a JSON number would round',
+      { fields: [{ name: 'o', jsonType: 'object', defaultValue: { a: [2 ** 53] } }] },
+      '/fields/0/defaultValue/a/0'
+    ]
+  ]
+  for (const [says, change, path] of cases) {
+    t.test(says, async (t) => {
+      const body = { name: 'refused', label: '', fields: [text], ...change }
+      expectError(t, await admin.post('/admin/tables', body), 400, 'VALIDATION_FAILED', path)
+    })
+  }
+})
+
+t.test('the longest declaration is accepted', async (t) => {
+  const fields: NewField[] = Array.from({ length: 490 }, (_, i) => ({ name: `f${i}`, jsonType: 'integer' }))
+  const table = await createTable(admin, {
+    name: 'longest',
+    label: 'x'.repeat(200),
+    note: 'x'.repeat(4000),
+    fields,
+    autoTimestamps: true
+  })
+  t.equal(table.fields.length, 493)
+  const record = dataOf(await admin.post(`/admin/tables/${table.id}/data`, { f489: 7 }))
+  t.equal(record.f489, 7)
+  t.equal(Object.keys(record).length, 493)
+})
+
+t.test('two who create the same table at once do not both succeed', async (t) => {
+  const field = { name: 'a', jsonType: 'string' }
+  const both = await Promise.all([declare('contested', field), declare('Contested', field)])
+  t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409])
+  const tables = dataOf(await admin.get('/admin/tables')) as Table[]
+  t.equal(tables.filter(({ name }) => name.toLowerCase() === 'contested').length, 1)
+})
+
+t.test('an imported table shows what SQLite has stored', async (t) => {
+  const table = await importTable(admin, 'people')
+  const readonly = { ...plainField('initials', 'string', 'TEXT'), isReadonly: true }
+  t.strictSame(table, {
+    id: table.id,
+    name: 'people',
+    label: '',
+    primaryKey: 'id',
+    fields: [
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
+      { ...plainField('full_name', 'string', 'TEXT'), nullable: false, defaultValue: 'nobody' },
+      plainField('born', 'string', 'NUMERIC'),
+      { ...plainField('seen', 'string', 'NUMERIC'), defaultValue: 'CURRENT_TIMESTAMP' },
+      { ...plainField('is_member', 'boolean', 'NUMERIC'), nullable: false, defaultValue: true },
+      { ...plainField('height', 'number', 'REAL'), defaultValue: 1.5 },
+      plainField('balance', 'number', 'NUMERIC'),
+      plainField('photo', 'string', 'BLOB'),
+      plainField('anything', 'string', 'BLOB'),
+      readonly
+    ],
+    isPublished: true,
+    isEditable: true,
+    note: null,
+    createdAt: time,
+    updatedAt: time
+  })
+  const { total } = dataOf(await admin.get(`/admin/tables/${table.id}/data`))
+  t.equal(total, 2)
+})
+
+t.test('an imported key is', async (t) => {
+  t.test('the columns of a composite key, in the order of the key', async (t) => {
+    const table = await importTable(admin, 'membership')
+    t.equal(table.primaryKey, 'club,person')
+    t.strictSame(
+      table.fields.map(({ name, isPrimary }) => [name, isPrimary]),
+      [
+        ['person', true],
+        ['club', true],
+        ['since', false]
+      ]
+    )
+  })
+  t.test('the rowid where none is declared', async (t) => {
+    const table = await importTable(admin, 'log')
+    t.equal(table.primaryKey, 'rowid')
+    t.strictSame(table.fields, [
+      { ...plainField('rowid', 'integer', 'INTEGER'), isPrimary: true },
+      plainField('line', 'string', 'TEXT')
+    ])
+  })
+  t.test('auto-incrementing only where that is declared', async (t) => {
+    const table = await importTable(admin, 'plain_key')
+    t.equal(table.fields[0]?.isAutoIncrement, false)
+  })
+})
+
+t.test('an import finds names as SQLite does', async (t) => {
+  const name = `odd "name", with 'quotes'`
+  const table = await importTable(admin, name.toUpperCase())
+  t.equal(table.name, name)
+  t.equal(table.primaryKey, 'the key')
+  t.strictSame(fieldNames(table), ['the key', 'select', ''])
+  expectError(t, await admin.post('/admin/tables/import', { name }), 409, 'TABLE_REGISTERED')
+})
+
+t.test('an import is refused for', async (t) => {
+  const cases = [
+    ['a view', 'people_view', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['a virtual table', 'texts', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['a shadow table', 'texts_data', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['our own table', '_rowhouse_admins', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['our own table in capitals', '_ROWHOUSE_TOKENS', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['an internal table', 'sqlite_sequence', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['the schema', 'sqlite_schema', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['a table whose rows cannot be told apart', 'hidden_rowid', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['an index', 'people_by_name', 404, 'TABLE_NOT_FOUND'],
+    ['nothing', 'nothing', 404, 'TABLE_NOT_FOUND'],
+    ['SQL', 'people; DROP TABLE people', 404, 'TABLE_NOT_FOUND'],
+    ['a name of another schema', 'main.people', 404, 'TABLE_NOT_FOUND'],
+    ['an empty name', '', 400, 'VALIDATION_FAILED'],
+    ['a name with NUL', 'people\0', 400, 'VALIDATION_FAILED']
+  ] as const
+  for (const [says, name, status, code] of cases) {
+    t.test(says, async (t) => expectError(t, await admin.post('/admin/tables/import', { name }), status, code))
+  }
+  t.test('a name that is no text', async (t) => {
+    expectError(t, await admin.post('/admin/tables/import', { name: 5 }), 400, 'VALIDATION_FAILED', '/name')
+    expectError(t, await admin.post('/admin/tables/import', {}), 400, 'VALIDATION_FAILED', '/name')
+  })
+})
+
+t.test('a change of metadata changes what was sent and nothing else', async (t) => {
+  const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
+  const table = await createTable(admin, { name: 'changed', label: 'before', note: 'n', fields })
+  const url = `/admin/tables/${table.id}`
+
+  t.test('the label, and updatedAt with it', async (t) => {
+    expectData(t, await admin.put(url, { label: 'after' }), {
+      ...table,
+      label: 'after',
+      updatedAt: table.updatedAt + 1
+    })
+  })
+  t.test('everything at once, later', async (t) => {
+    time += 1000
+    const changes = { label: '', note: 'other', isPublished: false, isEditable: false }
+    expectData(t, await admin.put(url, changes), { ...table, ...changes, updatedAt: time })
+    expectData(t, await admin.get(url), { ...table, ...changes, updatedAt: time })
+  })
+  t.test('the note, which null clears', async (t) => {
+    t.equal(dataOf(await admin.put(url, { note: null })).note, null)
+    t.equal(dataOf(await admin.put(url, { note: '' })).note, '')
+  })
+  t.test('a field of it', async (t) => {
+    const change = { name: 'a', label: 'A', isHidden: true, isReadonly: true }
+    const { fields } = dataOf(await admin.put(url, { fields: [change] }))
+    t.strictSame(fields, [table.fields[0], { ...table.fields[1], ...change }])
+    const back = dataOf(await admin.put(url, { fields: [{ name: 'a', isHidden: false }] }))
+    t.strictSame(back.fields[1], { ...table.fields[1], ...change, isHidden: false })
+  })
+  t.test('the flags of an imported column', async (t) => {
+    const imported = await importTable(admin, 'passing')
+    const { fields } = dataOf(
+      await admin.put(`/admin/tables/${imported.id}`, { fields: [{ name: 'kept', isHidden: true }] })
+    )
+    t.equal(fields[1].isHidden, true)
+  })
+})
+
+t.test('a change of metadata is refused', async (t) => {
+  const { id } = await createTable(admin, { name: 'unchanged', fields: [{ name: 'a', jsonType: 'string' }] })
+  const cases: readonly (readonly [says: string, body: object, path: string])[] = [
+    ['without a change', {}, ''],
+    ['of the name', { name: 'other' }, '/name'],
+    ['to a null label', { label: null }, '/label'],
+    ['to a numeric flag', { isPublished: 1 }, '/isPublished'],
+    ['to a textual flag', { isEditable: 'false' }, '/isEditable'],
+    ['to a numeric note', { note: 1 }, '/note'],
+    ['of an unknown field', { fields: [{ name: 'b', label: '' }] }, '/fields/0/name'],
+    ['of a field in another case', { fields: [{ name: 'A', label: '' }] }, '/fields/0/name'],
+    ['of a type', { fields: [{ name: 'a', jsonType: 'integer' }] }, '/fields/0/jsonType'],
+    ['that hides the key', { fields: [{ name: 'id', isHidden: true }] }, '/fields/0/isHidden'],
+    ['of no field', { fields: [] }, '/fields']
+  ]
+  for (const [says, body, path] of cases) {
+    t.test(says, async (t) =>
+      expectError(t, await admin.put(`/admin/tables/${id}`, body), 400, 'VALIDATION_FAILED', path)
+    )
+  }
+  t.test('of a table that there is not', async (t) =>
+    expectError(t, await admin.put('/admin/tables/999999', { label: '' }), 404, 'TABLE_NOT_FOUND')
+  )
+})
+
+t.test('changes that arrive together are all kept', async (t) => {
+  const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
+  const table = await createTable(admin, { name: 'crowded', fields })
+  const url = `/admin/tables/${table.id}`
+  await Promise.all([
+    admin.put(url, { label: 'L' }),
+    admin.put(url, { note: 'N' }),
+    admin.put(url, { isEditable: false })
+  ])
+  expectData(t, await admin.get(url), {
+    ...table,
+    label: 'L',
+    note: 'N',
+    isEditable: false,
+    updatedAt: table.updatedAt + 3
+  })
+})
+
+t.test('a refresh', async (t) => {
+  const passing = (dataOf(await admin.get('/admin/tables')) as Table[]).find(({ name }) => name === 'passing') as Table
+  const url = `/admin/tables/${passing.id}`
+
+  t.test('moves updatedAt even where nothing changed', async (t) => {
+    expectData(t, await admin.post(`${url}/refresh`), { ...passing, updatedAt: passing.updatedAt + 1 })
+  })
+  t.test('reads the new structure and keeps the choices', async (t) => {
+    await admin.put(url, { label: 'P', isPublished: false, fields: [{ name: 'kept', label: 'K', isReadonly: true }] })
+    onTheirFile(
+      'ALTER TABLE passing ADD COLUMN fresh REAL NOT NULL DEFAULT 0.5; ALTER TABLE passing DROP COLUMN widened'
+    )
+    const table = dataOf(await admin.post(`${url}/refresh`)) as Table
+    t.strictSame(table.fields, [
+      { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true },
+      { ...plainField('kept', 'string', 'TEXT'), label: 'K', isHidden: true, isReadonly: true },
+      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5 }
+    ])
+    t.match(table, { label: 'P', isPublished: false })
+  })
+  t.test('of a table that is gone is a conflict', async (t) => {
+    const { id } = await importTable(admin, 'doomed')
+    onTheirFile('DROP TABLE doomed')
+    expectError(t, await admin.post(`/admin/tables/${id}/refresh`), 409, 'STRUCTURE_CHANGED')
+    expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  })
+  t.test('takes no body but an empty one', async (t) => {
+    t.equal((await admin.post(`${url}/refresh`, {})).statusCode, 200)
+    expectError(t, await admin.post(`${url}/refresh`, { force: true }), 400, 'BODY_NOT_ALLOWED')
+  })
+  t.test('of no table is refused', async (t) =>
+    expectError(t, await admin.post('/admin/tables/999999/refresh'), 404, 'TABLE_NOT_FOUND')
+  )
+})
+
+t.test('unregistering', async (t) => {
+  const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
+  const { id } = await createTable(admin, { name: 'forgotten', fields, autoTimestamps: true })
+  const record = dataOf(await admin.post(`/admin/tables/${id}/data`, { a: 'kept' }))
+
+  t.test('asks for confirmation and says how many rows there are', async (t) => {
+    for (const query of ['', '?confirm=false']) {
+      const answer = await admin.delete(`/admin/tables/${id}${query}`)
+      expectError(t, answer, 400, 'CONFIRMATION_REQUIRED')
+      t.match(answer.json().error.message, /\b1 row/)
+      t.match(answer.json().error.hint, /confirm=true\. It can be imported again\.$/)
+    }
+    for (const query of ['confirm=1', 'confirm=yes', 'confirm=TRUE', 'confirm=', 'confirm=true&confirm=true'])
+      expectError(t, await admin.delete(`/admin/tables/${id}?${query}`), 400, 'VALIDATION_FAILED', '/confirm')
+    expectError(
+      t,
+      await admin.delete(`/admin/tables/${id}?confirm=true&force=true`),
+      400,
+      'VALIDATION_FAILED',
+      '/force'
+    )
+    t.equal((await admin.get(`/admin/tables/${id}`)).statusCode, 200)
+  })
+
+  t.test('asks for it alike where another program has dropped the table', async (t) => {
+    const { id } = await createTable(admin, { name: 'dropped', fields })
+    onTheirFile('DROP TABLE dropped')
+    const answer = await admin.delete(`/admin/tables/${id}`)
+    expectError(t, answer, 400, 'CONFIRMATION_REQUIRED')
+    t.match(answer.json().error.message, /^'dropped' cannot be counted\./)
+    t.match(answer.json().error.hint, /Where it is still there, it can be imported again\.$/)
+    expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  })
+
+  t.test('ends the service of the table', async (t) => {
+    expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+    expectError(t, await admin.get(`/admin/tables/${id}`), 404, 'TABLE_NOT_FOUND')
+    expectError(t, await admin.delete(`/admin/tables/${id}?confirm=true`), 404, 'TABLE_NOT_FOUND')
+    expectError(t, await token.get('/data/forgotten'), 404, 'TABLE_NOT_FOUND')
+  })
+  t.test('leaves the name taken, with the hint to import it', async (t) => {
+    const answer = await declare('Forgotten', { name: 'a', jsonType: 'string' })
+    expectError(t, answer, 409, 'TABLE_EXISTS')
+    t.match(answer.json().error.hint, /import/)
+  })
+  t.test('leaves the rows, which an import brings back', async (t) => {
+    const table = await importTable(admin, 'forgotten')
+    t.not(table.id, id)
+    expectData(t, await admin.get(`/admin/tables/${table.id}/data/1`), record)
+  })
+})
+
+t.test('an id in the path has one form', async (t) => {
+  for (const id of ['0', '01', '1.0', '-1', '+1', '1e3', '0x1', 'abc', '1234567890', '%20', '']) {
+    expectError(t, await admin.get(`/admin/tables/${id}`), 400, 'VALIDATION_FAILED', '/id')
+  }
+  expectError(t, await admin.get('/admin/tables/999999999'), 404, 'TABLE_NOT_FOUND')
+})
+
+t.test('unknown query parameters are refused', async (t) => {
+  expectError(t, await admin.get('/admin/tables?page=1'), 400, 'VALIDATION_FAILED', '/page')
+  t.equal((await admin.get('/admin/tables?')).statusCode, 200)
+})
+
+t.test('a token does not open the administration', async (t) => {
+  expectError(t, await token.get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
+  t.equal((await admin.get('/admin/tables')).statusCode, 200)
+})

@@ -1,0 +1,181 @@
+import t from 'tap'
+import { asAdmin, bearer, createTable, startApp } from '../../helpers.ts'
+
+const app = await startApp(t)
+const admin = await asAdmin(app)
+await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+
+const permissions = { tables: ['cats'], actions: ['read'] }
+
+const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
+  app.inject({ method, url: `/admin/tokens${path}`, headers: admin.headers, ...(payload && { payload }) })
+
+const issue = async (name = 'Till') => (await send('POST', '', { name, permissions })).json().data
+
+const listed = async (id: number) => (await send('GET', '')).json().data.find((one: { id: number }) => one.id === id)
+
+t.test('POST answers with the secret, once', async (t) => {
+  const res = await send('POST', '', { name: 'Till', permissions })
+  t.equal(res.statusCode, 200)
+  const { success, data } = res.json()
+  t.equal(success, true)
+  t.same(Object.keys(data), ['id', 'name', 'token', 'tokenPrefix', 'permissions'])
+  t.match(data, { name: 'Till', token: /^rh_[0-9a-f]{64}$/, tokenPrefix: /^rh_[0-9a-f]{8}\*+$/, permissions })
+  t.notOk((await send('GET', '')).body.includes(data.token))
+})
+
+t.test('GET lists every token in the shape of the specification', async (t) => {
+  const { id, tokenPrefix } = await issue('Listed')
+  const token = await listed(id)
+  t.same(Object.keys(token), [
+    'id',
+    'name',
+    'token_prefix',
+    'permissions',
+    'is_active',
+    'expires_at',
+    'last_used_at',
+    'created_at',
+    'updated_at'
+  ])
+  t.match(token, { name: 'Listed', token_prefix: tokenPrefix, permissions, is_active: true })
+  t.same([token.expires_at, token.last_used_at], [null, null])
+  t.ok(Number.isInteger(token.created_at))
+  t.equal(token.updated_at, token.created_at)
+})
+
+t.test('an issued token may expire', async (t) => {
+  const expiresAt = Date.now() + 60_000
+  const res = await send('POST', '', { name: 'Brief', permissions, expiresAt })
+  t.equal(res.statusCode, 200)
+  t.equal((await listed(res.json().data.id)).expires_at, expiresAt)
+})
+
+t.test('PUT changes what is sent and confirms it', async (t) => {
+  const { id } = await issue()
+  const changes = { name: 'New', permissions: { tables: ['*'], actions: ['write'] }, isActive: false, expiresAt: 1 }
+  const res = await send('PUT', `/${id}`, changes)
+  t.equal(res.statusCode, 200)
+  t.same(res.json(), { success: true, data: { success: true } })
+  t.match(await listed(id), {
+    name: 'New',
+    permissions: { tables: ['*'], actions: ['write'] },
+    is_active: false,
+    expires_at: 1
+  })
+})
+
+t.test('PUT with expiresAt null lets a token live for ever', async (t) => {
+  const { id } = await issue()
+  await send('PUT', `/${id}`, { expiresAt: 1 })
+  const res = await send('PUT', `/${id}`, { expiresAt: null })
+  t.equal(res.statusCode, 200)
+  t.equal((await listed(id)).expires_at, null)
+})
+
+t.test('deactivating a token holds on its next request, and so does activating it', async (t) => {
+  const { id, token } = await issue()
+  const use = async () => (await app.inject({ url: '/data/cats', headers: bearer(token) })).statusCode
+  t.equal(await use(), 200)
+  await send('PUT', `/${id}`, { isActive: false })
+  t.equal(await use(), 401)
+  await send('PUT', `/${id}`, { isActive: true })
+  t.equal(await use(), 200)
+})
+
+t.test('DELETE revokes a token for good', async (t) => {
+  const { id, token } = await issue()
+  const res = await send('DELETE', `/${id}`)
+  t.equal(res.statusCode, 200)
+  t.same(res.json(), { success: true, data: { success: true } })
+  t.equal(await listed(id), undefined)
+  const use = await app.inject({ url: '/data/cats', headers: bearer(token) })
+  t.equal(use.statusCode, 401)
+})
+
+t.test('what is not there is a 404', async (t) => {
+  for (const [method, payload] of [
+    ['PUT', { name: 'x' }],
+    ['DELETE', undefined]
+  ] as const) {
+    const res = await send(method, '/999999', payload)
+    t.equal(res.statusCode, 404)
+    t.match(res.json(), { success: false, error: { code: 'TOKEN_NOT_FOUND' } })
+  }
+})
+
+t.test('ids are positive integers in their one spelling', async (t) => {
+  const { id } = await issue()
+  for (const spelling of ['0', `0${id}`, `${id}.0`, `+${id}`, '-1', 'x', '1e0', '1000000000']) {
+    const res = await send('DELETE', `/${spelling}`)
+    t.equal(res.statusCode, 400, spelling)
+    t.match(res.json(), { error: { code: 'VALIDATION_FAILED', details: [{ path: '/id' }] } })
+  }
+  t.equal((await send('DELETE', `/${id}`)).statusCode, 200)
+})
+
+t.test('the edges of what a new token may be are accepted', async (t) => {
+  const accepted = [
+    { name: 'x', permissions: { tables: [], actions: [] } },
+    { name: '🏠'.repeat(100), permissions },
+    { name: 'Many', permissions: { tables: Array.from({ length: 1000 }, (_, n) => `t${n}`), actions: ['read'] } },
+    { name: 'Odd', permissions: { tables: ['*', 'x'.repeat(200), 'a "b" c', ' '], actions: ['read', 'read'] } },
+    { name: 'Never', permissions, expiresAt: null },
+    { name: 'Far', permissions, expiresAt: Number.MAX_SAFE_INTEGER }
+  ]
+  for (const body of accepted) {
+    const res = await send('POST', '', body)
+    t.equal(res.statusCode, 200, body.name)
+    t.same(res.json().data.permissions, body.permissions)
+  }
+})
+
+t.test('what is beyond the edges is refused, and nothing is issued', async (t) => {
+  const before = (await send('GET', '')).json().data.length
+  const refused: readonly (readonly [path: string, body: object])[] = [
+    ['/name', { permissions }],
+    ['/name', { name: '', permissions }],
+    ['/name', { name: 'x'.repeat(101), permissions }],
+    ['/name', { name: null, permissions }],
+    ['/permissions', { name: 'x' }],
+    ['/permissions', { name: 'x', permissions: null }],
+    ['/permissions', { name: 'x', permissions: '*' }],
+    ['/permissions/tables', { name: 'x', permissions: { actions: ['read'] } }],
+    ['/permissions/tables', { name: 'x', permissions: { tables: '*', actions: ['read'] } }],
+    ['/permissions/tables/0', { name: 'x', permissions: { tables: [1], actions: ['read'] } }],
+    ['/permissions/tables/0', { name: 'x', permissions: { tables: [''], actions: ['read'] } }],
+    ['/permissions/tables/0', { name: 'x', permissions: { tables: ['x'.repeat(201)], actions: ['read'] } }],
+    ['/permissions/tables', { name: 'x', permissions: { tables: Array(1001).fill('t'), actions: ['read'] } }],
+    ['/permissions/actions', { name: 'x', permissions: { tables: ['*'] } }],
+    ['/permissions/actions', { name: 'x', permissions: { tables: ['*'], actions: 'read' } }],
+    ['/permissions/actions', { name: 'x', permissions: { tables: ['*'], actions: { 0: 'read' } } }],
+    ['/permissions/actions/0', { name: 'x', permissions: { tables: ['*'], actions: ['admin'] } }],
+    ['/permissions/actions/0', { name: 'x', permissions: { tables: ['*'], actions: ['*'] } }],
+    ['/permissions/actions/0', { name: 'x', permissions: { tables: ['*'], actions: ['READ'] } }],
+    ['/permissions/rows', { name: 'x', permissions: { ...permissions, rows: [] } }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: '1700000000000' }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: 1.5 }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: -1 }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: 2 ** 53 }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: 1_700_000_000 }],
+    ['/isActive', { name: 'x', permissions, isActive: true }],
+    ['/token', { name: 'x', permissions, token: 'rh_mine' }]
+  ]
+  for (const [path, body] of refused) {
+    const res = await send('POST', '', body)
+    t.equal(res.statusCode, 400, JSON.stringify(body).slice(0, 90))
+    t.match(res.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path }] } })
+  }
+  t.equal((await send('GET', '')).json().data.length, before)
+})
+
+t.test('a change that changes nothing or is malformed is refused, and leaves the token alone', async (t) => {
+  const { id } = await issue()
+  const before = await listed(id)
+  for (const body of [{}, { isActive: 1 }, { isActive: null }, { name: null }, { id: 5 }, { is_active: false }]) {
+    const res = await send('PUT', `/${id}`, body)
+    t.equal(res.statusCode, 400, JSON.stringify(body))
+    t.match(res.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+  }
+  t.same(await listed(id), before)
+})

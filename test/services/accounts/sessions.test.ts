@@ -1,0 +1,161 @@
+import t from 'tap'
+import { createCredentials } from '../../../services/accounts/credentials.ts'
+import { createPasswords } from '../../../services/accounts/passwords.ts'
+import { createSessionService } from '../../../services/accounts/sessions.ts'
+import type { Database } from '../../../services/engine/database.ts'
+import type { Row } from '../../../services/model/sql-value.ts'
+import { CHEAP, PASSWORD } from '../../helpers.ts'
+import { startAdminServices } from '../../session-app.ts'
+
+const ADDRESS = '192.0.2.1'
+const LOGIN = { name: 'admin', password: PASSWORD }
+
+const rowsOf = async (db: Database, sql: string): Promise<readonly Row[]> => db.read({ sql, params: [] })
+
+const storedHash = async (db: Database) => {
+  const [row] = await rowsOf(db, "SELECT password_hash FROM _rowhouse_admins WHERE name = 'admin'")
+  return String(row?.password_hash)
+}
+
+t.test('sessions', async (t) => {
+  const { db, clock, advance, sessions, admins } = await startAdminServices(t)
+
+  t.test('the right password opens a session that lasts as long as configured', async (t) => {
+    const session = await sessions.logIn(LOGIN, ADDRESS)
+    t.same(session.admin, { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: true })
+    t.equal(session.issuedAt, Math.floor(clock() / 1000))
+    t.equal(session.expiresAt, session.issuedAt + 3600)
+  })
+
+  t.test('the name is found whatever its case', async (t) => {
+    t.match(await sessions.logIn({ ...LOGIN, name: 'ADMIN' }, ADDRESS), { admin: { name: 'admin' } })
+  })
+
+  t.test('two logins open two sessions', async (t) => {
+    const [first, second] = [await sessions.logIn(LOGIN, ADDRESS), await sessions.logIn(LOGIN, ADDRESS)]
+    t.not(first.id, second.id)
+    t.same(await sessions.find(first.id), first)
+    t.same(await sessions.find(second.id), second)
+  })
+
+  t.test('an unknown name and a wrong password are refused in the same words', async (t) => {
+    const wrong = await sessions.logIn({ ...LOGIN, password: 'wrong' }, ADDRESS).catch((error) => error)
+    const unknown = await sessions.logIn({ ...LOGIN, name: 'nobody' }, ADDRESS).catch((error) => error)
+    t.match(wrong, { code: 'INVALID_CREDENTIALS', kind: 'unauthenticated' })
+    t.match(unknown, { code: wrong.code, message: wrong.message, hint: wrong.hint, details: wrong.details })
+  })
+
+  t.test('a session that was ended is not found; ending it twice does no harm', async (t) => {
+    const { id } = await sessions.logIn(LOGIN, ADDRESS)
+    await sessions.end(id)
+    t.equal(await sessions.find(id), null)
+    await t.resolves(sessions.end(id))
+  })
+
+  t.test('a session that never was is not found', async (t) => {
+    t.equal(await sessions.find('nothing'), null)
+  })
+
+  t.test('a session shows its administrator as of now', async (t) => {
+    const session = await sessions.logIn(LOGIN, ADDRESS)
+    await admins.update(1, { nickname: 'Renamed' }, { session, address: ADDRESS })
+    t.match(await sessions.find(session.id), { admin: { nickname: 'Renamed' } })
+  })
+
+  t.test('a session is found until the moment that it expires', async (t) => {
+    const { id, expiresAt } = await sessions.logIn(LOGIN, ADDRESS)
+    advance(expiresAt * 1000 - clock() - 1)
+    t.match(await sessions.find(id), { id })
+    advance(1)
+    t.equal(await sessions.find(id), null)
+  })
+
+  t.test('a login forgets the sessions that have expired', async (t) => {
+    await sessions.logIn(LOGIN, ADDRESS)
+    advance(3_600_000)
+    const { id } = await sessions.logIn(LOGIN, ADDRESS)
+    t.same(await rowsOf(db, 'SELECT id FROM _rowhouse_sessions'), [{ id }])
+  })
+})
+
+t.test('an account that changes while its password is verified', async (t) => {
+  const { db, clock } = await startAdminServices(t)
+  const passwords = createPasswords(CHEAP)
+
+  /** Does something else to the database just after each of the first verifications. */
+  const sessionsWith = (...interferences: (() => Promise<unknown>)[]) => {
+    const credentials = createCredentials({
+      ...passwords,
+      verify: async (stored, password) => {
+        const isRight = await passwords.verify(stored, password)
+        await interferences.shift()?.()
+        return isRight
+      }
+    })
+    return createSessionService({ db, clock, credentials, ttl: 3600 })
+  }
+  const set = (column: string, value: string) => () =>
+    db.write([{ sql: `UPDATE _rowhouse_admins SET ${column} = ? WHERE id = 1`, params: [value] }])
+
+  t.test('opens a session where it still has the password', async (t) => {
+    const rehashed = await passwords.hash(PASSWORD)
+    t.match(await sessionsWith(set('password_hash', rehashed)).logIn(LOGIN, ADDRESS), { admin: { id: 1 } })
+  })
+
+  t.test('opens none where it has another password', async (t) => {
+    const changed = await passwords.hash('another horse')
+    const before = await storedHash(db)
+    await t.rejects(sessionsWith(set('password_hash', changed)).logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    await set('password_hash', before)()
+  })
+
+  t.test('opens none where it keeps changing', async (t) => {
+    const hashes = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)]
+    const sessions = sessionsWith(...hashes.map((hash) => set('password_hash', hash)))
+    await t.rejects(sessions.logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+  })
+
+  t.test('opens none where it was deleted', async (t) => {
+    const remove = () => db.write([{ sql: 'DELETE FROM _rowhouse_admins', params: [] }])
+    await t.rejects(sessionsWith(remove).logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    t.same(await rowsOf(db, 'SELECT id FROM _rowhouse_sessions'), [])
+  })
+})
+
+t.test('a rise of the hashing cost', async (t) => {
+  const { db, clock } = await startAdminServices(t)
+  const createAtCost = (memoryCost: number) =>
+    createSessionService({
+      db,
+      clock,
+      credentials: createCredentials(createPasswords({ ...CHEAP, memoryCost })),
+      ttl: 3600
+    })
+
+  t.test('renews no hash when the password is wrong', async (t) => {
+    const before = await storedHash(db)
+    await t.rejects(createAtCost(16).logIn({ ...LOGIN, password: 'wrong' }, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    t.equal(await storedHash(db), before)
+  })
+
+  t.test('renews the hash at the next login, also with several at once', async (t) => {
+    const sessions = createAtCost(16)
+    const opened = await Promise.all([1, 2, 3].map(() => sessions.logIn(LOGIN, ADDRESS)))
+    t.equal(new Set(opened.map(({ id }) => id)).size, 3)
+    t.match(await storedHash(db), /m=16,/)
+    t.match(await sessions.logIn(LOGIN, ADDRESS), { admin: { id: 1 } })
+  })
+
+  t.test('is not undone when the cost falls again', async (t) => {
+    const before = await storedHash(db)
+    await createAtCost(8).logIn(LOGIN, ADDRESS)
+    t.equal(await storedHash(db), before)
+  })
+})
+
+t.test('a refusal by the database during a login is no wrong password', async (t) => {
+  const { db, sessions } = await startAdminServices(t)
+  const sql = "CREATE TRIGGER no BEFORE INSERT ON _rowhouse_sessions BEGIN SELECT RAISE(ABORT, 'no'); END"
+  await db.write([{ sql, params: [] }])
+  await t.rejects(sessions.logIn(LOGIN, ADDRESS), { code: 'REFUSED_BY_TRIGGER' })
+})

@@ -1,0 +1,120 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { createPasswords } from '../../../services/accounts/passwords.ts'
+import { createVerifier } from '../../../services/accounts/verifier.ts'
+import { CHEAP } from '../../helpers.ts'
+
+const { hash } = createPasswords(CHEAP)
+const PASSWORD = 'correct horse'
+const stored = await hash(PASSWORD)
+
+const PROC = '/proc'
+const noProc = existsSync(`${PROC}/self/stat`) ? false : 'there is no /proc: what runs beside us cannot be seen'
+
+/** The fields of /proc/<pid>/stat after the name, which may itself have spaces and brackets: state, parent, … */
+const statOf = (path: string) => readFileSync(path, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+const parentOf = (pid: string) => {
+  try {
+    return Number(statOf(`${PROC}/${pid}/stat`)[1])
+  } catch {
+    return 0
+  }
+}
+
+/** Processes that this one has started and that still run. */
+const children = () => readdirSync(PROC).filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === process.pid)
+
+const nicenessOf = (pid: string) =>
+  readdirSync(`${PROC}/${pid}/task`).map((thread) => Number(statOf(`${PROC}/${pid}/task/${thread}/stat`)[16]))
+
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await pause(10)
+}
+
+t.test('a right password is right, a wrong one wrong, also many at once', async (t) => {
+  const verify = createVerifier()
+  const other = await hash('another')
+  const verdicts = await Promise.all([
+    verify(stored, PASSWORD),
+    verify(stored, 'Correct horse'),
+    verify(other, 'another'),
+    verify(other, PASSWORD),
+    verify(stored, '\ud800'),
+    verify(stored, PASSWORD)
+  ])
+  t.strictSame(verdicts, [true, false, true, false, false, true])
+})
+
+t.test('what is no hash is a fault, and the next password is checked', async (t) => {
+  const verify = createVerifier()
+  await t.rejects(verify('no hash', PASSWORD), { name: 'Error' })
+  t.equal(await verify(stored, PASSWORD), true)
+})
+
+t.test('passwords are checked in one process beside this one, with a lower priority', { skip: noProc }, async (t) => {
+  const verify = createVerifier()
+  const before = children()
+  await Promise.all([verify(stored, PASSWORD), verify(stored, PASSWORD)])
+  const started = children().filter((pid) => !before.includes(pid))
+  t.equal(started.length, 1)
+  const niceness = started.flatMap(nicenessOf)
+  t.ok(niceness.length > 1)
+  t.ok(
+    niceness.every((value) => value === 10),
+    niceness.join(' ')
+  )
+})
+
+t.test('it ends when nothing has been asked for a while, and starts again', { skip: noProc }, async (t) => {
+  const verify = createVerifier({ idle: 50 })
+  const before = children().length
+  t.equal(await verify(stored, PASSWORD), true)
+  t.equal(children().length, before + 1)
+  await until(() => children().length === before)
+  t.equal(await verify(stored, PASSWORD), true)
+})
+
+t.test('signals meant for the service leave it; its end refuses what it was asked', { skip: noProc }, async (t) => {
+  const verify = createVerifier()
+  const before = children()
+  await verify(stored, PASSWORD)
+  const [pid] = children().filter((one) => !before.includes(one))
+  process.kill(Number(pid), 'SIGTERM')
+  process.kill(Number(pid), 'SIGINT')
+  t.equal(await verify(stored, PASSWORD), true)
+
+  process.kill(Number(pid), 'SIGKILL')
+  await t.rejects(verify(stored, PASSWORD), { code: 'OVERLOADED', retryAfter: 1 })
+  t.equal(await verify(stored, PASSWORD), true, 'another is started')
+})
+
+t.test('it ends without a word when whoever asked has ended', async (t) => {
+  const script = new URL('../../../services/accounts/verifier-process.js', import.meta.url).pathname
+  for (const delay of [0, 1, 2, 4, 8, 16]) {
+    const child = fork(script, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const ended = Promise.all([once(child, 'exit'), text(child.stderr as Readable)])
+    child.send({ id: 1, stored, password: PASSWORD })
+    await once(child, 'message')
+    for (let id = 2; id < 20; id += 1) child.send({ id, stored, password: PASSWORD })
+    await pause(delay)
+    child.disconnect()
+    t.strictSame(await ended, [[0, null], ''])
+  }
+})
+
+t.test('a process that cannot be started refuses, too', async (t) => {
+  const node = process.execPath
+  t.teardown(() => {
+    process.execPath = node
+  })
+  const verify = createVerifier()
+  process.execPath = '/nowhere/node'
+  await t.rejects(verify(stored, PASSWORD), { code: 'OVERLOADED' })
+  process.execPath = node
+  t.equal(await verify(stored, PASSWORD), true)
+})

@@ -1,0 +1,140 @@
+import t from 'tap'
+import { UnexpectedChanges } from '../../../../services/engine/database.ts'
+import { toDomainError, toReadError } from '../../../../services/engine/loop/sqlite-errors.ts'
+import { toPlainError } from '../../../../services/engine/shared/plain-error.ts'
+import { DomainError } from '../../../../services/model/errors.ts'
+
+const of = (code: string, message = '') => toDomainError({ code, message })
+
+t.test('an error crosses a thread as code and message', async (t) => {
+  t.strictSame(toPlainError(Object.assign(new Error('no'), { code: 'SQLITE_FULL' })), {
+    code: 'SQLITE_FULL',
+    message: 'no'
+  })
+  t.strictSame(toPlainError(new TypeError('no')), { code: '', message: 'no' })
+  t.strictSame(toPlainError('no'), { code: '', message: '' })
+  t.strictSame(toPlainError(new UnexpectedChanges(2)), {
+    code: 'UNEXPECTED_CHANGES',
+    message: 'Statement 2 of the unit changed another number of rows than expected.',
+    statement: 2
+  })
+})
+
+t.test('a missed expectation comes back as what it was', async (t) => {
+  const error = toDomainError(toPlainError(new UnexpectedChanges(3)))
+  t.type(error, UnexpectedChanges)
+  t.match(error, { statement: 3 })
+})
+
+t.test('each code that callers can do something about has a domain error', async (t) => {
+  const expected: Record<string, string> = {
+    SQLITE_CONSTRAINT_UNIQUE: 'UNIQUE_VIOLATION',
+    SQLITE_CONSTRAINT_PRIMARYKEY: 'UNIQUE_VIOLATION',
+    SQLITE_CONSTRAINT_ROWID: 'UNIQUE_VIOLATION',
+    SQLITE_CONSTRAINT_FOREIGNKEY: 'FOREIGN_KEY_VIOLATION',
+    SQLITE_CONSTRAINT_NOTNULL: 'CONSTRAINT_VIOLATION',
+    SQLITE_CONSTRAINT_TRIGGER: 'REFUSED_BY_TRIGGER',
+    SQLITE_CONSTRAINT_CHECK: 'CONSTRAINT_VIOLATION',
+    SQLITE_CONSTRAINT_DATATYPE: 'CONSTRAINT_VIOLATION',
+    SQLITE_MISMATCH: 'CONSTRAINT_VIOLATION',
+    SQLITE_TOOBIG: 'CONSTRAINT_VIOLATION',
+    SQLITE_FULL: 'DISK_FULL',
+    SQLITE_BUSY: 'DATABASE_BUSY',
+    SQLITE_BUSY_SNAPSHOT: 'DATABASE_BUSY',
+    SQLITE_LOCKED: 'DATABASE_BUSY',
+    SQLITE_IOERR_FSYNC: 'STORAGE_UNAVAILABLE',
+    SQLITE_CANTOPEN: 'STORAGE_UNAVAILABLE',
+    SQLITE_READONLY_DBMOVED: 'STORAGE_UNAVAILABLE',
+    SQLITE_PROTOCOL: 'STORAGE_UNAVAILABLE',
+    SCAN_TIMEOUT: 'SCAN_TIMEOUT',
+    ENGINE_STOPPED: 'OVERLOADED'
+  }
+  for (const [code, domain] of Object.entries(expected)) {
+    const error = of(code)
+    t.type(error, DomainError, code)
+    t.match(error, { code: domain }, code)
+  }
+})
+
+t.test('a violation names the columns with their table', async (t) => {
+  t.match(of('SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: cats.name, cats.owner'), {
+    details: [
+      { path: '/cats.name', code: 'unique', message: "'cats.name' is taken." },
+      { path: '/cats.owner', code: 'unique', message: "'cats.owner' is taken." }
+    ]
+  })
+  t.match(of('SQLITE_CONSTRAINT_NOTNULL', 'NOT NULL constraint failed: cats.a/b'), {
+    details: [{ path: '/cats.a~1b', code: 'required', message: "'cats.a/b' must not be null." }]
+  })
+})
+
+t.test('a violation of an index on expressions names no column', async (t) => {
+  for (const text of ["UNIQUE constraint failed: index 'folded'", 'another text']) {
+    t.equal(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', text), 'details'), undefined, text)
+  }
+})
+
+t.test('a collation that is missing has a code of its own, and is told like any other text', async (t) => {
+  const error = of('SQLITE_ERROR_MISSING_COLLSEQ', 'no such collation sequence: theirs')
+  t.match(error, { code: 'STRUCTURE_CHANGED', message: /a collation that only another program has/ })
+  t.notMatch(of('SQLITE_ERROR_SNAPSHOT', 'another text'), { code: 'STRUCTURE_CHANGED' })
+})
+
+t.test('what has only the plain code is told apart by its text', async (t) => {
+  const texts: Record<string, string> = {
+    'table "a" already exists': 'TABLE_EXISTS',
+    'there is already another table or index with this name: a': 'TABLE_EXISTS',
+    'duplicate column name: a': 'FIELD_EXISTS',
+    'no such table: main.a': 'STRUCTURE_CHANGED',
+    'no such table: a': 'STRUCTURE_CHANGED',
+    'no such column: "a"': 'STRUCTURE_CHANGED',
+    'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
+    'no such function: theirs': 'STRUCTURE_CHANGED',
+    'unknown function: theirs()': 'STRUCTURE_CHANGED',
+    'unsafe use of theirs()': 'STRUCTURE_CHANGED',
+    'cannot modify a because it is a view': 'STRUCTURE_CHANGED',
+    'cannot INSERT into generated column "a"': 'STRUCTURE_CHANGED',
+    'cannot UPDATE generated column "a"': 'STRUCTURE_CHANGED',
+    'table a has no column named b': 'STRUCTURE_CHANGED',
+    'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED',
+    'malformed JSON': 'CONSTRAINT_VIOLATION',
+    "bad JSON path: 'a'": 'CONSTRAINT_VIOLATION',
+    'JSON cannot hold BLOB values': 'CONSTRAINT_VIOLATION',
+    'integer overflow': 'CONSTRAINT_VIOLATION',
+    'LIKE or GLOB pattern too complex': 'CONSTRAINT_VIOLATION',
+    'ESCAPE expression must be a single character': 'CONSTRAINT_VIOLATION',
+    'non-deterministic use of date() in a CHECK constraint': 'CONSTRAINT_VIOLATION'
+  }
+  for (const [text, code] of Object.entries(texts)) t.match(of('SQLITE_ERROR', text), { code }, text)
+})
+
+t.test('what another program alone can evaluate is told from what a refresh would mend', async (t) => {
+  for (const text of [
+    'no such function: theirs',
+    'unknown function: theirs()',
+    'no such collation sequence: theirs',
+    'unsafe use of theirs()'
+  ]) {
+    const error = of('SQLITE_ERROR', text)
+    t.match(error, { message: /function or a collation that only another program has/ }, text)
+    t.notMatch(Reflect.get(error, 'hint'), /refresh/i, text)
+  }
+  for (const text of ['no such column: "a"', 'cannot modify a because it is a view']) {
+    t.match(of('SQLITE_ERROR', text), { hint: /^Refresh the table/ }, text)
+  }
+})
+
+t.test('an answer that is too large asks for less of it, a value that is too large is refused', async (t) => {
+  const plain = { code: 'SQLITE_TOOBIG', message: 'string or blob too big' }
+  t.match(toReadError(plain), { code: 'VALIDATION_FAILED', hint: /smaller `size`/ })
+  t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
+  t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
+})
+
+t.test('a fault of ours stays unknown, with its code for the log', async (t) => {
+  for (const code of ['SQLITE_ERROR', 'SQLITE_CORRUPT', '']) {
+    const error = of(code, 'near "SELEC": syntax error')
+    t.notOk(error instanceof DomainError, code)
+    t.match(error, { code, message: 'near "SELEC": syntax error' })
+  }
+})

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import t, { type Test } from 'tap'
+import { createScan, type ReaderOptions } from '../../../../services/engine/reader/scan.ts'
+import { scanGuard } from '../../../../services/sql/scan-guard.ts'
+import { databaseFile, prepareFile, sql } from '../engine.ts'
+
+const structure = (rowid: string | null) => ({
+  columns: [],
+  isStrict: true,
+  key: ['id'],
+  isRowidKey: rowid !== null,
+  rowid,
+  autoTimestamps: false
+})
+
+const start = (t: Test) => {
+  const file = databaseFile(t)
+  prepareFile(
+    file,
+    `CREATE TABLE odd (id INTEGER PRIMARY KEY);
+     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO odd SELECT i * 2 + 1 FROM n;
+     CREATE TABLE chosen (id INTEGER PRIMARY KEY);
+     INSERT INTO chosen SELECT id / 2 * 1021 + 1 FROM odd;
+     CREATE TABLE negative (id INTEGER PRIMARY KEY);
+     INSERT INTO negative SELECT -id FROM chosen;
+     CREATE TABLE keyed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+     INSERT INTO keyed VALUES ('a'), ('b')`
+  )
+  const time = { now: 0 }
+  const options: ReaderOptions = { file, cacheSize: 1, stop: new Int32Array(new SharedArrayBuffer(4)) }
+  return { scan: createScan(options, () => time.now), time, options }
+}
+
+const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard(structure('id'))}`)
+const WALK = walk('odd')
+const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(structure(null))}`)
+
+t.test('a scan gives its rows', async (t) => {
+  const { scan } = start(t)
+  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
+  t.strictSame(scan(WALK_KEYED), { rows: [{ n: 2 }] })
+})
+
+t.test('a large text goes to its place as UTF-8, where it fits', async (t) => {
+  const { scan } = start(t)
+  const place = new SharedArrayBuffer(600_000)
+  const put = (text: string) => scan({ ...sql('SELECT ? AS text', text), place })
+  const large = '\u00e9'.repeat(100_000) + '\u20ac'.repeat(100_000)
+  t.strictSame(put(large), { rows: [{ text: 500_000 }] })
+  t.equal(Buffer.from(place, 0, 500_000).toString(), large)
+  for (const text of ['small', '\u20ac'.repeat(200_001)]) t.strictSame(put(text), { rows: [{ text }] })
+  t.strictSame(scan({ ...sql('SELECT NULL AS text'), place }), { rows: [{ text: null }] })
+})
+
+t.test('a scan that fails gives a plain error', async (t) => {
+  const { scan } = start(t)
+  t.match(scan(sql('SELECT * FROM gone')), { error: { code: 'SQLITE_ERROR', message: 'no such table: gone' } })
+})
+
+t.test('a scan cannot write', async (t) => {
+  const { scan } = start(t)
+  t.match(scan(sql('DELETE FROM odd')), { error: { code: 'SQLITE_READONLY' } })
+  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
+})
+
+t.test('a raised flag stops a scan, whatever steps its keys advance in', async (t) => {
+  const { scan, options } = start(t)
+  for (const table of ['odd', 'chosen', 'negative']) t.strictSame(scan(walk(table)), { rows: [{ n: 9000 }] }, table)
+  Atomics.store(options.stop, 0, 1)
+  for (const table of ['odd', 'chosen', 'negative'])
+    t.match(scan(walk(table)), { error: { code: 'ENGINE_STOPPED' } }, table)
+  t.match(scan(WALK_KEYED), { error: { code: 'ENGINE_STOPPED' } })
+})
+
+t.test('a scan ends after 30 s, and the next one has its own 30 s', async (t) => {
+  const { options } = start(t)
+  let now = 0
+  const scan = createScan(options, () => {
+    now += 20_000
+    return now
+  })
+  t.match(scan(WALK), { error: { code: 'SCAN_TIMEOUT' } })
+  t.strictSame(scan(sql('SELECT alive() AS n')), { rows: [{ n: 1 }] })
+})
+
+t.test('the file for reader threads gives a scan over the options of its thread', async (t) => {
+  const { options } = start(t)
+  const file = new URL(`../../../../services/engine/reader/reader${extname(import.meta.url)}`, import.meta.url)
+  t.ok(existsSync(file))
+  const worker = new Worker(file, { workerData: options })
+  t.strictSame(await once(worker, 'exit'), [0])
+})

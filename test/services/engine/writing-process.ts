@@ -1,0 +1,21 @@
+import { openDatabase } from '../../../services/engine/loop/open.ts'
+import { sql } from './engine.ts'
+
+const [, , file = ''] = process.argv
+
+const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => process.exit(1) })
+await db.write([sql('CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY)')])
+await db.write([sql('CREATE TABLE IF NOT EXISTS made (name TEXT)')])
+
+const write = async (id: number) => {
+  await db.write([sql('INSERT INTO entries VALUES (?)', BigInt(id))])
+  process.stdout.write(`${id}\n`)
+}
+
+const make = (id: number) =>
+  db.write([sql(`CREATE TABLE made_${id} (a) `), sql('INSERT INTO made VALUES (?)', `made_${id}`)])
+
+// Until it is killed: some writes at once, and a table with what tells of it.
+for (let id = 1; ; id += 10) {
+  await Promise.all([...Array.from({ length: 10 }, (_, index) => write(id + index)), make(id)])
+}

@@ -1,0 +1,72 @@
+import t from 'tap'
+import { type Action, actions } from '../../../schemas/token.ts'
+import { createScope, type NeededAction } from '../../../services/tokens/permissions.ts'
+
+const needed: readonly NeededAction[] = ['read', 'create', 'update', 'delete', 'schema']
+const allowed = (granted: readonly Action[]) => {
+  const scope = createScope({ tables: ['cats'], actions: [...granted] })
+  return needed.filter((action) => scope.allows(action, 'cats'))
+}
+
+t.test('each action grants what it says, and nothing else', async (t) => {
+  const expected: Record<Action, readonly NeededAction[]> = {
+    read: ['read'],
+    write: ['create', 'update', 'delete', 'schema'],
+    create: ['create'],
+    update: ['update'],
+    delete: ['delete'],
+    schema: ['schema']
+  }
+  for (const action of actions) t.same(allowed([action]), expected[action], action)
+})
+
+t.test('actions add up', async (t) => {
+  t.same(allowed(['read', 'delete']), ['read', 'delete'])
+  t.same(allowed(['write', 'read']), needed)
+})
+
+t.test('an empty list of actions grants nothing', async (t) => {
+  t.same(allowed([]), [])
+})
+
+t.test('an empty list of tables grants nothing', async (t) => {
+  const scope = createScope({ tables: [], actions: ['read'] })
+  t.notOk(scope.allows('read', 'cats'))
+  t.notOk(scope.reaches('cats'))
+})
+
+t.test('a listed table is in scope and another is not', async (t) => {
+  const scope = createScope({ tables: ['cats', 'dogs'], actions: ['read'] })
+  t.ok(scope.allows('read', 'dogs'))
+  t.notOk(scope.allows('read', 'birds'))
+})
+
+t.test('a token reaches a table when it may do anything at all with it', async (t) => {
+  t.ok(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('CATS'))
+  t.notOk(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('dogs'))
+  t.notOk(createScope({ tables: ['cats', '*'], actions: [] }).reaches('cats'))
+})
+
+t.test('an asterisk stands for every table', async (t) => {
+  const scope = createScope({ tables: ['*'], actions: ['read'] })
+  t.ok(scope.allows('read', 'cats'))
+  t.ok(scope.allows('read', 'any "odd" name'))
+})
+
+t.test('an asterisk within a name is only a character', async (t) => {
+  const scope = createScope({ tables: ['c*'], actions: ['read'] })
+  t.ok(scope.allows('read', 'C*'))
+  t.notOk(scope.allows('read', 'cats'))
+})
+
+t.test('names compare ignoring the case of ASCII letters', async (t) => {
+  const scope = createScope({ tables: ['Cats'], actions: ['read'] })
+  for (const name of ['cats', 'CATS', 'cAtS']) t.ok(scope.allows('read', name), name)
+})
+
+t.test('letters beyond ASCII keep their case, as in SQLite', async (t) => {
+  const scope = createScope({ tables: ['ÉTÉ', 'k'], actions: ['read'] })
+  t.ok(scope.allows('read', 'ÉtÉ'))
+  t.notOk(scope.allows('read', 'été'))
+  t.notOk(scope.allows('read', '\u212a'), 'the Kelvin sign is not k')
+})
