@@ -1,7 +1,9 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import caller from './plugins/app/caller.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
+import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
 import openapi from './plugins/app/openapi.ts'
 import services from './plugins/app/services.ts'
@@ -14,7 +16,7 @@ import security from './plugins/http/security.ts'
 import validation, { compilers } from './plugins/http/validation.ts'
 import admin from './routes/admin/area.ts'
 import auth from './routes/auth.ts'
-import data from './routes/data.ts'
+import data from './routes/data/area.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
 import type { HashingCost, VerifyPassword } from './services/accounts/passwords.ts'
 import type { Clock } from './services/model/clock.ts'
@@ -91,6 +93,8 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
   // A refusal is for whoever waits for it, at the end; meanwhile nobody may.
   firstAdmin.catch(() => {})
+  await app.register(caller)
+  await app.register(declarations)
   await app.register(openapi)
   await app.register(health)
 

@@ -1,13 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AdminSchema, LoginResultSchema, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
 import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
+import { WRITE_ERRORS } from '../schemas/operation-errors.ts'
 
 const tags = ['auth']
 
-/** Bytes, for those who have no session yet: the longest name and password, each character of them escaped, fit in. */
-const LARGEST_LOGIN = 32 * 1024
+/** Bytes. Anybody may send a login. The largest valid one, with each character escaped, fits. */
+const MAX_LOGIN_BYTES = 32 * 1024
 
-/** Open to administrators who still have to change their password: these routes are how they do it. */
+/** Also open to administrators who have to change their password: they do it here. */
 const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { admins, sessions, authenticateAdmin, config } = fastify
   fastify.addHook('onRequest', fastify.refuseCrossSite)
@@ -20,14 +21,18 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Log in',
         description:
-          'Sets the session cookie. Ten failures in 15 minutes from an address close the name to it for a while.',
+          'Sets the session cookie. After ten failures in 15 minutes for one name and address, further logins get 429.',
         body: LoginSchema,
         response: { 200: Envelope(LoginResultSchema) }
       },
-      bodyLimit: Math.min(LARGEST_LOGIN, config.BODY_LIMIT)
+      config: {
+        credential: 'none',
+        errors: [...WRITE_ERRORS, 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'CROSS_SITE_REQUEST']
+      },
+      bodyLimit: Math.min(MAX_LOGIN_BYTES, config.BODY_LIMIT)
     },
-    async ({ body, ip }, reply) => {
-      const session = await sessions.logIn(body, ip)
+    async ({ caller, body }, reply) => {
+      const session = await sessions.logIn(caller, body)
       reply.setSessionCookie(session)
       return ok({ admin: session.admin, mustChangePassword: session.admin.mustChangePassword })
     }
@@ -39,12 +44,13 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'readMe',
         tags,
-        summary: 'Read one’s own account',
+        summary: 'Read your own account',
         response: { 200: Envelope(AdminSchema) }
       },
+      config: { credential: 'session', errors: [] },
       onRequest: authenticateAdmin
     },
-    async ({ admin }) => ok(admin)
+    async ({ session }) => ok(session.admin)
   )
 
   fastify.put(
@@ -53,15 +59,16 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'changeMyPassword',
         tags,
-        summary: 'Change one’s own password',
+        summary: 'Change your own password',
         description: 'Ends every other session of the administrator.',
         body: PasswordChangeSchema,
         response: { 200: OkSchema }
       },
+      config: { credential: 'session', errors: [...WRITE_ERRORS, 'WRONG_PASSWORD', 'TOO_MANY_ATTEMPTS'] },
       onRequest: authenticateAdmin
     },
-    async ({ session, body, ip }) => {
-      await admins.changeOwnPassword(body, { session, address: ip })
+    async ({ adminCaller, body }) => {
+      await admins.changeOwnPassword(adminCaller, body)
       return done()
     }
   )
@@ -73,13 +80,14 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'logOut',
         tags,
         summary: 'Log out',
-        description: 'Ends the session, wherever its cookie may have been copied to.',
+        description: 'Ends the session. A copy of its cookie opens nothing any more.',
         response: { 200: OkSchema }
       },
+      config: { credential: 'session', errors: WRITE_ERRORS },
       onRequest: authenticateAdmin
     },
-    async ({ session }, reply) => {
-      await sessions.end(session.id)
+    async ({ adminCaller }, reply) => {
+      await sessions.end(adminCaller)
       reply.clearSessionCookie()
       return done()
     }

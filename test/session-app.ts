@@ -48,12 +48,12 @@ export const startAdminServices = async (t: Test) => {
 
 /** Routes of tests behind the same hooks as all of /admin. */
 const addProbes = (area: FastifyInstance) => {
-  area.get('/probe', async ({ admin }) => ok(admin.name))
+  area.get('/probe', async ({ session }) => ok(session.admin.name))
   // Says when the hooks are through and the body is about to be read.
   const preParsing = async () => {
     area.server.emit('authenticated')
   }
-  area.post('/probe', { preParsing }, async ({ admin }) => ok(admin.name))
+  area.post('/probe', { preParsing }, async ({ session }) => ok(session.admin.name))
 }
 
 /** The service, with routes that say who asks, and a clock that stands still. */
@@ -61,7 +61,7 @@ export const startSessionApp = async (t: Test, env: Record<string, string | unde
   const { clock, advance } = createTestClock()
   const onRegister = (child: FastifyInstance) => {
     if (child.prefix === '/admin') addProbes(child)
-    if (child.prefix === '/auth') child.get('/unguarded', async ({ admin }) => ok(admin.name))
+    if (child.prefix === '/auth') child.get('/unguarded', async ({ session }) => ok(session.admin.name))
   }
   const app = await startApp(t, { env: { JWT_SECRET, SESSION_TTL: '3600', ...env }, clock, onRegister })
   return { app, config: app.config, clock, advance }

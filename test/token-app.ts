@@ -2,14 +2,16 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import type { Test } from 'tap'
 import { readConfig } from '../config.ts'
+import caller from '../plugins/app/caller.ts'
 import database, { startOpening } from '../plugins/app/database.ts'
 import services from '../plugins/app/services.ts'
 import tokenAuth, { type TokenAuthOptions } from '../plugins/app/token-auth.ts'
 import errors from '../plugins/http/errors.ts'
 import validation, { compilers } from '../plugins/http/validation.ts'
-import dataRoutes from '../routes/data.ts'
+import dataRoutes from '../routes/data/area.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
+import { serviceCaller } from '../services/model/caller.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 
 interface StartOptions extends TokenAuthOptions {
@@ -31,6 +33,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
   await app.register(validation)
   await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })
   await app.register(services, { hashingCost: CHEAP })
+  await app.register(caller)
   await app.register(tokenAuth, options)
   await app.register(dataRoutes, { prefix: '/data' })
   app.get('/without-token', async ({ token }) => ok(token.name))
@@ -42,7 +45,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
 export type TokenApp = Awaited<ReturnType<typeof startTokenApp>>['app']
 
 export const createTable = (app: TokenApp, name: string) =>
-  app.tables.create({
+  app.tables.create(serviceCaller, {
     name,
     label: '',
     fields: [
@@ -53,4 +56,4 @@ export const createTable = (app: TokenApp, name: string) =>
 
 /** Issues a token through the service; its name is made of its actions. */
 export const issue = (app: TokenApp, permissions: Permissions, expiresAt: number | null = null) =>
-  app.tokens.issue({ name: permissions.actions.join('+'), permissions, expiresAt })
+  app.tokens.issue(serviceCaller, { name: permissions.actions.join('+'), permissions, expiresAt })

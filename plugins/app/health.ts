@@ -1,14 +1,15 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import fp from 'fastify-plugin'
 import { Envelope, ok, strict } from '../../schemas/envelope.ts'
+import { READ_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['service']
 const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, strict)) }
 const healthy = ok({ status: 'ok' as const })
 
 /**
- * For those who watch over the process. Liveness asks for nothing but an answer, since a restart mends no disk;
- * readiness reads and writes, and decides who gets requests.
+ * For supervisors and load balancers. Liveness needs no more than a response, since a restart repairs no disk.
+ * Readiness reads and writes.
  */
 const health: FastifyPluginAsyncTypebox = async (fastify) => {
   const { readiness } = fastify
@@ -17,7 +18,7 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
     '/health',
     {
       schema: { operationId: 'isAlive', tags, summary: 'Whether the process answers', response },
-      config: { evenUnderPressure: true }
+      config: { credential: 'none', errors: [], evenUnderPressure: true }
     },
     async () => healthy
   )
@@ -29,9 +30,10 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'isReady',
         tags,
         summary: 'Whether records can be read and written',
-        description: 'Reads and writes, at most once a second however many ask. 503 says what is in the way.',
+        description: 'Reads and writes at most once a second, however many requests arrive. 503 names the cause.',
         response
-      }
+      },
+      config: { credential: 'none', errors: READ_ERRORS }
     },
     async () => {
       await readiness.check()

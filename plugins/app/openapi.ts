@@ -1,10 +1,17 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { Type } from '@sinclair/typebox'
+import type { FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { completeDocument, type OpenapiDocument } from '../../services/documents/openapi-document.ts'
+import {
+  CODES_KEY,
+  CREDENTIAL_KEY,
+  completeDocument,
+  type OpenapiDocument
+} from '../../services/documents/openapi-document.ts'
+import { declaredErrors } from './declarations.ts'
 
-/** Of the interface that the document describes: that of package.json, which a test compares. */
+/** The version of the API: the one of package.json, which a test compares. */
 const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
@@ -12,10 +19,10 @@ const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 Administrators log in (\`/auth\`) and have a session cookie; it opens \`/admin\`. Programs send a token as
 \`Authorization: Bearer\`; it opens \`/data\`, for the tables and actions that the token names.
 
-Every success is \`{ "success": true, "data": … }\` with status 200. Every failure, of whatever kind, is an \`Error\` with a
-stable code. Besides the failures listed at each operation, any request can get 400 (it cannot be read), 405 (the path
-takes other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too long),
-415 (its body is not JSON, or is encoded), 431 (its headers are too large) and, below a path that is not listed here, 404.`
+Every success is \`{ "success": true, "data": … }\` with status 200. Every failure is an \`Error\` with a stable code;
+\`x-error-codes\` of an operation lists the codes that it may fail with. Any request can also get 400 (it cannot be read),
+405 (the path has other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too
+long), 415 (its body is not JSON, or is encoded), 431 (its headers are too large) and 404 (the path does not exist).`
 
 const tags = [
   { name: 'auth', description: 'The session of an administrator.' },
@@ -41,7 +48,7 @@ const securitySchemes = {
   }
 } as const
 
-/** The page may use our own scripts and styles and talk to us, and nothing else. Seen to suffice in Chromium. */
+/** The page may load our own scripts and styles and send requests to us, nothing else. Tried in Chromium. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -68,7 +75,13 @@ body { margin: 0; background: #fff; }
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#334e68" d="M1 15V6l3-4 3 4v9zm8 0V6l3-4 3 4v9z"/></svg>`
 
-/** Before any route, since it sees only those that are registered later. */
+/** Adds the declarations of a route to its schema: @fastify/swagger copies keys that begin with `x-`. */
+const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions) => {
+  if (schema?.operationId === undefined) return schema ?? {}
+  return { ...schema, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
+}
+
+/** Registered before the routes: it sees only those that come later. */
 export default fp(
   async (fastify) => {
     await fastify.register(swagger, {
@@ -78,6 +91,7 @@ export default fp(
         tags,
         components: { securitySchemes }
       },
+      transform: ({ schema, url, route }) => ({ schema: withDeclarations(schema, route), url }),
       refResolver: { buildLocalReference: ({ $id }) => String($id) },
       // The boundary to a package whose types span three versions of OpenAPI.
       transformObject: (made) => completeDocument((made as { openapiObject: OpenapiDocument }).openapiObject)
@@ -103,7 +117,8 @@ export default fp(
           tags: ['service'],
           summary: 'This document',
           response: { 200: Type.Object({}, { additionalProperties: true, description: 'An OpenAPI 3.1 document.' }) }
-        }
+        },
+        config: { credential: 'none', errors: [] }
       },
       async (_request, reply) => {
         text ??= JSON.stringify(fastify.swagger())

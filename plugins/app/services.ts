@@ -92,7 +92,7 @@ export default fp<ServicesOptions>(
 
     const load = () => Promise.all([registry.load(), tokens.load()])
     await load()
-    db.onExternalCommit(totals.forget)
+    db.onExternalCommit(totals.clear)
     keepInStep(fastify, load)
   },
   { name: 'services', dependencies: ['database'] }

@@ -2,12 +2,13 @@ import cookie from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Admin } from '../../schemas/admin.ts'
 import { assertSecret, readOrCreateSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session } from '../../services/accounts/sessions.ts'
-import { DomainError } from '../../services/model/errors.ts'
+import type { AdminCaller } from '../../services/model/caller.ts'
+import { DomainError, disconnected } from '../../services/model/errors.ts'
+import { CALLER } from './caller.ts'
 
-/** What the cookie says. The session row, read on every request, has the last word. */
+/** The claims of the cookie's JWT. The session's row, read on every request, decides. */
 interface SessionClaims {
   readonly sub: string
   readonly jti: string
@@ -31,20 +32,18 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** An onRequest hook: a live session, or 401. */
     authenticateAdmin: RequestHook
-    /** The session that was alive still is, or 401. */
-    confirmSession: RequestHook
-    /** A preHandler hook: the same, where a body, an empty one too, may have been waited for. */
+    /** A preHandler hook: reads the session again if a body, perhaps a slow one, has been read. */
     confirmAdmin: RequestHook
-    /** An onRequest hook, after `authenticateAdmin`: with REQUIRE_PASSWORD_CHANGE, the password is one's own. */
+    /** An onRequest hook, after `authenticateAdmin`: with REQUIRE_PASSWORD_CHANGE, refuses passwords set by others. */
     requirePasswordChange: RequestHook
-    /** An onRequest hook: what changes something does not come from a page of another site. */
+    /** An onRequest hook: refuses changes that a page of another site sends. */
     refuseCrossSite: RequestHook
   }
   interface FastifyRequest {
-    /** The session of the cookie. @throws AUTHENTICATION_REQUIRED on routes without `authenticateAdmin`. */
+    /** The session of the cookie. @throws AUTHENTICATION_REQUIRED on routes without `authenticateAdmin` */
     readonly session: Session
-    /** The administrator of the session. @throws AUTHENTICATION_REQUIRED on routes without `authenticateAdmin`. */
-    readonly admin: Admin
+    /** The administrator of the session, as a caller. @throws AUTHENTICATION_REQUIRED without `authenticateAdmin` */
+    readonly adminCaller: AdminCaller
     [SESSION]: Session | null
   }
   interface FastifyReply {
@@ -59,15 +58,12 @@ const ISSUER = 'rowhouse'
 const AUDIENCE = 'rowhouse-admin'
 const REQUIRED_CLAIMS = ['sub', 'jti', 'iat', 'exp', 'iss', 'aud']
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** What a browser says of requests from our own pages, and of those that the user made without a page. */
+/** Values of Sec-Fetch-Site for requests of our own pages, and for those that the user made without a page. */
 const OWN_SITES = new Set(['same-origin', 'none'])
 
 const isSecure = ({ protocol }: FastifyRequest) => protocol === 'https'
 
-/**
- * Browsers take a __Host- cookie over https only, for this very host, and let no other page set it (RFC 6265bis,
- * 4.1.3.2).
- */
+/** Browsers accept a __Host- cookie over https only, for exactly this host (RFC 6265bis, 4.1.3.2). */
 const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-rowhouse_session' : 'rowhouse_session')
 
 const cookieAttributes = (request: FastifyRequest) =>
@@ -82,7 +78,7 @@ const toClaims = ({ id, admin, issuedAt, expiresAt }: Session): SessionClaims =>
   aud: AUDIENCE
 })
 
-/** Fetch Metadata where the browser sends it, else the Origin; programs that are no browsers send neither. */
+/** Decides by Fetch Metadata if the browser sends it, else by the Origin. Other programs send neither. */
 const isCrossSite = ({ headers, protocol, host }: FastifyRequest) => {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return !OWN_SITES.has(String(site))
@@ -90,12 +86,12 @@ const isCrossSite = ({ headers, protocol, host }: FastifyRequest) => {
 }
 
 const crossSiteRequest = () =>
-  new DomainError('CROSS_SITE_REQUEST', 'A page of another site may not send this request.', {
-    hint: 'An origin that may is listed in CORS_ORIGIN. Behind a proxy, set TRUST_PROXY.'
+  new DomainError('CROSS_SITE_REQUEST', 'This request comes from a page of another site.', {
+    hint: 'Add the origin of the page to CORS_ORIGIN. Behind a proxy, set TRUST_PROXY.'
   })
 
 const passwordChangeRequired = () =>
-  new DomainError('PASSWORD_CHANGE_REQUIRED', 'The password has to be changed first.', { hint: 'PUT /auth/password.' })
+  new DomainError('PASSWORD_CHANGE_REQUIRED', 'Change your password first.', { hint: 'PUT /auth/password.' })
 
 export default fp(
   async (fastify) => {
@@ -124,9 +120,27 @@ export default fp(
         return this[SESSION]
       }
     })
-    fastify.decorateRequest('admin', {
+    fastify.decorateRequest('adminCaller', {
       getter() {
-        return this.session.admin
+        return adminCallerOf(this)
+      }
+    })
+
+    const confirmSession = async (request: FastifyRequest) => {
+      request[SESSION] = await sessions.find(request.session.id)
+      if (!request[SESSION]) throw authenticationRequired()
+    }
+
+    const adminCallerOf = (request: FastifyRequest): AdminCaller => ({
+      kind: 'admin',
+      id: request.session.admin.id,
+      name: request.session.admin.name,
+      sessionId: request.session.id,
+      requestId: request.id,
+      address: request.ip,
+      confirm: async () => {
+        if (request.socket.destroyed) throw disconnected()
+        await confirmSession(request)
       }
     })
 
@@ -140,21 +154,15 @@ export default fp(
       const session = await sessions.find(String(jti))
       if (session?.admin.id !== Number(sub)) throw authenticationRequired()
       request[SESSION] = session
+      request[CALLER] = adminCallerOf(request)
     })
-
-    const confirmSession = async (request: FastifyRequest) => {
-      request[SESSION] = await sessions.find(request.session.id)
-      if (!request[SESSION]) throw authenticationRequired()
-    }
-
-    fastify.decorate('confirmSession', confirmSession)
 
     fastify.decorate('confirmAdmin', async (request) => {
       if (!SAFE_METHODS.has(request.method)) await confirmSession(request)
     })
 
-    fastify.decorate('requirePasswordChange', async ({ admin }) => {
-      if (config.REQUIRE_PASSWORD_CHANGE && admin.mustChangePassword) throw passwordChangeRequired()
+    fastify.decorate('requirePasswordChange', async ({ session }) => {
+      if (config.REQUIRE_PASSWORD_CHANGE && session.admin.mustChangePassword) throw passwordChangeRequired()
     })
 
     fastify.decorate('refuseCrossSite', async (request) => {
@@ -173,5 +181,5 @@ export default fp(
       this.clearCookie(cookieName(this.request), cookieAttributes(this.request))
     })
   },
-  { name: 'session', dependencies: ['services'] }
+  { name: 'session', dependencies: ['services', 'request-caller'] }
 )

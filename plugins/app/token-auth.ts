@@ -1,29 +1,36 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   FastifyInstance,
-  FastifyReply,
   FastifyRequest,
-  HookHandlerDoneFunction,
   onRequestHookHandler,
-  preHandlerHookHandler
+  preHandlerHookHandler,
+  RouteOptions
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, excerpt } from '../../services/model/errors.ts'
+import type { Caller } from '../../services/model/caller.ts'
+import { DomainError, disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { openToTokens } from '../../services/tables/token-access.ts'
+import { authorize } from '../../services/tokens/authorize.ts'
 import type { NeededAction } from '../../services/tokens/permissions.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
+import { CALLER } from './caller.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The action that a token needs on the table of the path, or of `body.name`. `none`: any valid token will do. */
+    action?: NeededAction | 'none'
+  }
   interface FastifyInstance {
     /** An onRequest hook: a valid bearer token, or 401. */
     authenticateToken: onRequestHookHandler
-    /** Makes a preHandler: the token may do this to the table of the path (or, without one, of `body.name`). */
-    allow: (action: NeededAction) => preHandlerHookHandler
+    /** An onRoute hook for areas of tokens: adds the checks of the route's declared action. */
+    requireAction: (route: RouteOptions) => void
   }
   interface FastifyRequest {
-    /** The bearer token. @throws on routes without `authenticateToken`. */
+    /** The bearer token. @throws on routes without `authenticateToken` */
     readonly token: LiveToken
-    /** The table of the path. @throws on routes without `allow`. */
+    /** The table of the path. @throws on routes without an action, or without a table */
     readonly table: RegisteredTable
     [TOKEN]: LiveToken | null
     [TABLE]: RegisteredTable | null
@@ -40,29 +47,10 @@ export interface TokenAuthOptions {
   readonly flushInterval?: number
 }
 
-/** What the token lacks: the action, or this table among those that it has the action on. */
-const actionNotAllowed = ({ scope }: LiveToken, action: NeededAction, table: string | undefined) => {
-  const needed = action === 'read' ? "'read'" : `'${action}' (or 'write')`
-  const object = table === undefined ? 'the table that it is to make' : `the table '${excerpt(table)}'`
-  const message = scope.grants(action)
-    ? `The token does not name ${object} among its tables.`
-    : `The token needs the action ${needed} on ${object}.`
-  return new DomainError('ACTION_NOT_ALLOWED', message, {
-    hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
-  })
-}
-
-/** `table`: undefined where it is not known yet. @throws ACTION_NOT_ALLOWED */
-const assertAllowed = (token: LiveToken, action: NeededAction, table: string | undefined) => {
-  const { scope } = token
-  const isAllowed = table === undefined ? scope.grants(action) : scope.allows(action, table)
-  if (!isAllowed) throw actionNotAllowed(token, action, table)
-}
-
 /** The boundary where the validated path gets its type. */
 const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
 
-/** The same for the one body that names a table, that of a table to create. */
+/** The same for the one body that names a table: the body of a table to create. */
 const bodyTable = (request: FastifyRequest) => (request.body as { readonly name: string }).name
 
 const established = <T>(value: T | null, hook: string): T => {
@@ -70,17 +58,10 @@ const established = <T>(value: T | null, hook: string): T => {
   return value
 }
 
-/** RFC 6750, 3: a 401 says which kind of credential is wanted. */
-const orChallenge = (reply: FastifyReply, check: () => LiveToken) => {
-  try {
-    return check()
-  } catch (error) {
-    reply.header('www-authenticate', 'Bearer')
-    throw error
-  }
-}
+const tableChanged = (name: string) =>
+  new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Try again.`)
 
-/** The disk follows the uses in memory. A failure is logged, and ends no process. */
+/** Writes the uses of tokens to the disk now and then. A failure is logged and retried with the next write. */
 const saveUses = (fastify: FastifyInstance, flushInterval: number) => {
   const { tokens, log } = fastify
   const flush = () =>
@@ -106,44 +87,68 @@ export default fp<TokenAuthOptions>(
     })
     fastify.decorateRequest('table', {
       getter() {
-        return established(this[TABLE], 'allow')
+        return established(this[TABLE], 'requireAction')
       }
     })
 
-    fastify.decorate('authenticateToken', (request, reply, done) => {
-      request[TOKEN] = orChallenge(reply, () => tokens.authenticate(request.headers.authorization))
+    fastify.decorate('authenticateToken', (request, _reply, done) => {
+      request[TOKEN] = tokens.authenticate(request.headers.authorization)
       done()
     })
 
-    const needs = new Map<unknown, NeededAction>()
+    /** Checks the right to the action with token and table as they are now, and returns the table of the path. */
+    const currentTable = (request: FastifyRequest, action: NeededAction): RegisteredTable | null => {
+      const token = tokens.current(request.token)
+      const name = pathTable(request)
+      authorize(token, action, name ?? bodyTable(request))
+      request[TOKEN] = token
+      return name === undefined ? null : openToTokens(tables.find(name), name, action !== 'read')
+    }
 
-    // Before a body is read, which may cost more than to refuse it.
-    fastify.addHook('onRoute', (route) => {
-      const action = needs.get(route.preHandler)
-      if (action === undefined || action === 'read') return
-      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
-        assertAllowed(request.token, action, pathTable(request))
-        done()
+    const callerOf = (request: FastifyRequest, action: NeededAction): Caller => ({
+      kind: 'token',
+      id: request.token.id,
+      name: request.token.name,
+      requestId: request.id,
+      get address() {
+        return request.ip
+      },
+      confirm: async () => {
+        if (request.socket.destroyed) throw disconnected()
+        const before = request[TABLE]
+        const now = currentTable(request, action)
+        // A schema operation reads the table again by itself. Any other holds a view of it: which fields are hidden.
+        const isStale = before !== null && action !== 'schema' && !isDeepStrictEqual(before.structure, now?.structure)
+        if (isStale) throw tableChanged(before.name)
       }
-      route.onRequest = [route.onRequest, guard].flat().filter((hook) => hook !== undefined)
     })
 
-    // Token and table are looked up when the body has arrived: a slow body must not outlive a revocation.
-    fastify.decorate('allow', (action) => {
-      const isWrite = action !== 'read'
-      const guard: preHandlerHookHandler = (request, reply, done) => {
-        const token = orChallenge(reply, () => tokens.current(request.token))
-        const existing = pathTable(request)
-        assertAllowed(token, action, existing ?? bodyTable(request))
-        request[TOKEN] = token
-        if (existing !== undefined) request[TABLE] = openToTokens(tables.find(existing), existing, isWrite)
+    /** Before the body is read: to read it may cost more than to refuse it. */
+    const authorizeEarly =
+      (action: NeededAction): onRequestHookHandler =>
+      (request, _reply, done) => {
+        authorize(request.token, action, pathTable(request))
         done()
       }
-      needs.set(guard, action)
-      return guard
+
+    /** After the body was read: a slow body must not outlive a revocation. */
+    const authorizeRequest =
+      (action: NeededAction): preHandlerHookHandler =>
+      (request, _reply, done) => {
+        request[TABLE] = currentTable(request, action)
+        request[CALLER] = callerOf(request, action)
+        done()
+      }
+
+    fastify.decorate('requireAction', (route) => {
+      const action = route.config?.action
+      if (action === undefined) throw new Error(`${route.method} ${route.url} declares no action (config.action).`)
+      if (action === 'none') return
+      route.preHandler = authorizeRequest(action)
+      if (action !== 'read') route.onRequest = authorizeEarly(action)
     })
 
     saveUses(fastify, flushInterval)
   },
-  { name: 'token-auth', dependencies: ['services'] }
+  { name: 'token-auth', dependencies: ['services', 'request-caller'] }
 )

@@ -55,6 +55,8 @@ const toBody = ({ code, message, details, hint }: DomainError, requestId: string
 const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
   const error = toDomainError(thrown)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
+  // RFC 6750, 3: a 401 names the kind of credential.
+  if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   return reply
     .code(statusOf[error.kind])

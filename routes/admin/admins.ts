@@ -1,6 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { AdminAccountSchema, AdminChangesSchema, NewAdminSchema } from '../../schemas/admin.ts'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['admins']
 
@@ -15,7 +16,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'List the administrators',
         response: { 200: Envelope(Type.Array(AdminAccountSchema)) }
-      }
+      },
+      config: { credential: 'administrator', errors: READ_ERRORS }
     },
     async () => ok(await admins.list())
   )
@@ -28,12 +30,13 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Create an administrator',
         description:
-          'The new administrator is to change the password given here: `mustChangePassword` says so, and with REQUIRE_PASSWORD_CHANGE nothing else is open until then.',
+          'The new administrator has `mustChangePassword` set. With REQUIRE_PASSWORD_CHANGE, nothing but /auth is open until the password is changed.',
         body: NewAdminSchema,
         response: { 200: Envelope(AdminAccountSchema) }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_EXISTS'] }
     },
-    async ({ body, session, ip }) => ok(await admins.create(body, { session, address: ip }))
+    async ({ adminCaller, body }) => ok(await admins.create(adminCaller, body))
   )
 
   fastify.put(
@@ -44,14 +47,15 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Change an administrator',
         description:
-          'A password set here ends the sessions of its owner, who is to change it: see `createAdmin`. Your own is changed through PUT /auth/password.',
+          'A new password ends all sessions of its owner and sets `mustChangePassword`. Change your own password with PUT /auth/password.',
         params: IdParamsSchema,
         body: AdminChangesSchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_NOT_FOUND', 'OWN_PASSWORD'] }
     },
-    async ({ params, body, session, ip }) => {
-      await admins.update(params.id, body, { session, address: ip })
+    async ({ adminCaller, params, body }) => {
+      await admins.update(adminCaller, params.id, body)
       return done()
     }
   )
@@ -66,10 +70,11 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Ends the sessions of the administrator. The last one cannot be deleted.',
         params: IdParamsSchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_NOT_FOUND', 'LAST_ADMIN'] }
     },
-    async ({ params, session, ip }) => {
-      await admins.remove(params.id, { session, address: ip })
+    async ({ adminCaller, params }) => {
+      await admins.remove(adminCaller, params.id)
       return done()
     }
   )

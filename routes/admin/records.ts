@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema } from '../../schemas/envelope.ts'
+import { RECORD_WRITE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
@@ -11,15 +12,16 @@ import {
 } from '../../schemas/record.ts'
 import { administratorView } from '../../services/records/view.ts'
 import { sendCsv } from '../replies/csv.ts'
-import { okCreated, okText } from '../replies/json-text.ts'
-import { createAdminCallerOf } from '../scan-caller.ts'
+import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.ts'
 
 const tags = ['records']
+
+const READS = ['TABLE_NOT_FOUND', ...SCAN_ERRORS] as const
+const WRITES = ['TABLE_NOT_FOUND', ...RECORD_WRITE_ERRORS] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, clock } = fastify
   const viewOf = (id: number) => administratorView(tables.get(id))
-  const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(
     '/:id/data',
@@ -31,9 +33,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: IdParamsSchema,
         querystring: ListQuerySchema,
         response: { 200: Envelope(PageSchema) }
-      }
+      },
+      config: { credential: 'administrator', errors: READS }
     },
-    async ({ params, query }, reply) => okText(reply, await records.list(viewOf(params.id), query, callerOf(reply)))
+    async ({ caller, params, query }, reply) => okText(reply, await records.list(caller, viewOf(params.id), query))
   )
 
   fastify.get(
@@ -46,11 +49,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: IdParamsSchema,
         querystring: ExportQuerySchema,
         response: { 200: CsvSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: READS }
     },
-    async ({ params, query }, reply) => {
+    async ({ caller, params, query }, reply) => {
       const view = viewOf(params.id)
-      const chunks = await exports.exportCsv(view, query, callerOf(reply))
+      const chunks = await exports.exportCsv(caller, view, query)
       return sendCsv(reply, view.table.name, clock(), chunks)
     }
   )
@@ -64,9 +68,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         response: { 200: Envelope(RecordSchema) }
-      }
+      },
+      config: { credential: 'administrator', errors: [...READS, 'RECORD_NOT_FOUND'] }
     },
-    async ({ params }, reply) => okText(reply, await records.read(viewOf(params.id), params.pk, callerOf(reply)))
+    async ({ caller, params }, reply) => okText(reply, await records.read(caller, viewOf(params.id), params.pk))
   )
 
   fastify.post(
@@ -79,9 +84,13 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: IdParamsSchema,
         body: RecordBodySchema,
         response: { 200: Envelope(RecordSchema) }
-      }
+      },
+      config: { credential: 'administrator', errors: WRITES }
     },
-    ({ params, body }, reply) => okCreated(reply, () => records.create(viewOf(params.id), body))
+    async ({ caller, params, body }, reply) => {
+      assertRoomForResponse(reply)
+      return okCreated(reply, await records.create(caller, viewOf(params.id), body))
+    }
   )
 
   fastify.put(
@@ -94,10 +103,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: RecordParamsSchema,
         body: RecordBodySchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
     },
-    async ({ params, body }, reply) => {
-      await records.update(viewOf(params.id), params.pk, body, callerOf(reply).confirm)
+    async ({ caller, params, body }) => {
+      await records.update(caller, viewOf(params.id), params.pk, body)
       return done()
     }
   )
@@ -111,10 +121,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
     },
-    async ({ params }, reply) => {
-      await records.remove(viewOf(params.id), params.pk, callerOf(reply).confirm)
+    async ({ caller, params }) => {
+      await records.remove(caller, viewOf(params.id), params.pk)
       return done()
     }
   )

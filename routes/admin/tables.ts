@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   ImportTableSchema,
   NewTableSchema,
@@ -8,14 +9,12 @@ import {
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
 import { toTable } from '../../services/tables/registry.ts'
-import { createAdminCallerOf } from '../scan-caller.ts'
 
 const tags = ['tables']
 const response = { 200: Envelope(TableSchema) }
 
 const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
-  const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(
     '',
@@ -25,14 +24,18 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'List the registered tables',
         tags,
         response: { 200: Envelope(Type.Array(TableSchema)) }
-      }
+      },
+      config: { credential: 'administrator', errors: [] }
     },
     async () => ok(tables.all().map(toTable))
   )
 
   fastify.get(
     '/:id',
-    { schema: { operationId: 'readTable', summary: 'Read one table', tags, params: IdParamsSchema, response } },
+    {
+      schema: { operationId: 'readTable', summary: 'Read one table', tags, params: IdParamsSchema, response },
+      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND'] }
+    },
     async ({ params }) => ok(toTable(tables.get(params.id)))
   )
 
@@ -45,15 +48,22 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         body: ImportTableSchema,
         response
+      },
+      config: {
+        credential: 'administrator',
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE']
       }
     },
-    async ({ body }) => ok(toTable(await tables.importTable(body.name)))
+    async ({ caller, body }) => ok(toTable(await tables.importTable(caller, body.name)))
   )
 
   fastify.post(
     '',
-    { schema: { operationId: 'createTable', summary: 'Create a table', tags, body: NewTableSchema, response } },
-    async ({ body }) => ok(toTable(await tables.create(body)))
+    {
+      schema: { operationId: 'createTable', summary: 'Create a table', tags, body: NewTableSchema, response },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
+    },
+    async ({ caller, body }) => ok(toTable(await tables.create(caller, body)))
   )
 
   fastify.put(
@@ -66,9 +76,10 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: IdParamsSchema,
         body: TableChangesSchema,
         response
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_CHANGED'] }
     },
-    async ({ params, body }, reply) => ok(toTable(await tables.update(params.id, body, callerOf(reply).confirm)))
+    async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))
   )
 
   fastify.post(
@@ -80,9 +91,13 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: IdParamsSchema,
         response
+      },
+      config: {
+        credential: 'administrator',
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_CHANGED', 'TABLE_NOT_IMPORTABLE', 'STRUCTURE_CHANGED']
       }
     },
-    async ({ params }, reply) => ok(toTable(await tables.refresh(params.id, callerOf(reply).confirm)))
+    async ({ caller, params }) => ok(toTable(await tables.refresh(caller, params.id)))
   )
 
   fastify.delete(
@@ -95,10 +110,11 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: IdParamsSchema,
         querystring: UnregisterQuerySchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'CONFIRMATION_REQUIRED'] }
     },
-    async ({ params, query }, reply) => {
-      await tables.unregister(params.id, query.confirm === true, callerOf(reply))
+    async ({ caller, params, query }) => {
+      await tables.unregister(caller, params.id, query.confirm === true)
       return done()
     }
   )

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { IssuedTokenSchema, NewTokenSchema, TokenChangesSchema, TokenSchema } from '../../schemas/token.ts'
 
 const tags = ['tokens']
@@ -15,7 +16,8 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'List the access tokens',
         response: { 200: Envelope(Type.Array(TokenSchema)) }
-      }
+      },
+      config: { credential: 'administrator', errors: [] }
     },
     async () => ok(tokens.list())
   )
@@ -27,12 +29,13 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'issueToken',
         tags,
         summary: 'Issue an access token',
-        description: 'The answer shows the secret, once. Keep it: only its digest is stored.',
+        description: 'The response shows the secret once. Keep it: only its digest is stored.',
         body: NewTokenSchema,
         response: { 200: Envelope(IssuedTokenSchema) }
-      }
+      },
+      config: { credential: 'administrator', errors: WRITE_ERRORS }
     },
-    async ({ body }) => ok(await tokens.issue(body))
+    async ({ caller, body }) => ok(await tokens.issue(caller, body))
   )
 
   fastify.put(
@@ -42,14 +45,15 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'changeToken',
         tags,
         summary: 'Change an access token',
-        description: 'Only what is sent changes, from the very next request on.',
+        description: 'Changes only the properties that are sent. The next request sees the change.',
         params: IdParamsSchema,
         body: TokenChangesSchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
     },
-    async ({ params, body }) => {
-      await tokens.change(params.id, body)
+    async ({ caller, params, body }) => {
+      await tokens.change(caller, params.id, body)
       return done()
     }
   )
@@ -63,10 +67,11 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Revoke an access token',
         params: IdParamsSchema,
         response: { 200: OkSchema }
-      }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
     },
-    async ({ params }) => {
-      await tokens.revoke(params.id)
+    async ({ caller, params }) => {
+      await tokens.revoke(caller, params.id)
       return done()
     }
   )

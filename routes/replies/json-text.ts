@@ -2,50 +2,54 @@ import type { Server } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { overloaded } from '../../services/model/errors.ts'
 
-/** Characters from which an answer is counted while its client has not read it. */
+/** Characters from which a response counts as large. */
 const LARGE = 64 * 1024
-/** Characters of large answers that may wait for their clients: they stand in memory. */
-const MOST_UNREAD = 256 * 1024 * 1024
-/** Beyond what reads may take, so that clients who only read can keep nobody from creating. */
-const MOST_UNREAD_WITH_CREATED = 2 * MOST_UNREAD
+/** Characters of large responses that clients have not read yet. They are in memory until then. */
+const MAX_UNREAD = 256 * 1024 * 1024
+/** The limit for creations is higher: clients that only read must not keep others from creating. */
+const MAX_UNREAD_FOR_CREATION = 2 * MAX_UNREAD
 const RETRY_AFTER_SECONDS = 5
 
-const unread = new WeakMap<Server, number>()
+const unreadByServer = new WeakMap<Server, number>()
 
-const unreadBeside = ({ server: { server } }: FastifyReply) => unread.get(server) ?? 0
+const unreadOf = ({ server: { server } }: FastifyReply) => unreadByServer.get(server) ?? 0
 
 const tooMuchUnread = () =>
-  overloaded('Clients have not read the large answers that they asked for. Try again.', RETRY_AFTER_SECONDS)
+  overloaded('Clients have not read the large responses that they requested. Try again.', RETRY_AFTER_SECONDS)
 
-/** Counts an answer until it has gone out, or its connection has, which may have been before it was made. */
+/** Counts a response until it was sent or its connection has closed, which may have happened already. */
 const countUnread = (reply: FastifyReply, length: number) => {
   if (reply.raw.destroyed) return
   const { server } = reply.server
-  unread.set(server, unreadBeside(reply) + length)
-  reply.raw.once('close', () => unread.set(server, unreadBeside(reply) - length))
+  unreadByServer.set(server, unreadOf(reply) + length)
+  reply.raw.once('close', () => unreadByServer.set(server, unreadOf(reply) - length))
 }
 
-const answer = (reply: FastifyReply, json: string): never => {
+/**
+ * Checks that clients read their large responses, before a record is created: its size is known only when it is stored.
+ * @throws OVERLOADED
+ */
+export const assertRoomForResponse = (reply: FastifyReply) => {
+  if (unreadOf(reply) > MAX_UNREAD_FOR_CREATION) throw tooMuchUnread()
+}
+
+/**
+ * Returns the JSON text of a created record in the success envelope, for a handler to return. It never fails: the
+ * record is stored.
+ */
+export const okCreated = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE) countUnread(reply, json.length)
   reply.type('application/json; charset=utf-8')
+  // The boundary to handler types, which expect an object: a text is sent as it is. Parsing it would round 64-bit
+  // integers, and a response schema would drop the fields of the table.
   return `{"success":true,"data":${json}}` as never
 }
 
 /**
- * Gives JSON that SQLite has made, inside the success envelope, for a handler to return. It goes out as it is: parsing
- * it would round wide integers, and a response schema would strip the fields that no schema can know.
- * @throws OVERLOADED where it is large, and too much waits to be read already
+ * Returns JSON text made by SQLite in the success envelope, for a handler to return.
+ * @throws OVERLOADED if it is large and too much waits to be read already
  */
 export const okText = (reply: FastifyReply, json: string): never => {
-  if (json.length > LARGE && unreadBeside(reply) + json.length > MOST_UNREAD) throw tooMuchUnread()
-  return answer(reply, json)
-}
-
-/**
- * The same for a record that is created: how large it is shows when it is stored, and then it is answered.
- * @throws OVERLOADED before anything is stored
- */
-export const okCreated = (reply: FastifyReply, create: () => Promise<string>): Promise<never> => {
-  if (unreadBeside(reply) > MOST_UNREAD_WITH_CREATED) throw tooMuchUnread()
-  return create().then((json) => answer(reply, json))
+  if (json.length > LARGE && unreadOf(reply) + json.length > MAX_UNREAD) throw tooMuchUnread()
+  return okCreated(reply, json)
 }

@@ -8,7 +8,7 @@ interface NewAccount {
   readonly hash: string
 }
 
-/** Null leaves a value as it is. */
+/** null: unchanged. */
 interface AccountChanges {
   readonly nickname: string | null
   readonly hash: string | null
@@ -35,7 +35,7 @@ export const insertAdmin = ({ name, nickname, hash }: NewAccount, now: number): 
   expect: 1
 })
 
-/** Inserts nothing where there is an administrator already. */
+/** Inserts nothing if there is an administrator already. */
 export const insertFirstAdmin = ({ name, nickname, hash }: NewAccount, now: number): Statement => ({
   sql: `${INSERT} SELECT ?, ?, ?, 1, ?, ? WHERE NOT EXISTS (SELECT 1 FROM _rowhouse_admins)`,
   params: [name, nickname, hash, BigInt(now), BigInt(now)]
@@ -48,7 +48,7 @@ export const updateAdmin = (id: number, { nickname, hash }: AccountChanges, now:
   expect: 1
 })
 
-/** Of one's own: so long as the hash is the one that the old password was verified against. */
+/** For the administrator's own password: only if the stored hash is still the verified one. */
 export const changePassword = (id: number, verified: string, hash: string, now: number): Statement => ({
   sql: `UPDATE _rowhouse_admins SET password_hash = ?, must_change_password = 0, updated_at = max(?, updated_at + 1)
         WHERE id = ? AND password_hash = ?`,
@@ -56,14 +56,14 @@ export const changePassword = (id: number, verified: string, hash: string, now: 
   expect: 1
 })
 
-/** The same password at a higher cost, so long as nobody changed it meanwhile. */
+/** Stores the same password with a higher hashing cost, unless the password has changed. */
 export const replaceHash = (id: number, hash: string, renewed: string): Statement => ({
   sql: 'UPDATE _rowhouse_admins SET password_hash = ? WHERE id = ? AND password_hash = ?',
   params: [renewed, BigInt(id), hash],
   expect: 1
 })
 
-/** The count is taken by the statement that deletes: of two at once, the second finds only one left. */
+/** Counts in the statement that deletes: of two concurrent deletions, the second one finds the last administrator. */
 export const deleteUnlessLast = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_admins WHERE id = ? AND (SELECT count(*) FROM _rowhouse_admins) > 1',
   params: [BigInt(id)],

@@ -3,23 +3,36 @@ import type { Statement } from '../sql/statement.ts'
 interface NewSession {
   readonly id: string
   readonly admin: number
-  /** The hash that was verified: the session opens only while it still holds. */
+  /** The verified hash: the session opens only if the account still has it. */
   readonly hash: string
   readonly now: number
   readonly expiresAt: number
 }
 
+const adminColumn = (name: string) =>
+  `(SELECT a.${name} FROM _rowhouse_admins AS a WHERE a.id = _rowhouse_sessions.admin_id) AS ${name}`
+
+/** Returns the row of the session, in the form of `readSession`. */
 export const openSession = ({ id, admin, hash, now, expiresAt }: NewSession): Statement => ({
   sql: `INSERT INTO _rowhouse_sessions (id, admin_id, created_at, expires_at)
-        SELECT ?, id, ?, ? FROM _rowhouse_admins WHERE id = ? AND password_hash = ?`,
+        SELECT ?, a.id, ?, ? FROM _rowhouse_admins AS a WHERE a.id = ? AND a.password_hash = ?
+        RETURNING id AS session, created_at AS issued_at, expires_at, admin_id AS id,
+          ${['name', 'nickname', 'must_change_password'].map(adminColumn).join(', ')}`,
   params: [id, BigInt(now), BigInt(expiresAt), BigInt(admin), hash],
   expect: 1
 })
 
 export const readSession = (id: string, now: number): Statement => ({
   sql: `SELECT s.id AS session, s.created_at AS issued_at, s.expires_at, a.id, a.name, a.nickname, a.must_change_password
-        FROM _rowhouse_sessions s JOIN _rowhouse_admins a ON a.id = s.admin_id WHERE s.id = ? AND s.expires_at > ?`,
+        FROM _rowhouse_sessions AS s JOIN _rowhouse_admins AS a ON a.id = s.admin_id WHERE s.id = ? AND s.expires_at > ?`,
   params: [id, BigInt(now)]
+})
+
+/** Fails its unit if the session has ended. Units return rows only from RETURNING, so the guard is an update. */
+export const requireSession = (id: string, now: number): Statement => ({
+  sql: 'UPDATE _rowhouse_sessions SET expires_at = expires_at WHERE id = ? AND expires_at > ?',
+  params: [id, BigInt(now)],
+  expect: 1
 })
 
 export const endSession = (id: string): Statement => ({
@@ -27,13 +40,13 @@ export const endSession = (id: string): Statement => ({
   params: [id]
 })
 
-/** For the unit that sets a password: whoever knew the old one is out as soon as the new one holds. */
+/** Ends the sessions of an administrator in the unit that sets a new password. `except`: a session that stays. */
 export const endSessionsOf = (admin: number, except = ''): Statement => ({
   sql: 'DELETE FROM _rowhouse_sessions WHERE admin_id = ? AND id <> ?',
   params: [BigInt(admin), except]
 })
 
-export const forgetExpiredSessions = (now: number): Statement => ({
+export const deleteExpiredSessions = (now: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_sessions WHERE expires_at <= ?',
   params: [BigInt(now)]
 })

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, Login } from '../../schemas/admin.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { AdminCaller, Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { findAccount, replaceHash } from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
-import { endSession, forgetExpiredSessions, openSession, readSession } from './session-statements.ts'
+import { deleteExpiredSessions, endSession, openSession, readSession } from './session-statements.ts'
 
 export interface Session {
   readonly id: string
@@ -46,7 +47,7 @@ const toSession = (row: Row): Session => ({
 const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
 
 export const authenticationRequired = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'Nobody is logged in, or the session has ended.', {
+  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', {
     hint: 'Log in: POST /auth/login.'
   })
 
@@ -56,22 +57,21 @@ export const createSessionService = ({ db, clock, credentials, ttl }: Dependenci
     return row && { id: Number(row.id), hash: String(row.password_hash) }
   }
 
-  /** @throws UnexpectedChanges when the account is no longer what was verified. */
+  /** @throws UnexpectedChanges if the account has changed since its password was verified */
   const open = async (account: Account, hash: string): Promise<Session> => {
     const id = randomUUID()
-    // Whole seconds, so that the row and the JWT, which has seconds, expire together.
+    // Whole seconds: the row expires together with the JWT, whose times are seconds.
     const now = Math.floor(clock() / 1000) * 1000
     const results = await db.write([
       ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
-      openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 }),
-      forgetExpiredSessions(now),
-      { ...readSession(id, now), expect: 1 }
+      deleteExpiredSessions(now),
+      openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 })
     ])
     return toSession(results.at(-1)?.rows[0] as Row)
   }
 
-  /** Null where the account changed between its verification and the unit that opens the session. */
-  const attempt = async ({ name, password }: Login, address: string): Promise<Session | null> => {
+  /** Returns null if the account changed after its verification, before the session was stored. */
+  const attempt = async ({ address }: Caller, { name, password }: Login): Promise<Session | null> => {
     const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)
     if (!account || hash === null) throw invalidCredentials()
@@ -81,23 +81,23 @@ export const createSessionService = ({ db, clock, credentials, ttl }: Dependenci
     })
   }
 
-  /** @throws INVALID_CREDENTIALS, alike for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED */
-  const logIn = async (login: Login, address: string): Promise<Session> => {
-    // A second try, because a simultaneous login that renews the hash changes the account too.
-    const session = (await attempt(login, address)) ?? (await attempt(login, address))
+  /** @throws INVALID_CREDENTIALS, the same for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED */
+  const logIn = async (caller: Caller, login: Login): Promise<Session> => {
+    // One retry: a concurrent login that renews the hash changes the account too.
+    const session = (await attempt(caller, login)) ?? (await attempt(caller, login))
     if (!session) throw invalidCredentials()
     return session
   }
 
   return {
     logIn,
-    /** The session as it stands at this moment; null when it has ended or expired. */
+    /** Returns the session as it is stored now; null if it has ended or expired. */
     find: async (id: string): Promise<Session | null> => {
       const [row] = await db.read(readSession(id, clock()))
       return row ? toSession(row) : null
     },
-    end: async (id: string) => {
-      await db.write([endSession(id)])
+    end: async ({ sessionId }: AdminCaller) => {
+      await db.write([endSession(sessionId)])
     }
   }
 }

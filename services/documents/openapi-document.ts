@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorCode, ErrorSchema, errorCatalogue, statusOf } from '../../schemas/error.ts'
+import type { Credential } from '../../schemas/operation-errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -9,9 +10,11 @@ interface Operation {
   readonly security?: readonly Json[]
   readonly requestBody?: Json
   readonly responses: Json
+  readonly [CREDENTIAL_KEY]: Credential
+  readonly [CODES_KEY]: readonly ErrorCode[]
 }
 
-/** What @fastify/swagger makes of the routes, as far as it is completed here. */
+/** The part of @fastify/swagger's document that is completed here. */
 export interface OpenapiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas?: Json } & Json
@@ -46,47 +49,23 @@ const errorResponse = (status: number) => ({
 const errorStatuses = [...new Set(Object.values(statusOf))].sort((a, b) => a - b)
 const errorResponses = Object.fromEntries(errorStatuses.map((status) => [responseName(status), errorResponse(status)]))
 
-/** Failures that follow from what an operation does rather than from its form. */
-const extraStatuses: Record<string, readonly number[]> = {
-  logIn: [401, 403, 429],
-  changeMyPassword: [429],
-  importTable: [404],
-  // A sort that does not fit in memory needs room on the disk.
-  listRecords: [507],
-  listTableRecords: [507],
-  exportRecords: [507]
+/** The security of an operation with each credential. No credential opens another's operations. */
+const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
+  none: [],
+  token: [{ token: [] }],
+  session: [{ session: [] }],
+  administrator: [{ session: [] }]
 }
 
-const isSecured = ({ security = [] }: Operation) => security.length > 0
+/** Extensions of an operation by which the routes pass their declarations; only the codes stay in the document. */
+export const CREDENTIAL_KEY = 'x-credential'
+export const CODES_KEY = 'x-error-codes'
 
-/** What changes something can collide; what reads a stored table can find it of another structure than registered. */
-const canConflict = (path: string, changes: boolean) =>
-  changes
-    ? /^\/(admin\/(tables|admins)|data)/.test(path)
-    : /^\/data\/\{table\}(?!\/schema)|^\/admin\/tables\/\{id\}\//.test(path)
+const statusesOf = (codes: readonly ErrorCode[]) => [
+  ...new Set(codes.map((code) => statusOf[errorCatalogue[code].kind]).sort((one, other) => one - other))
+]
 
-const statusesOf = (path: string, method: string, operation: Operation): readonly number[] => {
-  const changes = method !== 'get'
-  const answers: readonly (readonly [boolean, readonly number[]])[] = [
-    [true, [400, 500, 503]],
-    [isSecured(operation), [401, 403]],
-    [path.includes('{'), [404, 414]],
-    [canConflict(path, changes), [409]],
-    // A body may come along even where none is taken.
-    [changes, [408, 413, 415, 507]],
-    [true, extraStatuses[operation.operationId ?? ''] ?? []]
-  ]
-  return answers.flatMap(([applies, statuses]) => (applies ? statuses : []))
-}
-
-/** Which credential an area takes. There is one kind for each, and none opens another. */
-const securityOf = (path: string): readonly Json[] => {
-  if (path.startsWith('/data')) return [{ token: [] }]
-  if (path === '/auth/login' || !/^\/(admin|auth)/.test(path)) return []
-  return [{ session: [] }]
-}
-
-/** @fastify/swagger describes a response that says nothing of itself in words that say nothing either. */
+/** Replaces the placeholder of @fastify/swagger for responses without a description. */
 const describe = (responses: Json) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
@@ -97,19 +76,23 @@ const describe = (responses: Json) =>
     ])
   )
 
-const completeOperation = (path: string, method: string, operation: Operation): Operation => {
-  const secured = { ...operation, security: operation.security ?? securityOf(path) }
-  const errors = statusesOf(path, method, secured).map(
+const completeOperation = (operation: Operation) => {
+  const { [CREDENTIAL_KEY]: credential, ...documented } = operation
+  const errors = statusesOf(operation[CODES_KEY]).map(
     (status) => [status, { $ref: `#/components/responses/${responseName(status)}` }] as const
   )
-  return { ...secured, responses: { ...describe(operation.responses), ...Object.fromEntries(errors) } }
+  return {
+    ...documented,
+    security: SECURITY[credential],
+    responses: { ...describe(operation.responses), ...Object.fromEntries(errors) }
+  }
 }
 
-/** A schema has a type; a property that happens to be called `title` has none beside it. */
+/** Tells a schema with a title from an object with a property named `title`. */
 const isNamedSchema = (value: Json): value is Json & { readonly title: string } =>
   typeof value.title === 'string' && 'type' in value
 
-/** Puts each schema with a title among the components and a reference in its place. */
+/** Moves each schema with a title to the components and leaves a reference. */
 const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown => {
   if (Array.isArray(value)) return value.map((item) => nameSchemas(item, schemas))
   if (!isObject(value)) return value
@@ -127,15 +110,12 @@ const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown 
 
 const sorted = (named: Json) => Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** What the routes do not say themselves: the failures and the credentials of each operation, and names for shapes. */
+/** Adds the failures and the security of each operation, from the routes' declarations, and names for schemas. */
 export const completeDocument = <T extends OpenapiDocument>(document: T): T => {
   const schemas: Record<string, unknown> = {}
   nameSchemas([ErrorSchema, document.components.schemas], schemas)
   const paths = Object.entries(document.paths).map(([path, operations]) => {
-    const completed = Object.entries(operations).map(([method, operation]) => [
-      method,
-      completeOperation(path, method, operation)
-    ])
+    const completed = Object.entries(operations).map(([method, operation]) => [method, completeOperation(operation)])
     return [path, nameSchemas(Object.fromEntries(completed), schemas)]
   })
   return {

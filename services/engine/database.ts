@@ -49,6 +49,10 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** Returns the position of the statement that a unit failed at, from 0; undefined if it failed at its begin or commit. */
+export const failedStatement = (error: unknown): number | undefined =>
+  error instanceof UnexpectedChanges ? error.statement : undefined
+
 /** A statement of the unit changed another number of rows than it `expect`s: the unit left no trace. */
 export class UnexpectedChanges extends Error {
   override readonly name = 'UnexpectedChanges'

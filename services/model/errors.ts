@@ -30,11 +30,11 @@ export class DomainError extends Error {
 export const hasCode = (error: unknown, code: ErrorCode) => error instanceof DomainError && error.code === code
 
 /** Characters of a caller's text that a message repeats. */
-const MOST_SHOWN = 200
+const MAX_EXCERPT = 200
 
 /** A name that the caller made up, as a message repeats it: not the whole of a long one. */
 export const excerpt = (name: string) =>
-  name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN).toWellFormed()}…` : name
+  name.length > MAX_EXCERPT ? `${name.slice(0, MAX_EXCERPT).toWellFormed()}…` : name
 
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export const pointer = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -58,9 +58,12 @@ export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
 export const overloaded = (message: string, retryAfter: number) =>
   new DomainError('OVERLOADED', message, { retryAfter })
 
-export const answerTooLarge = () =>
-  new DomainError('VALIDATION_FAILED', 'The answer would be larger than is made at once.', {
-    hint: 'Ask for fewer records at a time, with a smaller `size`.'
+/** Ends work whose client has disconnected. */
+export const disconnected = () => overloaded('The client has disconnected.', 1)
+
+export const responseTooLarge = () =>
+  new DomainError('VALIDATION_FAILED', 'The response would be too large.', {
+    hint: 'Request fewer records at a time, with a smaller `size`.'
   })
 
 export const tableNotFound = (ref: string | number) =>
@@ -68,6 +71,3 @@ export const tableNotFound = (ref: string | number) =>
     'TABLE_NOT_FOUND',
     `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`
   )
-
-export const recordNotFound = (pk: string) =>
-  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`)

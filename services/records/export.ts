@@ -1,6 +1,6 @@
 import type { ExportQuery } from '../../schemas/record.ts'
 import type { ScanCaller as Caller, Database, HeldReader, Scan } from '../engine/database.ts'
-import { answerTooLarge } from '../model/errors.ts'
+import { responseTooLarge } from '../model/errors.ts'
 import { INT64 } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
@@ -60,7 +60,7 @@ const nextStep = (count: number, bytes: number) =>
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own, in the turn of its caller, who is asked for then. */
-  async function* byKey(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
+  async function* byKey(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     const reader = { scan: (statement: Scan) => db.scan(statement, caller) }
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
@@ -96,7 +96,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   /** Sorts and filters once, in a reader thread held for this export, and walks along what it found. */
-  async function* byPosition(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
+  async function* byPosition(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     const reader = await db.holdReader()
     try {
       for await (const chunk of fromCollected(reader, selection, csv)) {
@@ -110,17 +110,17 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(selection: Selection, csv: RecordText, query: ExportQuery, caller: Caller) {
+  async function* onePage(caller: Caller, selection: Selection, csv: RecordText, query: ExportQuery) {
     const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)), caller)
-    if (typeof row?.text !== 'string') throw answerTooLarge()
+    if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }
 
-  const rowsOf = (view: View, selection: Selection, query: ExportQuery, caller: Caller) => {
+  const rowsOf = (caller: Caller, view: View, selection: Selection, query: ExportQuery) => {
     const csv = view.csv(query.escape !== false)
-    if (query.page !== undefined || query.size !== undefined) return onePage(selection, csv, query, caller)
+    if (query.page !== undefined || query.size !== undefined) return onePage(caller, selection, csv, query)
     const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
-    return isInKeyOrder ? byKey(selection, csv, caller) : byPosition(selection, csv, caller)
+    return isInKeyOrder ? byKey(caller, selection, csv) : byPosition(caller, selection, csv)
   }
 
   /**
@@ -143,10 +143,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
    * Resolves once the first rows are there, so that whatever can be refused is refused before the answer begins.
    * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
    */
-  const exportCsv = async (view: View, query: ExportQuery, caller: Caller): Promise<AsyncGenerator<Chunk>> => {
+  const exportCsv = async (caller: Caller, view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
     const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
-    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(view, selection, query, caller))
+    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(caller, view, selection, query))
     // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
     await chunks.next()
     return chunks

@@ -1,14 +1,21 @@
-import type { ScanCaller as Caller, Database } from '../engine/database.ts'
+import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
 
 interface Entry {
-  /** undefined: to be counted. */
+  /** undefined: not counted yet. */
   total: number | undefined
-  writesUnderWay: number
-  /** Moves with everything that may change the number of rows. */
+  writesInFlight: number
+  /** Grows with every write that may change the number of rows. */
   version: number
+}
+
+/** A write that changes the number of rows of a table. */
+interface CountedWrite {
+  readonly table: RegisteredTable
+  readonly countChange: number
 }
 
 /** Rows that may be counted on the event loop. */
@@ -21,8 +28,8 @@ interface TotalsOptions {
 }
 
 /**
- * How many rows each table has, remembered: it halves the cost of a list. Kept right by the change counts of our own
- * writes. A count that ran beside a write may or may not have seen it, so it is answered but not remembered.
+ * Caches the number of rows of each table: it halves the cost of a list. Our own writes keep it right by their change
+ * counts. A count that ran concurrently with a write may or may not include it, so it is returned but not cached.
  */
 export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   const entries = new Map<string, Entry>()
@@ -31,55 +38,66 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     const key = foldName(name)
     const known = entries.get(key)
     if (known) return known
-    const entry = { total: undefined, writesUnderWay: 0, version: 0 }
+    const entry = { total: undefined, writesInFlight: 0, version: 0 }
     entries.set(key, entry)
     return entry
   }
 
-  /** Small tables are counted on the event loop: their lists wait for no search of a large one. */
-  const countNow = async (table: RegisteredTable, caller?: Caller) => {
+  /** Small tables are counted on the event loop: their lists do not wait for scans of large tables. */
+  const countNow = async (caller: Caller, table: RegisteredTable) => {
     const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
     if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
     const [row] = await db.scan(countRows({ table, filter: null }), caller)
     return Number(row?.total)
   }
 
-  const count = async (table: RegisteredTable, entry: Entry, caller?: Caller) => {
-    const { version } = entry
-    const wasQuiet = entry.writesUnderWay === 0
-    const total = await countNow(table, caller)
-    if (wasQuiet && entry.writesUnderWay === 0 && entry.version === version && isCountable(table)) entry.total = total
+  const count = async (caller: Caller, table: RegisteredTable, entry: Entry) => {
+    const { version, writesInFlight } = entry
+    const total = await countNow(caller, table)
+    const isExact = writesInFlight === 0 && entry.writesInFlight === 0 && entry.version === version
+    if (isExact && isCountable(table)) entry.total = total
     return total
   }
 
-  const get = async (table: RegisteredTable, caller?: Caller): Promise<number> => {
+  const get = async (caller: Caller, table: RegisteredTable): Promise<number> => {
     const entry = entryOf(table)
-    return entry.total !== undefined && isCountable(table) ? entry.total : count(table, entry, caller)
+    return entry.total !== undefined && isCountable(table) ? entry.total : count(caller, table, entry)
   }
 
-  /** Follows a write that adds `delta` rows if it succeeds. */
-  const follow = async <T>(table: RegisteredTable, delta: number, write: Promise<T>): Promise<T> => {
-    const entry = entryOf(table)
-    entry.writesUnderWay += 1
+  const begin = (entry: Entry) => {
+    entry.writesInFlight += 1
+  }
+
+  const end = (entry: Entry, countChange: number) => {
+    entry.writesInFlight -= 1
+    entry.version += 1
+    if (entry.total !== undefined) entry.total += countChange
+  }
+
+  /** Applies the count changes of the writes if the promise resolves. */
+  const follow = async <T>(writes: readonly CountedWrite[], committed: Promise<T>): Promise<T> => {
+    const counted = writes.filter(({ countChange }) => countChange !== 0)
+    const changes = counted.map(({ table, countChange }) => ({ entry: entryOf(table), countChange }))
+    for (const { entry } of changes) begin(entry)
     try {
-      const result = await write
-      if (entry.total !== undefined) entry.total += delta
+      const result = await committed
+      for (const { entry, countChange } of changes) end(entry, countChange)
       return result
-    } finally {
-      entry.writesUnderWay -= 1
-      entry.version += 1
+    } catch (error) {
+      for (const { entry } of changes) end(entry, 0)
+      throw error
     }
   }
 
-  /** Somebody else has written: every table is to be counted again. */
-  const forget = () => {
+  /** Another program has committed: every table is counted again. */
+  const clear = () => {
     for (const entry of entries.values()) {
       entry.total = undefined
       entry.version += 1
     }
   }
 
-  return { get, follow, forget }
+  return { get, follow, clear }
 }
 
 export type Totals = ReturnType<typeof createTotals>

@@ -9,7 +9,7 @@ const says: Record<string, string> = { unique: 'is taken', required: 'must not b
  * The engine names `table.column`, where either may contain a dot. What a caller gets to know are the fields of the
  * view: neither hidden ones, nor those of another table that a trigger writes to.
  */
-export const explainViolation = (error: unknown, { table, columns }: View) => {
+export const explainViolation = (error: Error, { table, columns }: View) => {
   if (!(error instanceof DomainError) || !error.details) return error
   const known = new Map([...columns.keys()].map((name) => [foldName(pointer(`${table.name}.${name}`)), name]))
   const details = error.details.flatMap(({ path, code }): ErrorDetail[] => {

@@ -32,6 +32,9 @@ interface RecordIncrement {
 /** Callers choose which fields they send, and in which order: each choice is another text. */
 const REMEMBERED_TEXTS = 100
 
+/** The text of a record that is too wide to be made on the event loop. A record's JSON is never empty. */
+export const TOO_WIDE = ''
+
 const namesOf = (assignments: readonly Assignment[]) => assignments.map(([{ name }]) => name)
 const valuesOf = (assignments: readonly Assignment[]) => assignments.map(([, value]) => value)
 
@@ -176,7 +179,10 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   return {
     /** One that is sought is empty where it is too wide to be made on the event loop. */
-    read: select(`${json} AS record`, `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '' END AS record`),
+    read: select(
+      `${json} AS record`,
+      `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '${TOO_WIDE}' END AS record`
+    ),
     exists: select('1'),
     remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
     insert,

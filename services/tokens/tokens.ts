@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
 import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, invalid } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -147,7 +148,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   const list = (): Token[] => [...byId.values()].map(toToken)
 
   /** The one answer that shows the secret; only its digest is kept. */
-  const issue = async (token: NewToken): Promise<IssuedToken> => {
+  const issue = async (_caller: Caller, token: NewToken): Promise<IssuedToken> => {
     checkExpiry(token.expiresAt)
     const secret = generateSecret()
     const trace = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
@@ -156,7 +157,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     return { id, name, token: secret, tokenPrefix, permissions }
   }
 
-  const change = async (id: number, changes: TokenChanges) => {
+  const change = async (_caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
     const [updated] = await db.write([updateToken(id, changes, clock())])
     const row = updated?.rows[0]
@@ -164,7 +165,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     remember(row)
   }
 
-  const revoke = async (id: number) => {
+  const revoke = async (_caller: Caller, id: number) => {
     const [deleted] = await db.write([deleteToken(id)])
     forget(id)
     if (deleted?.changes === 0) throw tokenNotFound(id)

@@ -341,14 +341,14 @@ t.test('an increment in an imported table', async (t) => {
   t.test('never overflows into a real', async (t) => {
     const answer = await incr({ pk: '1', field: 'n', count: 1 })
     expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
-    t.match(answer.json().error.message, /^The sum does not fit 'n'/)
+    t.match(answer.json().error.message, /^The sum does not fit the field 'n'/)
     t.equal((await read(1)).n, '9223372036854775807')
   })
   t.test('never turns text into a number', async (t) => {
     for (const field of ['n', 'd']) {
       const answer = await incr({ pk: '2', field })
       expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
-      t.match(answer.json().error.message, new RegExp(`^'${field}' of this record holds no number`))
+      t.match(answer.json().error.message, new RegExp(`^The field '${field}' of this record holds no number`))
     }
     t.match(await read(2), { n: 'text', d: 'text' })
   })

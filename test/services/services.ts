@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { serviceCaller } from '../../services/model/caller.ts'
 import { createExportService } from '../../services/records/export.ts'
 import { createRecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
@@ -27,22 +28,23 @@ export const startServices = async (t: Test, theirs: string) => {
 
   /** The calls on the records of a table, which is imported the first time. */
   const serve = async (name: string) => {
-    const { id } = tables.find(name) ?? (await tables.importTable(name))
+    const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
     const view = () => administratorView(tables.get(id))
     return {
       id,
       view,
       structure: () => tables.get(id).structure,
-      read: async (pk: string) => JSON.parse(await records.read(view(), pk)),
-      list: async (query = {}) => JSON.parse(await records.list(view(), query)),
-      create: async (body: object) => JSON.parse(await records.create(view(), body as Record<string, unknown>)),
-      update: (pk: string, body: object) => records.update(view(), pk, body as Record<string, unknown>),
-      remove: (pk: string) => records.remove(view(), pk),
+      read: async (pk: string) => JSON.parse(await records.read(serviceCaller, view(), pk)),
+      list: async (query = {}) => JSON.parse(await records.list(serviceCaller, view(), query)),
+      create: async (body: object) =>
+        JSON.parse(await records.create(serviceCaller, view(), body as Record<string, unknown>)),
+      update: (pk: string, body: object) => records.update(serviceCaller, view(), pk, body as Record<string, unknown>),
+      remove: (pk: string) => records.remove(serviceCaller, view(), pk),
       increment: (pk: string | number, field: string, count?: number | string) =>
-        records.increment(view(), { pk, field, ...(count !== undefined && { count }) }),
+        records.increment(serviceCaller, view(), { pk, field, ...(count !== undefined && { count }) }),
       exported: async (query = {}) => {
         const chunks: Buffer[] = []
-        for await (const chunk of await exports.exportCsv(view(), query, ANYBODY)) chunks.push(Buffer.from(chunk))
+        for await (const chunk of await exports.exportCsv(ANYBODY, view(), query)) chunks.push(Buffer.from(chunk))
         return Buffer.concat(chunks).toString('utf8')
       }
     }

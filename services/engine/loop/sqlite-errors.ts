@@ -1,4 +1,4 @@
-import { answerTooLarge, DomainError, overloaded, pointer } from '../../model/errors.ts'
+import { DomainError, overloaded, pointer, responseTooLarge } from '../../model/errors.ts'
 import { UnexpectedChanges } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 
@@ -122,6 +122,6 @@ export const toDomainError = ({ code, message, statement }: PlainError): Error =
 
 /** The same for reads, where no value was sent: what SQLite cannot make at once is a page of large records. */
 export const toReadError = (error: PlainError): Error => {
-  if (error.code === 'SQLITE_TOOBIG') return answerTooLarge()
+  if (error.code === 'SQLITE_TOOBIG') return responseTooLarge()
   return INCOMPUTABLE.test(error.message) ? incomputableRecord() : toDomainError(error)
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { administratorView } from '../../../services/records/view.ts'
 import { bearer } from '../../helpers.ts'
 import { createTable, issue, startTokenApp, type TokenApp } from '../../token-app.ts'
@@ -31,8 +32,8 @@ t.before(async () => {
   }
   for (const [name, changes] of Object.entries(flags)) {
     const { id } = await createTable(app, name)
-    await app.tables.update(id, changes)
-    await app.records.create(administratorView(findTable(name)), { name: 'Tom', lives: 9 })
+    await app.tables.update(serviceCaller, id, changes)
+    await app.records.create(serviceCaller, administratorView(findTable(name)), { name: 'Tom', lives: 9 })
   }
 })
 
@@ -53,7 +54,7 @@ const writes = {
   increment: (token: string, table: string) =>
     call(token, 'POST', `/${table}/incr`, { pk: '1', field: 'lives', count: 1 }),
   delete: async (token: string, table: string) => {
-    const created = await app.records.create(administratorView(findTable('cats')), {})
+    const created = await app.records.create(serviceCaller, administratorView(findTable('cats')), {})
     return call(token, 'DELETE', `/${table}/records/${JSON.parse(created).id}`)
   },
   addField: (token: string, table: string) =>
@@ -154,7 +155,7 @@ t.test('out of scope, existing, missing and hidden tables get the same 403', asy
     t.equal(res.statusCode, 403)
     t.same(error, {
       code: 'ACTION_NOT_ALLOWED',
-      message: `The token does not name the table '${name}' among its tables.`,
+      message: `The token's tables do not include the table '${name}'.`,
       hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
     })
   }
@@ -215,7 +216,7 @@ t.test('a new table has to be in scope by the name in the body, and need not exi
     t.match(res.json(), {
       error: {
         code: 'ACTION_NOT_ALLOWED',
-        message: `The token does not name the table '${name}' among its tables.`
+        message: `The token's tables do not include the table '${name}'.`
       }
     })
   }
@@ -261,7 +262,7 @@ t.test('a slow body does not outlive', async (t) => {
   t.test('the revocation of its token', async (t) => {
     const { id, token } = await fresh()
     const finish = await slowCall(token)
-    await app.tokens.revoke(id)
+    await app.tokens.revoke(serviceCaller, id)
     t.match(await finish(), {
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
@@ -279,7 +280,7 @@ t.test('a slow body does not outlive', async (t) => {
   t.test('a change of its permissions', async (t) => {
     const { id, token } = await fresh()
     const finish = await slowCall(token)
-    await app.tokens.change(id, { permissions: { tables: ['*'], actions: ['read'] } })
+    await app.tokens.change(serviceCaller, id, { permissions: { tables: ['*'], actions: ['read'] } })
     t.match(await finish(), { status: 403, body: { error: { code: 'ACTION_NOT_ALLOWED' } } })
   })
 
@@ -287,9 +288,9 @@ t.test('a slow body does not outlive', async (t) => {
     const { token } = await fresh()
     const finish = await slowCall(token)
     const { id } = findTable('cats')
-    await app.tables.update(id, { isEditable: false })
+    await app.tables.update(serviceCaller, id, { isEditable: false })
     t.match(await finish(), { status: 403, body: { error: { code: 'TABLE_READ_ONLY' } } })
-    await app.tables.update(id, { isEditable: true })
+    await app.tables.update(serviceCaller, id, { isEditable: true })
   })
 })
 

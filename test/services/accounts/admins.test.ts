@@ -1,24 +1,25 @@
 import t from 'tap'
-import { type Actor, type AdminService, createAdminService } from '../../../services/accounts/admins.ts'
+import { type AdminService, createAdminService } from '../../../services/accounts/admins.ts'
 import { createCredentials } from '../../../services/accounts/credentials.ts'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
 import type { Session } from '../../../services/accounts/sessions.ts'
 import type { Database } from '../../../services/engine/database.ts'
 import { CHEAP, PASSWORD } from '../../helpers.ts'
 import { createTestClock, openTestDatabase, startAdminServices } from '../../session-app.ts'
+import { anonymousCaller, callerOf } from './callers.ts'
 
 const ADDRESS = '192.0.2.1'
 const NEW = { nickname: 'N', password: PASSWORD }
 
 t.test('administrators', async (t) => {
   const { db, clock, advance, admins, sessions } = await startAdminServices(t)
-  const logIn = (name: string, password = PASSWORD) => sessions.logIn({ name, password }, ADDRESS)
-  const by = (session: Session): Actor => ({ session, address: ADDRESS })
+  const logIn = (name: string, password = PASSWORD) => sessions.logIn(anonymousCaller(ADDRESS), { name, password })
+  const by = (session: Session) => callerOf(session, ADDRESS)
   const actor = by(await logIn('admin'))
   const account = async (id: number) => (await admins.list()).find((admin) => admin.id === id)
 
   t.test('a new administrator is listed, and must change the password', async (t) => {
-    const created = await admins.create({ ...NEW, name: 'Ada' }, actor)
+    const created = await admins.create(actor, { ...NEW, name: 'Ada' })
     t.same(created, {
       id: 2,
       name: 'Ada',
@@ -32,7 +33,7 @@ t.test('administrators', async (t) => {
   })
 
   t.test('a name is taken whatever its case', async (t) => {
-    await t.rejects(admins.create({ ...NEW, name: 'ADA' }, actor), {
+    await t.rejects(admins.create(actor, { ...NEW, name: 'ADA' }), {
       code: 'ADMIN_EXISTS',
       message: /^There is an administrator named 'ADA'/
     })
@@ -40,25 +41,25 @@ t.test('administrators', async (t) => {
 
   t.test('of two at once with one name, one is created', async (t) => {
     const outcomes = await Promise.allSettled([
-      admins.create({ ...NEW, name: 'twin' }, actor),
-      admins.create({ ...NEW, name: 'Twin' }, actor)
+      admins.create(actor, { ...NEW, name: 'twin' }),
+      admins.create(actor, { ...NEW, name: 'Twin' })
     ])
     t.same(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   })
 
   t.test('a password of the shortest length is taken, one character less is not', async (t) => {
-    await t.resolves(admins.create({ ...NEW, name: 'long enough', password: '12345678' }, actor))
-    await t.rejects(admins.create({ ...NEW, name: 'too short', password: '1234567' }, actor), {
+    await t.resolves(admins.create(actor, { ...NEW, name: 'long enough', password: '12345678' }))
+    await t.rejects(admins.create(actor, { ...NEW, name: 'too short', password: '1234567' }), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/password', code: 'length' }]
     })
   })
 
   t.test('characters are counted, not the code units or code points that spell them', async (t) => {
-    await t.rejects(admins.create({ ...NEW, name: 'emoji', password: '😀😀😀😀' }, actor), {
+    await t.rejects(admins.create(actor, { ...NEW, name: 'emoji', password: '😀😀😀😀' }), {
       code: 'VALIDATION_FAILED'
     })
-    await t.rejects(admins.create({ ...NEW, name: 'accents', password: 'e\u0301'.repeat(4) }, actor), {
+    await t.rejects(admins.create(actor, { ...NEW, name: 'accents', password: 'e\u0301'.repeat(4) }), {
       code: 'VALIDATION_FAILED'
     })
   })
@@ -66,27 +67,27 @@ t.test('administrators', async (t) => {
   t.test('a nickname changes alone, and ends no session', async (t) => {
     const session = await logIn('Ada')
     advance(1000)
-    await admins.update(2, { nickname: 'Countess' }, actor)
+    await admins.update(actor, 2, { nickname: 'Countess' })
     t.match(await account(2), { nickname: 'Countess', updated_at: clock() })
     t.match(await sessions.find(session.id), { admin: { nickname: 'Countess' } })
   })
 
   t.test('a nickname may be emptied', async (t) => {
-    await admins.update(2, { nickname: '' }, actor)
+    await admins.update(actor, 2, { nickname: '' })
     t.match(await account(2), { nickname: '' })
   })
 
   t.test('updated_at moves even when the clock stands still or goes back', async (t) => {
     const before = (await account(2))?.updated_at ?? 0
     advance(-5000)
-    await admins.update(2, { nickname: 'A' }, actor)
+    await admins.update(actor, 2, { nickname: 'A' })
     t.equal((await account(2))?.updated_at, before + 1)
     advance(5000)
   })
 
   t.test('changing one’s own password keeps this session and ends the others', async (t) => {
     const [here, elsewhere] = [await logIn('Ada'), await logIn('Ada')]
-    await admins.changeOwnPassword({ oldPassword: PASSWORD, newPassword: 'battery staple' }, by(here))
+    await admins.changeOwnPassword(by(here), { oldPassword: PASSWORD, newPassword: 'battery staple' })
     t.match(await sessions.find(here.id), { admin: { mustChangePassword: false } })
     t.equal(await sessions.find(elsewhere.id), null)
     await t.rejects(logIn('Ada'), { code: 'INVALID_CREDENTIALS' })
@@ -96,36 +97,36 @@ t.test('administrators', async (t) => {
   t.test('one’s own password does not change with a wrong old one', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: PASSWORD, newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'WRONG_PASSWORD', kind: 'forbidden' })
+    await t.rejects(admins.changeOwnPassword(by(session), change), { code: 'WRONG_PASSWORD', kind: 'forbidden' })
     t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
   })
 
   t.test('of two changes at once, even of one session, one holds', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const changeTo = (newPassword: string) =>
-      admins.changeOwnPassword({ oldPassword: 'battery staple', newPassword }, by(session))
+      admins.changeOwnPassword(by(session), { oldPassword: 'battery staple', newPassword })
     const outcomes = await Promise.allSettled([changeTo('first staple'), changeTo('second staple')])
     t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'WRONG_PASSWORD' } }])
     t.match(await logIn('Ada', 'first staple'), { admin: { id: 2 } })
     const back = { oldPassword: 'first staple', newPassword: 'battery staple' }
-    await admins.changeOwnPassword(back, by(session))
+    await admins.changeOwnPassword(by(session), back)
   })
 
   t.test('a hash that was renewed while the new password was hashed is in the way of nobody', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const renewed = await createPasswords(CHEAP).hash('battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'another staple' }
-    const changed = admins.changeOwnPassword(change, by(session))
+    const changed = admins.changeOwnPassword(by(session), change)
     await db.write([{ sql: 'UPDATE _rowhouse_admins SET password_hash = ? WHERE id = 2', params: [renewed] }])
     await changed
     t.match(await logIn('Ada', 'another staple'), { admin: { id: 2 } })
-    await admins.changeOwnPassword({ oldPassword: 'another staple', newPassword: 'battery staple' }, by(session))
+    await admins.changeOwnPassword(by(session), { oldPassword: 'another staple', newPassword: 'battery staple' })
   })
 
   t.test('one’s own new password differs from the old one', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'battery staple' }
-    await t.rejects(admins.changeOwnPassword(change, by(session)), {
+    await t.rejects(admins.changeOwnPassword(by(session), change), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/newPassword', code: 'unchanged' }]
     })
@@ -134,7 +135,7 @@ t.test('administrators', async (t) => {
   t.test('one’s own new password is long enough', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'staple' }
-    await t.rejects(admins.changeOwnPassword(change, by(session)), {
+    await t.rejects(admins.changeOwnPassword(by(session), change), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/newPassword', code: 'length' }]
     })
@@ -142,78 +143,79 @@ t.test('administrators', async (t) => {
 
   t.test('a session that ended meanwhile changes no password', async (t) => {
     const session = await logIn('Ada', 'battery staple')
-    await sessions.end(session.id)
+    await sessions.end(by(session))
     const change = { oldPassword: 'battery staple', newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'AUTHENTICATION_REQUIRED' })
+    await t.rejects(admins.changeOwnPassword(by(session), change), { code: 'AUTHENTICATION_REQUIRED' })
     t.match(await logIn('Ada', 'battery staple'), { admin: { id: 2 } })
   })
 
   t.test('a password set by another administrator has to be changed, and ends every session', async (t) => {
     const held = [await logIn('Ada', 'battery staple'), await logIn('Ada', 'battery staple')]
-    await admins.update(2, { password: 'set by another' }, actor)
+    await admins.update(actor, 2, { password: 'set by another' })
     for (const { id } of held) t.equal(await sessions.find(id), null)
     await t.rejects(logIn('Ada', 'battery staple'), { code: 'INVALID_CREDENTIALS' })
     t.match(await logIn('Ada', 'set by another'), { admin: { mustChangePassword: true } })
   })
 
   t.test('a password set by another administrator is long enough', async (t) => {
-    await t.rejects(admins.update(2, { password: 'short' }, actor), { code: 'VALIDATION_FAILED' })
+    await t.rejects(admins.update(actor, 2, { password: 'short' }), { code: 'VALIDATION_FAILED' })
     t.match(await logIn('Ada', 'set by another'), { admin: { id: 2 } })
   })
 
   t.test('one’s own password cannot be set without the old one, one’s own nickname can', async (t) => {
     const change = { nickname: 'Root', password: 'set by oneself' }
-    await t.rejects(admins.update(1, change, actor), { code: 'OWN_PASSWORD', hint: /PUT \/auth\/password/ })
+    await t.rejects(admins.update(actor, 1, change), { code: 'OWN_PASSWORD', hint: /PUT \/auth\/password/ })
     t.match(await account(1), { nickname: 'admin' })
-    await admins.update(1, { nickname: 'Root' }, actor)
+    await admins.update(actor, 1, { nickname: 'Root' })
     t.match(await account(1), { nickname: 'Root' })
   })
 
   t.test('an administrator who does not exist is not changed', async (t) => {
-    await t.rejects(admins.update(999, { nickname: 'x' }, actor), { code: 'ADMIN_NOT_FOUND', kind: 'not-found' })
-    await t.rejects(admins.update(999, { password: 'long enough' }, actor), { code: 'ADMIN_NOT_FOUND' })
+    await t.rejects(admins.update(actor, 999, { nickname: 'x' }), { code: 'ADMIN_NOT_FOUND', kind: 'not-found' })
+    await t.rejects(admins.update(actor, 999, { password: 'long enough' }), { code: 'ADMIN_NOT_FOUND' })
   })
 
   t.test('deleting an administrator ends the sessions', async (t) => {
     const session = await logIn('Ada', 'set by another')
-    await admins.remove(2, actor)
+    await admins.remove(actor, 2)
     t.equal(await account(2), undefined)
     t.equal(await sessions.find(session.id), null)
     t.same(await db.read({ sql: 'SELECT id FROM _rowhouse_sessions WHERE admin_id = 2', params: [] }), [])
     const change = { oldPassword: 'set by another', newPassword: 'another staple' }
-    await t.rejects(admins.changeOwnPassword(change, by(session)), { code: 'AUTHENTICATION_REQUIRED' })
+    await t.rejects(admins.changeOwnPassword(by(session), change), { code: 'AUTHENTICATION_REQUIRED' })
   })
 
   t.test('an administrator who does not exist is not deleted', async (t) => {
-    await t.rejects(admins.remove(2, actor), { code: 'ADMIN_NOT_FOUND' })
+    await t.rejects(admins.remove(actor, 2), { code: 'ADMIN_NOT_FOUND' })
   })
 
   t.test('the id of a deleted administrator is not given again', async (t) => {
-    const created = await admins.create({ ...NEW, name: 'last' }, actor)
-    await admins.remove(created.id, actor)
-    t.ok((await admins.create({ ...NEW, name: 'last' }, actor)).id > created.id)
+    const created = await admins.create(actor, { ...NEW, name: 'last' })
+    await admins.remove(actor, created.id)
+    t.ok((await admins.create(actor, { ...NEW, name: 'last' })).id > created.id)
   })
 
   const endings: Record<string, (session: Session) => Promise<unknown>> = {
-    'a logout': ({ id }) => sessions.end(id),
-    'a deletion': async ({ admin }) => admins.remove(admin.id, by(await logIn('admin'))),
-    'a reset': async ({ admin }) => admins.update(admin.id, { password: PASSWORD }, by(await logIn('admin'))),
+    'a logout': (session) => sessions.end(by(session)),
+    'a deletion': async ({ admin }) => admins.remove(by(await logIn('admin')), admin.id),
+    'a reset': async ({ admin }) => admins.update(by(await logIn('admin')), admin.id, { password: PASSWORD }),
     'its last moment': async ({ expiresAt }) => advance(expiresAt * 1000 - clock())
   }
   for (const [ending, end] of Object.entries(endings)) {
     t.test(`a session changes administrators before ${ending}, and none after`, async (t) => {
-      await admins.create({ ...NEW, name: ending }, by(await logIn('admin')))
-      const leaver = by(await logIn(ending))
-      const other = (await admins.create({ ...NEW, name: `beside ${ending}` }, leaver)).id
-      await admins.update(other, { nickname: 'alive', password: 'set by another' }, leaver)
-      await end(leaver.session)
+      await admins.create(by(await logIn('admin')), { ...NEW, name: ending })
+      const session = await logIn(ending)
+      const leaver = by(session)
+      const other = (await admins.create(leaver, { ...NEW, name: `beside ${ending}` })).id
+      await admins.update(leaver, other, { nickname: 'alive', password: 'set by another' })
+      await end(session)
       const before = await db.read({ sql: 'SELECT * FROM _rowhouse_admins', params: [] })
       const changes: (() => Promise<unknown>)[] = [
-        () => admins.create({ ...NEW, name: 'back door' }, leaver),
-        () => admins.update(1, { password: 'taken over' }, leaver),
-        () => admins.update(1, { nickname: 'x' }, leaver),
-        () => admins.remove(other, leaver),
-        () => admins.changeOwnPassword({ oldPassword: PASSWORD, newPassword: 'battery staple' }, leaver)
+        () => admins.create(leaver, { ...NEW, name: 'back door' }),
+        () => admins.update(leaver, 1, { password: 'taken over' }),
+        () => admins.update(leaver, 1, { nickname: 'x' }),
+        () => admins.remove(leaver, other),
+        () => admins.changeOwnPassword(leaver, { oldPassword: PASSWORD, newPassword: 'battery staple' })
       ]
       for (const change of changes)
         await t.rejects(async () => void (await change()), { code: 'AUTHENTICATION_REQUIRED' })
@@ -223,27 +225,27 @@ t.test('administrators', async (t) => {
 
   t.test('of the last two, deleted at once by different requests, one remains', async (t) => {
     const last = by(await logIn('admin'))
-    for (const { id } of (await admins.list()).slice(1)) await admins.remove(id, last)
-    const second = await admins.create({ ...NEW, name: 'second' }, last)
-    const outcomes = await Promise.allSettled([admins.remove(second.id, last), admins.remove(1, last)])
+    for (const { id } of (await admins.list()).slice(1)) await admins.remove(last, id)
+    const second = await admins.create(last, { ...NEW, name: 'second' })
+    const outcomes = await Promise.allSettled([admins.remove(last, second.id), admins.remove(last, 1)])
     t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'LAST_ADMIN' } }])
     t.equal((await admins.list()).length, 1)
   })
 
   t.test('of two who delete each other at once, the first one remains', async (t) => {
     const first = by(await logIn('admin'))
-    const { id } = await admins.create({ ...NEW, name: 'second' }, first)
-    await admins.create({ ...NEW, name: 'third' }, first)
+    const { id } = await admins.create(first, { ...NEW, name: 'second' })
+    await admins.create(first, { ...NEW, name: 'third' })
     const second = by(await logIn('second'))
-    const outcomes = await Promise.allSettled([admins.remove(id, first), admins.remove(1, second)])
+    const outcomes = await Promise.allSettled([admins.remove(first, id), admins.remove(second, 1)])
     t.match(outcomes, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'AUTHENTICATION_REQUIRED' } }])
     t.ok(await account(1))
   })
 
   t.test('the last one cannot be deleted', async (t) => {
     const last = by(await logIn('admin'))
-    for (const { id } of (await admins.list()).slice(1)) await admins.remove(id, last)
-    await t.rejects(admins.remove(1, last), { code: 'LAST_ADMIN', kind: 'conflict' })
+    for (const { id } of (await admins.list()).slice(1)) await admins.remove(last, id)
+    await t.rejects(admins.remove(last, 1), { code: 'LAST_ADMIN', kind: 'conflict' })
     t.equal((await admins.list()).length, 1)
   })
 })
@@ -295,12 +297,13 @@ t.test('the first administrator', async (t) => {
 
 t.test('a refusal by the database is not taken for a conflict', async (t) => {
   const { db, admins, sessions } = await startAdminServices(t)
-  const actor = { session: await sessions.logIn({ name: 'admin', password: PASSWORD }, ADDRESS), address: ADDRESS }
-  const { id } = await admins.create({ ...NEW, name: 'Ada' }, actor)
+  const session = await sessions.logIn(anonymousCaller(ADDRESS), { name: 'admin', password: PASSWORD })
+  const actor = callerOf(session, ADDRESS)
+  const { id } = await admins.create(actor, { ...NEW, name: 'Ada' })
   for (const event of ['INSERT', 'DELETE']) {
     const sql = `CREATE TRIGGER no_${event} BEFORE ${event} ON _rowhouse_admins BEGIN SELECT RAISE(ABORT, 'no'); END`
     await db.write([{ sql, params: [] }])
   }
-  await t.rejects(admins.create({ ...NEW, name: 'Bob' }, actor), { code: 'REFUSED_BY_TRIGGER' })
-  await t.rejects(admins.remove(id, actor), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(admins.create(actor, { ...NEW, name: 'Bob' }), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(admins.remove(actor, id), { code: 'REFUSED_BY_TRIGGER' })
 })

@@ -6,8 +6,10 @@ import type { Database } from '../../../services/engine/database.ts'
 import type { Row } from '../../../services/model/sql-value.ts'
 import { CHEAP, PASSWORD } from '../../helpers.ts'
 import { startAdminServices } from '../../session-app.ts'
+import { anonymousCaller, callerOf } from './callers.ts'
 
 const ADDRESS = '192.0.2.1'
+const CLIENT = anonymousCaller(ADDRESS)
 const LOGIN = { name: 'admin', password: PASSWORD }
 
 const rowsOf = async (db: Database, sql: string): Promise<readonly Row[]> => db.read({ sql, params: [] })
@@ -21,35 +23,36 @@ t.test('sessions', async (t) => {
   const { db, clock, advance, sessions, admins } = await startAdminServices(t)
 
   t.test('the right password opens a session that lasts as long as configured', async (t) => {
-    const session = await sessions.logIn(LOGIN, ADDRESS)
+    const session = await sessions.logIn(CLIENT, LOGIN)
     t.same(session.admin, { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: true })
     t.equal(session.issuedAt, Math.floor(clock() / 1000))
     t.equal(session.expiresAt, session.issuedAt + 3600)
   })
 
   t.test('the name is found whatever its case', async (t) => {
-    t.match(await sessions.logIn({ ...LOGIN, name: 'ADMIN' }, ADDRESS), { admin: { name: 'admin' } })
+    t.match(await sessions.logIn(CLIENT, { ...LOGIN, name: 'ADMIN' }), { admin: { name: 'admin' } })
   })
 
   t.test('two logins open two sessions', async (t) => {
-    const [first, second] = [await sessions.logIn(LOGIN, ADDRESS), await sessions.logIn(LOGIN, ADDRESS)]
+    const [first, second] = [await sessions.logIn(CLIENT, LOGIN), await sessions.logIn(CLIENT, LOGIN)]
     t.not(first.id, second.id)
     t.same(await sessions.find(first.id), first)
     t.same(await sessions.find(second.id), second)
   })
 
   t.test('an unknown name and a wrong password are refused in the same words', async (t) => {
-    const wrong = await sessions.logIn({ ...LOGIN, password: 'wrong' }, ADDRESS).catch((error) => error)
-    const unknown = await sessions.logIn({ ...LOGIN, name: 'nobody' }, ADDRESS).catch((error) => error)
+    const wrong = await sessions.logIn(CLIENT, { ...LOGIN, password: 'wrong' }).catch((error) => error)
+    const unknown = await sessions.logIn(CLIENT, { ...LOGIN, name: 'nobody' }).catch((error) => error)
     t.match(wrong, { code: 'INVALID_CREDENTIALS', kind: 'unauthenticated' })
     t.match(unknown, { code: wrong.code, message: wrong.message, hint: wrong.hint, details: wrong.details })
   })
 
   t.test('a session that was ended is not found; ending it twice does no harm', async (t) => {
-    const { id } = await sessions.logIn(LOGIN, ADDRESS)
-    await sessions.end(id)
+    const session = await sessions.logIn(CLIENT, LOGIN)
+    const { id } = session
+    await sessions.end(callerOf(session, ADDRESS))
     t.equal(await sessions.find(id), null)
-    await t.resolves(sessions.end(id))
+    await t.resolves(sessions.end(callerOf(session, ADDRESS)))
   })
 
   t.test('a session that never was is not found', async (t) => {
@@ -57,13 +60,13 @@ t.test('sessions', async (t) => {
   })
 
   t.test('a session shows its administrator as of now', async (t) => {
-    const session = await sessions.logIn(LOGIN, ADDRESS)
-    await admins.update(1, { nickname: 'Renamed' }, { session, address: ADDRESS })
+    const session = await sessions.logIn(CLIENT, LOGIN)
+    await admins.update(callerOf(session, ADDRESS), 1, { nickname: 'Renamed' })
     t.match(await sessions.find(session.id), { admin: { nickname: 'Renamed' } })
   })
 
   t.test('a session is found until the moment that it expires', async (t) => {
-    const { id, expiresAt } = await sessions.logIn(LOGIN, ADDRESS)
+    const { id, expiresAt } = await sessions.logIn(CLIENT, LOGIN)
     advance(expiresAt * 1000 - clock() - 1)
     t.match(await sessions.find(id), { id })
     advance(1)
@@ -71,9 +74,9 @@ t.test('sessions', async (t) => {
   })
 
   t.test('a login forgets the sessions that have expired', async (t) => {
-    await sessions.logIn(LOGIN, ADDRESS)
+    await sessions.logIn(CLIENT, LOGIN)
     advance(3_600_000)
-    const { id } = await sessions.logIn(LOGIN, ADDRESS)
+    const { id } = await sessions.logIn(CLIENT, LOGIN)
     t.same(await rowsOf(db, 'SELECT id FROM _rowhouse_sessions'), [{ id }])
   })
 })
@@ -99,25 +102,25 @@ t.test('an account that changes while its password is verified', async (t) => {
 
   t.test('opens a session where it still has the password', async (t) => {
     const rehashed = await passwords.hash(PASSWORD)
-    t.match(await sessionsWith(set('password_hash', rehashed)).logIn(LOGIN, ADDRESS), { admin: { id: 1 } })
+    t.match(await sessionsWith(set('password_hash', rehashed)).logIn(CLIENT, LOGIN), { admin: { id: 1 } })
   })
 
   t.test('opens none where it has another password', async (t) => {
     const changed = await passwords.hash('another horse')
     const before = await storedHash(db)
-    await t.rejects(sessionsWith(set('password_hash', changed)).logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    await t.rejects(sessionsWith(set('password_hash', changed)).logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
     await set('password_hash', before)()
   })
 
   t.test('opens none where it keeps changing', async (t) => {
     const hashes = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)]
     const sessions = sessionsWith(...hashes.map((hash) => set('password_hash', hash)))
-    await t.rejects(sessions.logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    await t.rejects(sessions.logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
   })
 
   t.test('opens none where it was deleted', async (t) => {
     const remove = () => db.write([{ sql: 'DELETE FROM _rowhouse_admins', params: [] }])
-    await t.rejects(sessionsWith(remove).logIn(LOGIN, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    await t.rejects(sessionsWith(remove).logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
     t.same(await rowsOf(db, 'SELECT id FROM _rowhouse_sessions'), [])
   })
 })
@@ -134,21 +137,21 @@ t.test('a rise of the hashing cost', async (t) => {
 
   t.test('renews no hash when the password is wrong', async (t) => {
     const before = await storedHash(db)
-    await t.rejects(createAtCost(16).logIn({ ...LOGIN, password: 'wrong' }, ADDRESS), { code: 'INVALID_CREDENTIALS' })
+    await t.rejects(createAtCost(16).logIn(CLIENT, { ...LOGIN, password: 'wrong' }), { code: 'INVALID_CREDENTIALS' })
     t.equal(await storedHash(db), before)
   })
 
   t.test('renews the hash at the next login, also with several at once', async (t) => {
     const sessions = createAtCost(16)
-    const opened = await Promise.all([1, 2, 3].map(() => sessions.logIn(LOGIN, ADDRESS)))
+    const opened = await Promise.all([1, 2, 3].map(() => sessions.logIn(CLIENT, LOGIN)))
     t.equal(new Set(opened.map(({ id }) => id)).size, 3)
     t.match(await storedHash(db), /m=16,/)
-    t.match(await sessions.logIn(LOGIN, ADDRESS), { admin: { id: 1 } })
+    t.match(await sessions.logIn(CLIENT, LOGIN), { admin: { id: 1 } })
   })
 
   t.test('is not undone when the cost falls again', async (t) => {
     const before = await storedHash(db)
-    await createAtCost(8).logIn(LOGIN, ADDRESS)
+    await createAtCost(8).logIn(CLIENT, LOGIN)
     t.equal(await storedHash(db), before)
   })
 })
@@ -157,5 +160,5 @@ t.test('a refusal by the database during a login is no wrong password', async (t
   const { db, sessions } = await startAdminServices(t)
   const sql = "CREATE TRIGGER no BEFORE INSERT ON _rowhouse_sessions BEGIN SELECT RAISE(ABORT, 'no'); END"
   await db.write([{ sql, params: [] }])
-  await t.rejects(sessions.logIn(LOGIN, ADDRESS), { code: 'REFUSED_BY_TRIGGER' })
+  await t.rejects(sessions.logIn(CLIENT, LOGIN), { code: 'REFUSED_BY_TRIGGER' })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createScan } from '../../../services/engine/reader/scan.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { tokenView } from '../../../services/records/view.ts'
 import { countRows } from '../../../services/sql/lists.ts'
 import { ANYBODY, startServices } from '../services.ts'
@@ -73,10 +74,10 @@ t.test('lists and exports', async (t) => {
   t.test('a search over no fitting field finds nothing', async (t) => {
     const { id, list } = await serve('edges')
     t.equal((await list({ q: 'first' })).total, 1)
-    await tables.update(id, { fields: [{ name: 'v', isHidden: true }] })
-    const found = await records.list(tokenView(tables.get(id)), { q: 'first' })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: true }] })
+    const found = await records.list(serviceCaller, tokenView(tables.get(id)), { q: 'first' })
     t.strictSame(JSON.parse(found), { rows: [], total: 0, page: 1, size: 20 })
-    await tables.update(id, { fields: [{ name: 'v', isHidden: false }] })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: false }] })
   })
 
   t.test('pages are those of the whole, wherever they lie and however they are reached', async (t) => {
@@ -204,10 +205,10 @@ t.test('lists and exports', async (t) => {
   t.test('two sorted exports run at once; one that is given up, even unread, makes room for the next', async (t) => {
     const { view, exported } = await serve('many')
     const running = [
-      await exports.exportCsv(view(), { order: 'n' }, ANYBODY),
-      await exports.exportCsv(view(), { q: 'x' }, ANYBODY)
+      await exports.exportCsv(ANYBODY, view(), { order: 'n' }),
+      await exports.exportCsv(ANYBODY, view(), { q: 'x' })
     ]
-    await t.rejects(exports.exportCsv(view(), { order: 'n' }, ANYBODY), { code: 'OVERLOADED' })
+    await t.rejects(exports.exportCsv(ANYBODY, view(), { order: 'n' }), { code: 'OVERLOADED' })
     t.equal((await exported()).split('\r\n').length, 5002)
     for (const rows of running) await rows.return(undefined)
     t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
@@ -215,7 +216,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('rows that are deleted while an export runs are left out', async (t) => {
     const { view } = await serve('many')
-    const rows = await exports.exportCsv(view(), { order: 'n' }, ANYBODY)
+    const rows = await exports.exportCsv(ANYBODY, view(), { order: 'n' })
     await rows.next()
     await rows.next()
     foreign.exec('DELETE FROM many')
@@ -226,12 +227,12 @@ t.test('lists and exports', async (t) => {
 
   t.test('an order that names no field is refused before an export begins', async (t) => {
     const { view } = await serve('gaps')
-    await t.rejects(exports.exportCsv(view(), { order: 'gone' }, ANYBODY), { code: 'VALIDATION_FAILED' })
+    await t.rejects(exports.exportCsv(ANYBODY, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
   })
 
   t.test('a total is remembered, follows our own writes, and is counted again when somebody else wrote', async (t) => {
     await registry.load()
-    totals.forget()
+    totals.clear()
     const { list, create, remove, view } = await serve('barren')
     t.equal((await list()).total, 0)
     await create({ v: 'a' })
@@ -240,26 +241,25 @@ t.test('lists and exports', async (t) => {
     await t.rejects(remove('1'), { code: 'RECORD_NOT_FOUND' })
     t.equal((await list()).total, 1)
     foreign.exec("INSERT INTO barren (v) VALUES ('theirs')")
-    t.equal(await totals.get(view().table), 1, 'remembered')
-    totals.forget()
+    t.equal(await totals.get(serviceCaller, view().table), 1, 'remembered')
+    totals.clear()
     t.equal((await list()).total, 2)
   })
 
   t.test('a count that ran beside a write is not remembered', async (t) => {
     const { view } = await serve('barren')
     const { table } = view()
-    totals.forget()
+    totals.clear()
     let finish = () => {}
     const write = totals.follow(
-      table,
-      1,
+      [{ table, countChange: 1 }],
       new Promise<void>((resolve) => {
         finish = resolve
       })
     )
-    const before = await totals.get(table)
+    const before = await totals.get(serviceCaller, table)
     finish()
     await write
-    t.equal(await totals.get(table), before, 'counted again: the write was none')
+    t.equal(await totals.get(serviceCaller, table), before, 'counted again: the write was none')
   })
 })

@@ -6,6 +6,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Database } from '../../../services/engine/database.ts'
 import { openDatabase } from '../../../services/engine/loop/open.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { createTokenService } from '../../../services/tokens/tokens.ts'
 
 const start = 1_700_000_000_000
@@ -52,7 +53,7 @@ const stored = async (id: number) => {
 
 t.test('an issued token is rh_ and 64 hexadecimal digits, and shows the prefix that listings show', async (t) => {
   const tokens = await newService()
-  const issued = await tokens.issue({ name: 'Till', permissions })
+  const issued = await tokens.issue(serviceCaller, { name: 'Till', permissions })
   t.match(issued.token, /^rh_[0-9a-f]{64}$/)
   t.same(issued, {
     id: issued.id,
@@ -65,14 +66,14 @@ t.test('an issued token is rh_ and 64 hexadecimal digits, and shows the prefix t
 
 t.test('two tokens differ even under the same name', async (t) => {
   const tokens = await newService()
-  const [one, two] = await Promise.all([1, 2].map(() => tokens.issue({ name: 'Twin', permissions })))
+  const [one, two] = await Promise.all([1, 2].map(() => tokens.issue(serviceCaller, { name: 'Twin', permissions })))
   t.not(one?.token, two?.token)
   t.not(one?.id, two?.id)
 })
 
 t.test('only the digest of a token reaches the disk', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Canary', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Canary', permissions })
   const row = await stored(id)
   t.equal(row?.digest, createHash('sha256').update(token).digest('hex'))
   for (const path of [file, `${file}-wal`]) t.notOk(readFileSync(path).includes(token.slice(3)), path)
@@ -80,7 +81,7 @@ t.test('only the digest of a token reaches the disk', async (t) => {
 
 t.test('a listing has the shape of the specification and no secret', async (t) => {
   const tokens = await newService()
-  const { id, token, tokenPrefix } = await tokens.issue({ name: 'Listed', permissions })
+  const { id, token, tokenPrefix } = await tokens.issue(serviceCaller, { name: 'Listed', permissions })
   const listed = tokens.list().find((one) => one.id === id)
   t.same(listed, {
     id,
@@ -98,7 +99,7 @@ t.test('a listing has the shape of the specification and no secret', async (t) =
 
 t.test('a token authenticates, whatever the case of the scheme and the number of spaces', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Good', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Good', permissions })
   for (const header of [bearer(token), `bearer ${token}`, `BEARER   ${token}`]) {
     t.equal(tokens.authenticate(header).id, id, header.slice(0, 12))
   }
@@ -106,10 +107,10 @@ t.test('a token authenticates, whatever the case of the scheme and the number of
 
 t.test('every bad credential gives the same error', async (t) => {
   const tokens = await newService()
-  const { token } = await tokens.issue({ name: 'Good', permissions })
-  const inactive = await tokens.issue({ name: 'Inactive', permissions })
-  await tokens.change(inactive.id, { isActive: false })
-  const expired = await tokens.issue({ name: 'Expired', permissions, expiresAt: now })
+  const { token } = await tokens.issue(serviceCaller, { name: 'Good', permissions })
+  const inactive = await tokens.issue(serviceCaller, { name: 'Inactive', permissions })
+  await tokens.change(serviceCaller, inactive.id, { isActive: false })
+  const expired = await tokens.issue(serviceCaller, { name: 'Expired', permissions, expiresAt: now })
   const headers = [
     undefined,
     '',
@@ -139,7 +140,7 @@ t.test('every bad credential gives the same error', async (t) => {
 
 t.test('a token expires at its very millisecond', async (t) => {
   const tokens = await newService()
-  const { token } = await tokens.issue({ name: 'Brief', permissions, expiresAt: start + 1000 })
+  const { token } = await tokens.issue(serviceCaller, { name: 'Brief', permissions, expiresAt: start + 1000 })
   now = start + 999
   t.ok(tokens.authenticate(bearer(token)))
   now = start + 1000
@@ -148,35 +149,35 @@ t.test('a token expires at its very millisecond', async (t) => {
 
 t.test('an expiry can be set, and null clears it', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Brief', permissions })
-  await tokens.change(id, { expiresAt: start })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Brief', permissions })
+  await tokens.change(serviceCaller, id, { expiresAt: start })
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
-  await tokens.change(id, { expiresAt: null })
+  await tokens.change(serviceCaller, id, { expiresAt: null })
   t.ok(tokens.authenticate(bearer(token)))
   t.equal((await stored(id))?.expires_at, null)
 })
 
 t.test('an expiry in seconds is refused, one in milliseconds is not', async (t) => {
   const tokens = await newService()
-  const { id } = await tokens.issue({ name: 'Edge', permissions, expiresAt: 999_999_999 })
-  await tokens.change(id, { expiresAt: 100_000_000_001 })
+  const { id } = await tokens.issue(serviceCaller, { name: 'Edge', permissions, expiresAt: 999_999_999 })
+  await tokens.change(serviceCaller, id, { expiresAt: 100_000_000_001 })
   for (const expiresAt of [1_000_000_000, 1_700_000_000, 100_000_000_000]) {
     const refused = { code: 'VALIDATION_FAILED', details: [{ path: '/expiresAt', code: 'range' }] }
-    await t.rejects(tokens.issue({ name: 'Seconds', permissions, expiresAt }), refused)
-    await t.rejects(tokens.change(id, { expiresAt }), refused)
+    await t.rejects(tokens.issue(serviceCaller, { name: 'Seconds', permissions, expiresAt }), refused)
+    await t.rejects(tokens.change(serviceCaller, id, { expiresAt }), refused)
   }
   t.equal((await stored(id))?.expires_at, 100_000_000_001)
 })
 
 t.test('a change touches only what it names, and moves updated_at', async (t) => {
   const tokens = await newService()
-  const { id } = await tokens.issue({ name: 'Before', permissions, expiresAt: start + 5 })
-  await tokens.change(id, { name: 'After' })
+  const { id } = await tokens.issue(serviceCaller, { name: 'Before', permissions, expiresAt: start + 5 })
+  await tokens.change(serviceCaller, id, { name: 'After' })
   const changed = tokens.list().find((one) => one.id === id)
   t.match(changed, { name: 'After', permissions, is_active: true, expires_at: start + 5, created_at: start })
   t.equal(changed?.updated_at, start + 1, 'also within the same millisecond')
   now = start + 50
-  await tokens.change(id, { isActive: false })
+  await tokens.change(serviceCaller, id, { isActive: false })
   t.match(
     tokens.list().find((one) => one.id === id),
     { name: 'After', is_active: false, updated_at: start + 50 }
@@ -185,10 +186,10 @@ t.test('a change touches only what it names, and moves updated_at', async (t) =>
 
 t.test('changed permissions hold on the next request', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Scope', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Scope', permissions })
   const before = tokens.authenticate(bearer(token))
   t.ok(before.scope.allows('read', 'cats'))
-  await tokens.change(id, { permissions: { tables: ['dogs'], actions: ['write'] } })
+  await tokens.change(serviceCaller, id, { permissions: { tables: ['dogs'], actions: ['write'] } })
   const { scope } = tokens.current(before)
   t.notOk(scope.allows('read', 'cats'))
   t.ok(scope.allows('create', 'DOGS'))
@@ -196,10 +197,10 @@ t.test('changed permissions hold on the next request', async (t) => {
 
 t.test('a revoked token is gone at once, also for a request under way', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Gone', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Gone', permissions })
   const underWay = tokens.authenticate(bearer(token))
   t.equal(tokens.current(underWay), underWay)
-  await tokens.revoke(id)
+  await tokens.revoke(serviceCaller, id)
   t.throws(() => tokens.current(underWay), invalidToken)
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
   t.notOk(tokens.list().some((one) => one.id === id))
@@ -208,11 +209,13 @@ t.test('a revoked token is gone at once, also for a request under way', async (t
 
 t.test('no revocation of 1,000 is seen late', async (t) => {
   const tokens = await newService()
-  const issued = await Promise.all(Array.from({ length: 1000 }, (_, n) => tokens.issue({ name: `n${n}`, permissions })))
+  const issued = await Promise.all(
+    Array.from({ length: 1000 }, (_, n) => tokens.issue(serviceCaller, { name: `n${n}`, permissions }))
+  )
   const late = await Promise.all(
     issued.map(async ({ id, token }, n) => {
       tokens.authenticate(bearer(token))
-      await (n % 2 === 0 ? tokens.revoke(id) : tokens.change(id, { isActive: false }))
+      await (n % 2 === 0 ? tokens.revoke(serviceCaller, id) : tokens.change(serviceCaller, id, { isActive: false }))
       try {
         return tokens.authenticate(bearer(token)).id
       } catch {
@@ -229,13 +232,13 @@ t.test('no revocation of 1,000 is seen late', async (t) => {
 t.test('what is not there can be neither changed nor revoked', async (t) => {
   const tokens = await newService()
   const notFound = { code: 'TOKEN_NOT_FOUND', message: 'There is no token with id 999999.' }
-  await t.rejects(tokens.change(999_999, { name: 'x' }), notFound)
-  await t.rejects(tokens.revoke(999_999), notFound)
+  await t.rejects(tokens.change(serviceCaller, 999_999, { name: 'x' }), notFound)
+  await t.rejects(tokens.revoke(serviceCaller, 999_999), notFound)
 })
 
 t.test('a use shows at once and reaches the disk with the next flush', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Used', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Used', permissions })
   now = start + 7
   tokens.authenticate(bearer(token))
   t.equal(tokens.list().find((one) => one.id === id)?.last_used_at, start + 7)
@@ -246,18 +249,18 @@ t.test('a use shows at once and reaches the disk with the next flush', async (t)
 
 t.test('a refused use is no use', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Late', permissions, expiresAt: start })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Late', permissions, expiresAt: start })
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
   t.equal(tokens.list().find((one) => one.id === id)?.last_used_at, null)
 })
 
 t.test('a change and a reload keep the use that the disk does not know yet', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Used', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Used', permissions })
   const lastUse = () => tokens.list().find((one) => one.id === id)?.last_used_at
   now = start + 7
   tokens.authenticate(bearer(token))
-  await tokens.change(id, { name: 'Renamed' })
+  await tokens.change(serviceCaller, id, { name: 'Renamed' })
   t.equal(lastUse(), start + 7)
   await tokens.load()
   t.equal(lastUse(), start + 7)
@@ -267,16 +270,16 @@ t.test('a change and a reload keep the use that the disk does not know yet', asy
 
 t.test('a token revoked while its use is being saved stays revoked', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Race', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Race', permissions })
   tokens.authenticate(bearer(token))
-  await Promise.all([tokens.revoke(id), tokens.flush()])
+  await Promise.all([tokens.revoke(serviceCaller, id), tokens.flush()])
   t.notOk(tokens.list().some((one) => one.id === id))
   t.equal(await stored(id), undefined)
 })
 
 t.test('a flush that fails is made up for by the next', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Retry', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Retry', permissions })
   tokens.authenticate(bearer(token))
   await db.write([{ sql: 'ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_elsewhere', params: [] }])
   await t.rejects(tokens.flush())
@@ -287,8 +290,8 @@ t.test('a flush that fails is made up for by the next', async (t) => {
 
 t.test('a restart finds the tokens as they were', async (t) => {
   const before = await newService()
-  const { id, token } = await before.issue({ name: 'Kept', permissions, expiresAt: start + 10 })
-  await before.change(id, { permissions: { tables: ['*'], actions: ['delete'] } })
+  const { id, token } = await before.issue(serviceCaller, { name: 'Kept', permissions, expiresAt: start + 10 })
+  await before.change(serviceCaller, id, { permissions: { tables: ['*'], actions: ['delete'] } })
   before.authenticate(bearer(token))
   await before.flush()
   await db.close()
@@ -300,7 +303,7 @@ t.test('a restart finds the tokens as they were', async (t) => {
 
 t.test('what another program does to the tokens holds after a reload', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue({ name: 'Foreign', permissions })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Foreign', permissions })
   const other = new BetterSqlite3(file)
   t.teardown(() => other.close())
   other.prepare('DELETE FROM _rowhouse_tokens WHERE id = ?').run(id)
@@ -313,8 +316,8 @@ t.test(
   async (t) => {
     const service = createTokenService({ db, clock })
     const [broken, ended] = [
-      await service.issue({ name: 'a', permissions }),
-      await service.issue({ name: 'b', permissions })
+      await service.issue(serviceCaller, { name: 'a', permissions }),
+      await service.issue(serviceCaller, { name: 'b', permissions })
     ]
     const foreign = new BetterSqlite3(file)
     t.teardown(() => foreign.close())
@@ -328,7 +331,7 @@ t.test(
         { is_active: false, permissions: { actions: [] } }
       )
     }
-    await service.change(broken.id, { permissions })
+    await service.change(serviceCaller, broken.id, { permissions })
     t.match(service.authenticate(bearer(broken.token)), { id: broken.id })
   }
 )

@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Caller } from '../../services/model/caller.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller of this request: anonymous until a hook has accepted its credential. */
+    readonly caller: Caller
+    [CALLER]: Caller | null
+  }
+}
+
+export const CALLER: unique symbol = Symbol('caller')
+
+const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
+  kind: 'anonymous',
+  id: 0,
+  name: '',
+  requestId: id,
+  address: ip,
+  confirm: async () => {}
+})
+
+/** Gives each request its caller. */
+export default fp(
+  async (fastify) => {
+    fastify.decorateRequest(CALLER, null)
+    fastify.decorateRequest('caller', {
+      getter() {
+        this[CALLER] ??= anonymous(this)
+        return this[CALLER]
+      }
+    })
+  },
+  { name: 'request-caller' }
+)

@@ -1,0 +1,89 @@
+import { type Database, failedStatement, type WriteResult } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import { DomainError } from '../model/errors.ts'
+import type { Diagnosis, Operation } from './operations.ts'
+import type { Totals } from './totals.ts'
+
+interface CommitOptions {
+  readonly db: Database
+  readonly totals: Totals
+}
+
+type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Operation<infer R> ? R : never }
+
+type Outcome = { readonly results: readonly WriteResult[] } | { readonly diagnosis: Diagnosis }
+
+const unitOf = (operations: readonly Operation[]) => operations.flatMap(({ unit }) => unit)
+
+/** Adds to an error of one operation of a batch which of them failed: a path such as `/operations/2/name`. */
+const atOperation = (error: Error, index: number) => {
+  if (!(error instanceof DomainError)) return error
+  const { code, message, hint, retryAfter, details = [{ path: '', code: 'failed', message }] } = error
+  const located = details.map((detail) => ({ ...detail, path: `/operations/${index}${detail.path}` }))
+  return new DomainError(code, message, { details: located, hint, retryAfter })
+}
+
+/** Finds the operation that a failed statement of the whole unit belongs to. */
+const locate = (operations: readonly Operation[], statement: number) => {
+  let first = 0
+  for (const [index, operation] of operations.entries()) {
+    if (statement < first + operation.unit.length) return { operation, index, statement: statement - first }
+    first += operation.unit.length
+  }
+  throw new Error(`The unit has no statement ${statement}.`)
+}
+
+const diagnoseBatch = async (operations: readonly Operation[], error: Error): Promise<Diagnosis> => {
+  const position = failedStatement(error)
+  if (position === undefined) return { mayRetry: false, error: () => error }
+  const { operation, index, statement } = locate(operations, position)
+  const diagnosis = await operation.explain({ error, statement })
+  return { ...diagnosis, error: async () => atOperation(await diagnosis.error(), index) }
+}
+
+const diagnose = (operations: readonly Operation[], error: Error) => {
+  const [only, ...others] = operations
+  return only && others.length === 0
+    ? only.explain({ error, statement: failedStatement(error) })
+    : diagnoseBatch(operations, error)
+}
+
+const resultsOf = <T extends readonly Operation[]>(operations: T, results: readonly WriteResult[]) => {
+  let first = 0
+  // A mapped tuple type survives no loop: this is its boundary.
+  return operations.map(({ unit, result }) => {
+    first += unit.length
+    return result(results.slice(first - unit.length, first))
+  }) as Results<T>
+}
+
+/**
+ * Creates the function that runs operations in one transaction and returns their results, one for each. If a
+ * statement matches no row although its record exists now, the record was inserted concurrently: the unit is retried
+ * once, after the caller's right was checked again.
+ */
+export const createCommit = ({ db, totals }: CommitOptions) => {
+  const attempt = async (operations: readonly Operation[]): Promise<Outcome> => {
+    try {
+      return { results: await totals.follow(operations, db.write(unitOf(operations))) }
+    } catch (error) {
+      return { diagnosis: await diagnose(operations, error as Error) }
+    }
+  }
+
+  const attemptTwice = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
+    const outcome = await attempt(operations)
+    if (!('diagnosis' in outcome) || !outcome.diagnosis.mayRetry) return outcome
+    await caller.confirm()
+    return attempt(operations)
+  }
+
+  /** @throws the error of the failed operation; none of the operations has had an effect then */
+  return async <const T extends readonly Operation[]>(caller: Caller, operations: T): Promise<Results<T>> => {
+    const outcome = await attemptTwice(caller, operations)
+    if ('diagnosis' in outcome) throw await outcome.diagnosis.error()
+    return resultsOf(operations, outcome.results)
+  }
+}
+
+export type Commit = ReturnType<typeof createCommit>

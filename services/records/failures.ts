@@ -1,0 +1,45 @@
+import { DomainError, excerpt, invalid } from '../model/errors.ts'
+
+export const recordNotFound = (pk: string) =>
+  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`)
+
+export const ignoredByTrigger = () =>
+  new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
+
+export const deletedByTrigger = () =>
+  new DomainError(
+    'REFUSED_BY_TRIGGER',
+    'A trigger of the database deletes the new record or changes its key. Nothing was stored.'
+  )
+
+export const conflictIgnored = () =>
+  new DomainError(
+    'CONSTRAINT_VIOLATION',
+    'A constraint of the table ignored the change: it is declared ON CONFLICT IGNORE.'
+  )
+
+export const notANumber = (field: string) =>
+  new DomainError('INCREMENT_OVERFLOW', `The field '${field}' of this record holds no number. Nothing was changed.`)
+
+export const overflow = (field: string) =>
+  new DomainError('INCREMENT_OVERFLOW', `The sum does not fit the field '${field}'. Nothing was changed.`)
+
+export const stillReferenced = (pk: string) =>
+  new DomainError(
+    'FOREIGN_KEY_VIOLATION',
+    `The record '${excerpt(pk)}' cannot be deleted: other records reference it.`,
+    {
+      hint: 'Delete those records first, or change their reference.'
+    }
+  )
+
+export const ambiguousKey = (pk: string) =>
+  new DomainError('STRUCTURE_CHANGED', `Two records have the primary key '${excerpt(pk)}', with different types.`, {
+    hint: 'If one of them is a number, send the key field too, as a number or as text, to name the record.'
+  })
+
+export const roundedKey = () =>
+  invalid(
+    [{ path: '/pk', code: 'range', message: "'pk' is an integer beyond ±(2^53−1), which JSON numbers round." }],
+    'Send it as a string.'
+  )

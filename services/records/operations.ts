@@ -1,0 +1,178 @@
+import type { Increment, RecordBody } from '../../schemas/record.ts'
+import type { Database, WriteResult } from '../engine/database.ts'
+import { UnexpectedChanges } from '../engine/database.ts'
+import type { Clock } from '../model/clock.ts'
+import { isNumeric } from '../model/column-kind.ts'
+import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
+import { checkCount } from '../model/values.ts'
+import type { Unit } from '../sql/statement.ts'
+import {
+  ambiguousKey,
+  conflictIgnored,
+  deletedByTrigger,
+  ignoredByTrigger,
+  notANumber,
+  overflow,
+  recordNotFound,
+  roundedKey,
+  stillReferenced
+} from './failures.ts'
+import { readChanges, readNewRecord, refuseChanged } from './input.ts'
+import { keyOf } from './keys.ts'
+import type { Planner } from './planner.ts'
+import type { View } from './view.ts'
+import { explainViolation } from './violations.ts'
+
+/** A failed unit, as one of its operations sees it. */
+export interface OperationFailure {
+  readonly error: Error
+  /** The position of the failed statement in the operation's own unit, from 0; undefined if COMMIT failed. */
+  readonly statement: number | undefined
+}
+
+/** The meaning of a failure. */
+export interface Diagnosis {
+  /** The record exists now: it was inserted concurrently, so a retry may succeed. */
+  readonly mayRetry: boolean
+  /** Returns the error for the caller. */
+  readonly error: () => Error | Promise<Error>
+}
+
+/**
+ * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
+ * operations, on one table or several.
+ */
+export interface Operation<R = unknown> {
+  readonly table: RegisteredTable
+  readonly unit: Unit
+  /** The change of the table's row count if the unit commits. */
+  readonly countChange: number
+  /** Reads the operation's result. `results` has one entry for each statement of its unit. */
+  readonly result: (results: readonly WriteResult[]) => R
+  readonly explain: (failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
+}
+
+interface OperationOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly planner: Planner
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+}
+
+const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
+const noResult = () => undefined
+
+/** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
+const incrementableColumn = ({ columns }: View, name: string): Column => {
+  const column = columns.get(name)
+  if (!column)
+    throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }])
+  if (!isNumeric(column) || column.isPrimary || column.isReadonly) {
+    throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
+      hint: 'Name an integer or number field that is neither the key nor read-only.'
+    })
+  }
+  return column
+}
+
+/** @throws VALIDATION_FAILED */
+const readCount = (column: Column, count: number | string) => {
+  const checked = checkCount(column, count)
+  if (!('fault' in checked)) return checked.value
+  throw invalid([{ path: '/count', code: checked.fault.code, message: `'count' ${checked.fault.message}.` }])
+}
+
+/** @throws VALIDATION_FAILED for a JSON number that was rounded */
+const readPk = (pk: string | number) => {
+  if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
+  return String(pk)
+}
+
+/** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
+export const createOperations = ({ db, clock, planner, hasTriggers }: OperationOptions) => {
+  const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : conflictIgnored())
+
+  /** Returns the number of records with this key: more than one if keys of several types have the same text. */
+  const countByKey = async (view: View, pk: string) => {
+    const { read, exists } = view.statements
+    const key = keyOf(view, pk)
+    const isBounded = await planner.usesIndex(view, read(key))
+    const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true)))
+    return rows.length
+  }
+
+  /** For a statement that has to change one row. `reason`: why it did not, although the record exists. */
+  const explainRowChange =
+    (view: View, pk: string, reason: () => Error | Promise<Error>) =>
+    async ({ error }: OperationFailure): Promise<Diagnosis> => {
+      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
+      const found = await countByKey(view, pk)
+      if (found === 0) return final(recordNotFound(pk))
+      if (found > 1) return final(ambiguousKey(pk))
+      return { mayRetry: true, error: reason }
+    }
+
+  /** Results in the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
+  const createOp = (view: View, body: RecordBody): Operation<string> => ({
+    table: view.table,
+    unit: view.statements.insert(readNewRecord(view, body, clock())),
+    countChange: 1,
+    result: (results) => String(results.at(-1)?.rows[0]?.record),
+    explain: ({ error, statement }) => {
+      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
+      return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+    }
+  })
+
+  /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that is no key of the table */
+  const updateOp = (view: View, pk: string, body: RecordBody): Operation<undefined> => {
+    const key = keyOf(view, pk)
+    const { assignments, unchanged } = readChanges(view, pk, body)
+    const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
+    return {
+      table: view.table,
+      unit: [view.statements.update({ key, assignments, unchanged, now: clock() })],
+      countChange: 0,
+      result: noResult,
+      explain: explainRowChange(view, pk, reason)
+    }
+  }
+
+  /** @throws RECORD_NOT_FOUND for a text that is no key of the table */
+  const deleteOp = (view: View, pk: string): Operation<undefined> => {
+    const explainChange = explainRowChange(view, pk, () => ignored(view.table))
+    return {
+      table: view.table,
+      unit: [view.statements.remove(keyOf(view, pk))],
+      countChange: -1,
+      result: noResult,
+      explain: (failure) =>
+        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION') ? final(stillReferenced(pk)) : explainChange(failure)
+    }
+  }
+
+  /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that is no key of the table */
+  const incrementOp = (view: View, { pk, field, count = 1 }: Increment): Operation<undefined> => {
+    const text = readPk(pk)
+    const column = incrementableColumn(view, field)
+    const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
+    const reason = async () => {
+      const { read, judgeIncrement } = view.statements
+      const isBounded = await planner.usesIndex(view, read(increment.key))
+      const [row] = await (isBounded ? db.read(judgeIncrement(increment)) : db.scan(judgeIncrement(increment, true)))
+      if (row?.number !== 1) return notANumber(field)
+      return row.fits === 1 ? ignored(view.table) : overflow(field)
+    }
+    return {
+      table: view.table,
+      unit: [view.statements.increment({ ...increment, now: clock() })],
+      countChange: 0,
+      result: noResult,
+      explain: explainRowChange(view, text, reason)
+    }
+  }
+
+  return { createOp, updateOp, deleteOp, incrementOp }
+}

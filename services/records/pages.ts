@@ -1,0 +1,66 @@
+import type { ListQuery } from '../../schemas/record.ts'
+import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import { responseTooLarge } from '../model/errors.ts'
+import type { Row } from '../model/sql-value.ts'
+import { pageByScanning, pageWithTotal, type Selection, type Window } from '../sql/lists.ts'
+import type { PagePlan, Planner } from './planner.ts'
+import { selectionOf, windowOf } from './selection.ts'
+import type { Totals } from './totals.ts'
+import type { View } from './view.ts'
+
+interface PageOptions {
+  readonly db: Database
+  readonly planner: Planner
+  readonly totals: Totals
+  readonly maxPageSize: number
+}
+
+/** The rows of a page as the inside of a JSON array. */
+interface Page {
+  readonly rows: string
+  readonly total: number
+}
+
+/** @throws VALIDATION_FAILED if the page was too large to be made */
+const textOf = (row: Row | undefined) => {
+  if (typeof row?.text !== 'string') throw responseTooLarge()
+  return row.text
+}
+
+/** Lists of records: each page by the cheapest plan that is right. */
+export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) => {
+  const runPlan = async (caller: Caller, plan: PagePlan) => {
+    if (plan.via === 'nothing') return ''
+    if (plan.via === 'scan') return textOf((await db.scan(plan.statement, caller))[0])
+    return db.readText(plan.statement)
+  }
+
+  const readRows = async (caller: Caller, view: View, selection: Selection, window: Window, total: number) => {
+    const rows = await runPlan(caller, await planner.planPage(view, selection, window, total))
+    if (rows !== null) return rows
+    // A row is too wide for the event loop, or the key has gaps.
+    return textOf((await db.scan(pageByScanning(selection, view.json, window), caller))[0])
+  }
+
+  const readAll = async (caller: Caller, view: View, selection: Selection, window: Window): Promise<Page> => {
+    const total = await totals.get(caller, selection.table)
+    return { rows: await readRows(caller, view, selection, window, total), total }
+  }
+
+  const readFiltered = async (caller: Caller, view: View, selection: Selection, window: Window): Promise<Page> => {
+    const [row] = await db.scan(pageWithTotal(selection, view.json, window), caller)
+    return { rows: textOf(row), total: Number(row?.total) }
+  }
+
+  /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, SCAN_TIMEOUT */
+  const list = async (caller: Caller, view: View, query: ListQuery): Promise<string> => {
+    const selection = selectionOf(view, query)
+    const window = windowOf(query, maxPageSize)
+    const readPage = selection.filter ? readFiltered : readAll
+    const { rows, total } = await readPage(caller, view, selection, window)
+    return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
+  }
+
+  return { list }
+}

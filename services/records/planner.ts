@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../engine/database.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
+import { pageByScanning, pageBySeeking, pageNearStart, type Selection, type Window } from '../sql/lists.ts'
+import type { Statement } from '../sql/statement.ts'
+import type { View } from './view.ts'
+
+/** How a page is read. `index` and `seek` are bounded work for the event loop; `scan` needs a reader thread. */
+export type PagePlan =
+  | { readonly via: 'nothing' }
+  | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
+
+/** How a record is read by its key. */
+export interface RecordPlan {
+  readonly via: 'index' | 'scan'
+  readonly statement: Statement
+}
+
+/** Rows that the event loop may skip. A deeper page is found by key position or in a reader thread. */
+const MAX_SKIPPED_ROWS = 1000
+
+/** Query plans cached for each view, one for each SQL text: clients choose the order of a list. */
+const MAX_PLANS_PER_VIEW = 100
+
+/** The words are those of https://sqlite.org/eqp.html. */
+const FULL_SCAN = /^SCAN /
+const SORT = /TEMP B-TREE/
+
+/**
+ * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
+ * collations and statistics that other programs have declared. A view lives until its table changes or another program
+ * commits, and its cached plans with it.
+ */
+export const createPlanner = (db: Database) => {
+  const plansByView = new WeakMap<View, LRUCache<string, readonly string[]>>()
+
+  const cacheOf = (view: View) => {
+    const cached = plansByView.get(view)
+    if (cached) return cached
+    const plans = new LRUCache<string, readonly string[]>({ max: MAX_PLANS_PER_VIEW })
+    plansByView.set(view, plans)
+    return plans
+  }
+
+  /** Returns the steps of SQLite's query plan for a statement. */
+  const explain = async (view: View, statement: Statement) => {
+    const plans = cacheOf(view)
+    const cached = plans.get(statement.sql)
+    if (cached) return cached
+    const steps = await db.plan(statement)
+    plans.set(statement.sql, steps)
+    return steps
+  }
+
+  /** Whether the statement finds its rows through an index, without a full scan. */
+  const usesIndex = async (view: View, statement: Statement) =>
+    !(await explain(view, statement)).some((step) => FULL_SCAN.test(step))
+
+  /** Whether the rows come out of an index in the order of the statement, without a sort. */
+  const needsNoSort = async (view: View, statement: Statement) =>
+    !(await explain(view, statement)).some((step) => SORT.test(step))
+
+  const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
+    const { statements, json } = view
+    const byIndex = statements.read(key)
+    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await usesIndex(view, byIndex))
+    return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
+  }
+
+  /** `total`: the rows of the selection; undefined for a filtered one, which is always a scan. */
+  const planPage = async (view: View, selection: Selection, window: Window, total: number): Promise<PagePlan> => {
+    const { table, json } = view
+    if (window.offset >= total) return { via: 'nothing' }
+    const scan: PagePlan = { via: 'scan', statement: pageByScanning(selection, json, window) }
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
+    if (json.minCost > maxRowBytes) return scan
+    const bounded = { ...window, maxRowBytes, total }
+    const nearStart = pageNearStart(selection, json, bounded)
+    if (!(await needsNoSort(view, nearStart))) return scan
+    if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
+    const isInKeyOrder = table.structure.isRowidKey && selection.order.length === 1
+    return isInKeyOrder ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan
+  }
+
+  return { usesIndex, planRecord, planPage }
+}
+
+export type Planner = ReturnType<typeof createPlanner>

@@ -1,0 +1,95 @@
+import t from 'tap'
+import { serviceCaller } from '../../../services/model/caller.ts'
+import type { Operation } from '../../../services/records/operations.ts'
+import { startServices } from '../services.ts'
+
+const THEIRS = `
+  CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT UNIQUE, lives INTEGER);
+  CREATE TABLE toys (code TEXT PRIMARY KEY NOT NULL, cat INTEGER REFERENCES cats (id)) WITHOUT ROWID;
+  CREATE TABLE later (id INTEGER PRIMARY KEY, cat INTEGER REFERENCES cats (id) DEFERRABLE INITIALLY DEFERRED);
+  INSERT INTO cats VALUES (1, 'Tom', 9), (2, 'Felix', 7);
+`
+
+t.test('operations on several tables are one unit', async (t) => {
+  const { serve, records, foreign: external } = await startServices(t, THEIRS)
+  const [cats, toys, later] = [await serve('cats'), await serve('toys'), await serve('later')]
+  const { commit, operations } = records
+  const { createOp, updateOp, deleteOp, incrementOp } = operations
+  const run = (...batch: readonly Operation[]) => commit(serviceCaller, batch)
+
+  t.test('each has its own result, in order', async (t) => {
+    const results = await commit(serviceCaller, [
+      createOp(cats.view(), { name: 'Kitty' }),
+      createOp(toys.view(), { code: 'ball', cat: 1 }),
+      updateOp(cats.view(), '1', { name: 'Tommy' }),
+      incrementOp(cats.view(), { pk: '2', field: 'lives', count: -1 }),
+      createOp(cats.view(), { name: 'Garfield' })
+    ])
+    t.strictSame(
+      results.map((result) => (result === undefined ? result : JSON.parse(result))),
+      [
+        { id: 3, name: 'Kitty', lives: null },
+        { code: 'ball', cat: 1 },
+        undefined,
+        undefined,
+        { id: 4, name: 'Garfield', lives: null }
+      ]
+    )
+    t.match(await cats.read('1'), { name: 'Tommy' })
+    t.match(await cats.read('2'), { lives: 6 })
+  })
+
+  t.test('totals follow every operation of a unit', async (t) => {
+    const before = (await cats.list()).total
+    await run(
+      createOp(cats.view(), { name: 'a' }),
+      createOp(cats.view(), { name: 'b' }),
+      createOp(cats.view(), { name: 'c' }),
+      deleteOp(cats.view(), '4')
+    )
+    t.equal((await cats.list()).total, before + 2)
+  })
+
+  t.test('a failure names its operation, and nothing is stored', async (t) => {
+    const before = await cats.list()
+    const attempt = run(
+      createOp(cats.view(), { name: 'new' }),
+      createOp(toys.view(), { code: 'mouse', cat: 1 }),
+      createOp(cats.view(), { name: 'Felix' })
+    )
+    await t.rejects(attempt, { code: 'UNIQUE_VIOLATION', details: [{ path: '/operations/2/name', code: 'unique' }] })
+    t.strictSame(await cats.list(), before)
+    await t.rejects(toys.read('mouse'), { code: 'RECORD_NOT_FOUND' })
+  })
+
+  t.test('a failure without a field names its operation too', async (t) => {
+    const attempt = run(updateOp(cats.view(), '1', { lives: 8 }), deleteOp(cats.view(), '99'))
+    await t.rejects(attempt, { code: 'RECORD_NOT_FOUND', details: [{ path: '/operations/1' }] })
+    t.match(await cats.read('1'), { lives: 9 })
+  })
+
+  t.test('a foreign key checked at COMMIT belongs to no single operation', async (t) => {
+    const attempt = run(createOp(cats.view(), { name: 'd' }), createOp(later.view(), { id: 1, cat: 99 }))
+    await t.rejects(attempt, { code: 'FOREIGN_KEY_VIOLATION', details: undefined })
+    t.equal((await later.list()).total, 0)
+    await run(createOp(later.view(), { id: 1, cat: 50 }), createOp(cats.view(), { id: 50, name: 'e' }))
+    t.match(await later.read('1'), { cat: 50 })
+  })
+
+  t.test('operations without any are a unit without results', async (t) => {
+    t.strictSame(await run(), [])
+  })
+
+  t.test('a right that has ended is noticed before a retry', async (t) => {
+    const ended = Object.assign(new Error('ended'), { code: 'ENDED' })
+    const caller = { ...serviceCaller, confirm: async () => Promise.reject(ended) }
+    // The trigger ignores the change, which looks like a record that was inserted concurrently.
+    external.exec(`CREATE TRIGGER stubborn BEFORE UPDATE ON cats WHEN old.id = 2 BEGIN SELECT RAISE(IGNORE); END`)
+    await t.rejects(commit(caller, [updateOp(cats.view(), '2', { lives: 1 })]), { code: 'ENDED' })
+    await t.rejects(run(updateOp(cats.view(), '1', { lives: 5 }), updateOp(cats.view(), '2', { lives: 1 })), {
+      code: 'REFUSED_BY_TRIGGER',
+      details: [{ path: '/operations/1' }]
+    })
+    t.match(await cats.read('1'), { lives: 9 })
+  })
+})
