@@ -6,24 +6,24 @@ import { PASSWORD, startApp } from './helpers.ts'
 const logIn = { method: 'POST', url: '/auth/login', payload: { name: 'admin', password: PASSWORD } } as const
 const forwarded = { 'x-forwarded-proto': 'https' }
 
-t.test('a proxy is believed only where TRUST_PROXY names it', async (t) => {
+t.test('forwarded headers count only from a proxy that TRUST_PROXY names', async (t) => {
   const trusting = await startApp(t, { env: { TRUST_PROXY: '127.0.0.1' } })
   const [secure] = (await trusting.inject({ ...logIn, headers: forwarded })).cookies
   t.match(secure, { name: '__Host-rowhouse_session', secure: true, httpOnly: true, sameSite: 'Strict', path: '/' })
 
-  const wary = await startApp(t)
-  const [plain] = (await wary.inject({ ...logIn, headers: forwarded })).cookies
+  const untrusting = await startApp(t)
+  const [plain] = (await untrusting.inject({ ...logIn, headers: forwarded })).cookies
   t.match(plain, { name: 'rowhouse_session', secure: undefined, httpOnly: true, sameSite: 'Strict', path: '/' })
 })
 
-t.test('a start that fails lets go of its database', async (t) => {
+t.test('a start that fails closes its database', async (t) => {
   const env = { DATA_DIR: t.testdir() }
   const config = { ...readConfig(env), TRUST_PROXY: 'nowhere' }
   await t.rejects(buildApp({ config, onDeath: t.threw }), { message: /invalid IP address: nowhere/ })
   t.equal((await (await startApp(t, { env })).inject('/health')).statusCode, 200)
 })
 
-t.test('what Fastify itself refuses has the one failure shape', async (t) => {
+t.test('errors of Fastify itself are sent in the error envelope', async (t) => {
   const app = await startApp(t)
   const long = await app.inject(`/data/cats/records/${'x'.repeat(25_000)}`)
   t.equal(long.statusCode, 414)

@@ -1,6 +1,6 @@
 import { parseString } from 'fast-csv'
 
-/** The cells of a CSV text, line by line, as a reader that is not ours finds them. */
+/** Returns the cells of a CSV text, line by line, as parsed by fast-csv: an independent parser. */
 export const parseCsv = (csv: string) =>
   new Promise<string[][]>((resolve, reject) => {
     const rows: string[][] = []

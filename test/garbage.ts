@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 
-/** Lets go at once of what nothing keeps, so that a test can see what something does. */
+/** Runs the garbage collector now, so that a test can tell whether an object is still referenced. */
 export const collectGarbage: () => void = runInNewContext('gc')

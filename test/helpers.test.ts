@@ -4,15 +4,15 @@ import { Envelope, ok } from '../schemas/envelope.ts'
 import { PageSchema } from '../schemas/record.ts'
 import { checkResponses, client, dataOf, logIn, startApp } from './helpers.ts'
 
-t.test('an answer in another form than the documented one is noticed', async (t) => {
+t.test('a response that differs from its documented schema is reported', async (t) => {
   const faults: string[] = []
   const app = Fastify()
-  checkResponses(app, (says) => {
-    faults.push(says)
+  checkResponses(app, (message) => {
+    faults.push(message)
   })
   const schema: FastifySchema = { response: { 200: Envelope(PageSchema) } }
   const page = { rows: [], total: 0, page: 1, size: 20 }
-  // Sent as text, as records are, so that no serializer mends it.
+  // As text, like records: a serializer would correct the body.
   const send = (url: string, status: number, body: object) =>
     app.get(url, { schema }, async (_request, reply) =>
       reply.code(status).type('application/json').send(JSON.stringify(body))
@@ -21,10 +21,13 @@ t.test('an answer in another form than the documented one is noticed', async (t)
   send('/wrong', 200, ok({ ...page, total: '0' }))
   send('/refused', 400, { error: 'Bad Request' })
   for (const url of ['/right', '/wrong', '/refused']) await app.inject(url)
-  t.strictSame(faults, ['GET /wrong answers in another form', 'GET /refused answers in another form'])
+  t.strictSame(faults, [
+    'GET /wrong responds with an undocumented body',
+    'GET /refused responds with an undocumented body'
+  ])
 })
 
-t.test('a helper that needs a success says what came instead', async (t) => {
+t.test('a helper that needs a success throws with the response that it got', async (t) => {
   const app = await startApp(t)
   t.throws(() => dataOf({ statusCode: 404, body: 'nothing' } as Parameters<typeof dataOf>[0]), {
     message: '404: nothing'

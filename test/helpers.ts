@@ -18,7 +18,7 @@ export const PASSWORD = 'correct horse'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** As little work as argon2 accepts. */
+/** The smallest cost that argon2 accepts. */
 export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 export const temporaryDirectory = (t: Test) => {
@@ -30,53 +30,57 @@ export const temporaryDirectory = (t: Test) => {
 const validators = new WeakMap<object, ValidateFunction>()
 
 const validatorOf = (schema: object) => {
-  const known = validators.get(schema)
-  if (known) return known
+  const cached = validators.get(schema)
+  if (cached) return cached
   const validate = new Ajv({ strict: false }).compile(schema)
   validators.set(schema, validate)
   return validate
 }
 
-/** Whether a body is the one failure envelope, and nothing besides. */
+/** Returns true for the error envelope, without any further properties. */
 export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
 
-/** Records leave as text that no serializer has looked at, so every answer is held against its documented form. */
-export const checkResponses = (fastify: FastifyInstance, fail: (says: string, extra: object) => void) => {
+/**
+ * Checks every response against its documented schema. No serializer does this for records: SQLite makes their JSON
+ * text, and it is sent unchanged.
+ */
+export const checkResponses = (fastify: FastifyInstance, fail: (message: string, extra: object) => void) => {
   fastify.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     const responses = request.routeOptions.schema?.response as Record<number, object> | undefined
     const schema = reply.statusCode === 200 ? responses?.[200] : ErrorSchema
     const type = String(reply.getHeader('content-type'))
     if (typeof payload !== 'string') return
-    if (schema && type !== JSON_TYPE) fail(`${request.method} ${request.url} expectData as ${type}`, { payload })
+    if (schema && type !== JSON_TYPE)
+      fail(`${request.method} ${request.url} responds with content type ${type}`, { payload })
     if (!/json/.test(type)) return
     const validate = validatorOf(schema ?? {})
     if (!validate(JSON.parse(payload))) {
-      fail(`${request.method} ${request.url} expectData in another form`, { errors: validate.errors, payload })
+      fail(`${request.method} ${request.url} responds with an undocumented body`, { errors: validate.errors, payload })
     }
   })
 }
 
 const routes = new WeakMap<object, readonly RouteOptions[]>()
 
-/** The routes of an app that `startApp` has started, in the order of their registration. */
+/** Returns the routes of an app that `startApp` started, in the order of their registration. */
 export const routesOf = (app: object) => routes.get(app) ?? []
 
 interface Observers {
-  /** Hears of expectData that differ from their documented form. */
-  readonly fail?: (says: string, extra: object) => void
-  /** Sees each part of the app before its own routes and hooks are added. */
+  /** Called for each response that differs from its documented schema. */
+  readonly fail?: (message: string, extra: object) => void
+  /** Called for each encapsulated part of the app, before its own routes and hooks are added. */
   readonly onRegister?: (part: FastifyInstance) => void
 }
 
-/** Builds the app, and sees each route as it is registered. */
+/** Builds the app and records its routes for `routesOf`. */
 export const buildObserved = async (options: AppOptions, { fail, onRegister }: Observers = {}) => {
-  const seen: RouteOptions[] = []
+  const registered: RouteOptions[] = []
   const observe = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
     fastify.addHook('onRoute', (route) => {
-      // The machine may be busy with other tests; plugins/security.test.ts has the refusal of an overloaded service.
+      // Other tests may load the machine. test/plugins/http/security.test.ts tests how an overloaded service refuses.
       route.config = { ...route.config, evenUnderPressure: true }
-      seen.push(route)
+      registered.push(route)
     })
     if (fail) checkResponses(fastify, fail)
     if (onRegister) fastify.addHook('onRegister', onRegister)
@@ -85,7 +89,7 @@ export const buildObserved = async (options: AppOptions, { fail, onRegister }: O
   const building = buildApp(options)
   unsubscribe('fastify.initialization', observe)
   const app = await building
-  routes.set(app, seen)
+  routes.set(app, registered)
   return app
 }
 
@@ -95,8 +99,8 @@ interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
 }
 
 /**
- * A fresh service on a real SQLite file, closed and removed when `t` ends. It does not listen. An answer that differs
- * from its documented form fails `t`.
+ * Starts a fresh service on a real SQLite file, without listening. The service is closed and the file removed when `t`
+ * ends. A response that differs from its documented schema fails `t`.
  */
 export const startApp = async (t: Test, { env = {}, onRegister, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
@@ -109,16 +113,16 @@ export const startApp = async (t: Test, { env = {}, onRegister, ...options }: St
 
 export type App = Awaited<ReturnType<typeof startApp>>
 
-/** A SQLite file that another program has made. */
+/** Creates a SQLite file without the service, as another program would, and returns its path. */
 export const createDatabase = (t: Test, sql: string) => {
-  const file = join(temporaryDirectory(t), 'theirs.sqlite')
+  const file = join(temporaryDirectory(t), 'external.sqlite')
   const db = new BetterSqlite3(file)
   db.exec(sql)
   db.close()
   return file
 }
 
-/** Calls under one credential. */
+/** Returns functions that send requests, each with these headers. */
 export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<string, string> = {}) => {
   const send =
     (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
@@ -130,17 +134,21 @@ export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<str
 export type Client = ReturnType<typeof client>
 export type TestResponse = Awaited<ReturnType<Client['get']>>
 
-/** The `data` of an answer that has to be a success. */
-export const dataOf = (answer: TestResponse) => {
-  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${answer.body}`)
-  return answer.json().data
+/**
+ * Returns the `data` of a successful response.
+ *
+ * @throws with the status and the body of a failed one
+ */
+export const dataOf = (response: TestResponse) => {
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${response.body}`)
+  return response.json().data
 }
 
-/** The header that a browser sends after this login. */
+/** Logs in and returns the cookie header of the session. */
 export const logIn = async (app: Pick<FastifyInstance, 'inject'>, name = 'admin', password = PASSWORD) => {
-  const answer = await app.inject({ method: 'POST', url: '/auth/login', payload: { name, password } })
-  const [cookie] = answer.cookies
-  if (!cookie) throw new Error(`The login was refused: ${answer.body}`)
+  const response = await app.inject({ method: 'POST', url: '/auth/login', payload: { name, password } })
+  const [cookie] = response.cookies
+  if (!cookie) throw new Error(`The login failed: ${response.body}`)
   return { cookie: `${cookie.name}=${cookie.value}` }
 }
 
@@ -148,7 +156,7 @@ export const asAdmin = async (app: App) => client(app, await logIn(app))
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The secret of a new token. */
+/** Issues a token and returns its secret. */
 export const issueToken = async (admin: Client, permissions: Permissions): Promise<string> =>
   dataOf(await admin.post('/admin/tokens', { name: 'test', permissions })).token
 
@@ -163,7 +171,7 @@ export const createTable = async (admin: Client, table: Pick<NewTable, 'name' | 
 export const importTable = async (admin: Client, name: string) =>
   dataOf(await admin.post('/admin/tables/import', { name })) as Table
 
-/** A field as it comes back when nothing but its name and type was sent. */
+/** Returns the `Field` of a response to a table that was created with only this name and type. */
 export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType: Field['sqliteType']): Field => ({
   name,
   label: name,
@@ -177,21 +185,21 @@ export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType
   isReadonly: false
 })
 
-/** A success with exactly this data, null and booleans told from what resembles them. */
-export const expectData = (t: Test, answer: TestResponse, data: unknown) => {
-  t.equal(answer.statusCode, 200, answer.body)
-  t.strictSame(answer.json(), { success: true, data })
+/** Asserts a success with exactly this data. The comparison is strict: null, booleans and numbers stay apart. */
+export const expectData = (t: Test, response: TestResponse, data: unknown) => {
+  t.equal(response.statusCode, 200, response.body)
+  t.strictSame(response.json(), { success: true, data })
 }
 
-export const expectDone = (t: Test, answer: TestResponse) => expectData(t, answer, { success: true })
+export const expectDone = (t: Test, response: TestResponse) => expectData(t, response, { success: true })
 
-/** A refusal in the one failure shape, with this code, about this part of the request. */
-export const expectError = (t: Test, answer: TestResponse, status: number, code: ErrorCode, path?: string) => {
-  t.equal(answer.statusCode, status, answer.body)
-  const body = answer.json()
+/** Asserts an error envelope with this status and code. `path` is the part of the request that the first detail names. */
+export const expectError = (t: Test, response: TestResponse, status: number, code: ErrorCode, path?: string) => {
+  t.equal(response.statusCode, status, response.body)
+  const body = response.json()
   t.match(body, { success: false, error: { code, message: /\w.*[.!]$/s, requestId: /\w/ } })
-  t.ok(isFailure(body), 'the failure envelope and nothing besides')
-  if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, answer.body)
+  t.ok(isFailure(body), 'the body is the error envelope, without further properties')
+  if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, response.body)
 }
 
 type Connection = BetterSqlite3.Database
@@ -221,8 +229,8 @@ const hashOf = (db: Connection) => {
 }
 
 /**
- * Gives, whenever it is asked, a hash of everything that a caller can change: the schema, and all rows of all tables but
- * what requests leave behind. The file is read anew where another connection has committed since.
+ * Returns a function that hashes everything that a caller can change: the schema, and all rows of all tables except
+ * the column `last_used_at` of the tokens. The hash is computed again only after another connection has committed.
  */
 export const createFingerprint = (t: Test, file: string) => {
   const db = new BetterSqlite3(file, { readonly: true })

@@ -1,8 +1,8 @@
 /**
- * How much of their full counts the long tests run: `npm test` a tenth, `npm run test:crash`, `test:fuzz` and
- * `test:soak` all of it, and `SCALE=50 npm run test:crash` fifty times as much.
+ * The factor for the counts of long tests: 0.1 in `npm test`, 1 in `npm run test:crash`, `test:fuzz` and `test:soak`,
+ * and 50 in `SCALE=50 npm run test:crash`.
  */
 const SCALE = Number(process.env.SCALE ?? 0.1)
 
-/** A full count at the scale of this run, at least 1. */
+/** Returns a count at the scale of this run, at least 1. */
 export const scaled = (count: number) => Math.max(1, Math.round(count * SCALE))

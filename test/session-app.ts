@@ -11,7 +11,7 @@ import { CHEAP, PASSWORD, startApp, temporaryDirectory } from './helpers.ts'
 
 export const JWT_SECRET = '3f1c9a7be52d4860a1b7c3d95e8f2046'
 
-/** A clock that stands still until it is moved. */
+/** Returns a clock that stands still, and a function that advances it. */
 export const createTestClock = (now = Date.parse('2026-03-01T12:00:00.250Z')) => {
   let time = now
   return {
@@ -34,7 +34,7 @@ export const openTestDatabase = async (t: Test) => {
   return db
 }
 
-/** The administrators' services on a real database, with one administrator called admin. */
+/** Returns the services of administrators and sessions on a real database, with one administrator named admin. */
 export const startAdminServices = async (t: Test) => {
   const db = await openTestDatabase(t)
   const { clock, advance } = createTestClock()
@@ -46,17 +46,17 @@ export const startAdminServices = async (t: Test) => {
   return { db, clock, advance, admins, sessions }
 }
 
-/** Routes of tests behind the same hooks as all of /admin. */
+/** Adds test routes behind the hooks of /admin. */
 const addProbes = (area: FastifyInstance) => {
   area.get('/probe', async ({ session }) => ok(session.admin.name))
-  // Says when the hooks are through and the body is about to be read.
+  // Emitted between authentication and the reading of the body.
   const preParsing = async () => {
     area.server.emit('authenticated')
   }
   area.post('/probe', { preParsing }, async ({ session }) => ok(session.admin.name))
 }
 
-/** The service, with routes that say who asks, and a clock that stands still. */
+/** Starts the service with a clock that stands still, and with routes that return the name of the administrator. */
 export const startSessionApp = async (t: Test, env: Record<string, string | undefined> = {}) => {
   const { clock, advance } = createTestClock()
   const onRegister = (child: FastifyInstance) => {
@@ -67,7 +67,7 @@ export const startSessionApp = async (t: Test, env: Record<string, string | unde
   return { app, config: app.config, clock, advance }
 }
 
-/** An app to send requests to: this one, or the whole service. */
+/** An app that accepts injected requests. */
 export type App = Pick<FastifyInstance, 'inject'>
 
 interface Credential {
@@ -81,7 +81,7 @@ export const loginRequest = ({ name = 'admin', password = PASSWORD }: Credential
   payload: { name, password }
 })
 
-/** A second administrator, created by the first. */
+/** Creates an administrator, in the session of another one. */
 export const createAdmin = async (app: App, headers: { cookie: string }, name: string) => {
   const payload = { name, nickname: name.toUpperCase(), password: PASSWORD }
   const response = await app.inject({ method: 'POST', url: '/admin/admins', headers, payload })

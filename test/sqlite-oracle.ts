@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Table } from '../schemas/table.ts'
 
-/** A value as SQLite stores it; integers as bigint, so that none is rounded. */
+/** A value as SQLite stores it. Integers are bigint, so that none is rounded. */
 export type Stored = null | bigint | number | string | Buffer
 export type StoredRow = readonly Stored[]
 
@@ -13,7 +13,7 @@ const keysOf = ({ fields, primaryKey }: Table) =>
     .map(({ name }) => name)
     .sort((a, b) => primaryKey.indexOf(a) - primaryKey.indexOf(b))
 
-/** What SQLite itself makes of a file, to hold the service against. It knows nothing of the service's SQL. */
+/** Reads and changes a file with plain SQL, independent of the SQL of the service, as the reference in comparisons. */
 export const openOracle = (file: string) => {
   const db = new BetterSqlite3(file)
   db.pragma('foreign_keys = ON')
@@ -27,11 +27,11 @@ export const openOracle = (file: string) => {
       .map(String)
       .filter((name) => !/^(?:sqlite|_rowhouse)_/.test(name))
 
-  /** The columns, the rowid in front where no key is declared. */
+  /** Returns the names of the columns. A table without a declared key starts with `rowid`. */
   const columns = (table: string) => {
-    const found = db.prepare('SELECT name, pk FROM pragma_table_xinfo(?)').raw().all(table) as [string, bigint][]
-    const declared = found.map(([name]) => name)
-    return found.some(([, pk]) => pk > 0n) ? declared : ['rowid', ...declared]
+    const described = db.prepare('SELECT name, pk FROM pragma_table_xinfo(?)').raw().all(table) as [string, bigint][]
+    const declared = described.map(([name]) => name)
+    return described.some(([, pk]) => pk > 0n) ? declared : ['rowid', ...declared]
   }
 
   const rows = (table: Table) => {
@@ -50,7 +50,7 @@ export const openOracle = (file: string) => {
   const keyOf = (table: Table, row: StoredRow) =>
     keysOf(table).map((name) => row[table.fields.findIndex((field) => field.name === name)] as Stored)
 
-  /** Whether SQLite lets the change happen. */
+  /** Returns whether SQLite accepted the change. */
   const attempt = (sql: string, params: readonly Stored[]) => {
     try {
       db.prepare(sql).run(...params)
@@ -87,7 +87,7 @@ export const openOracle = (file: string) => {
         sent.map(({ value }) => value)
       )
     },
-    /** The key of a row as the service writes it: one part as it is, several percent-encoded and joined by commas. */
+    /** Returns the key of a row in the format of the API: one part unchanged, several percent-encoded and joined by commas. */
     keyText: (table: Table, row: StoredRow) => {
       const parts = keyOf(table, row).map(String)
       return parts.length === 1 ? String(parts[0]) : parts.map(encodeURIComponent).join(',')

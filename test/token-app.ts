@@ -19,7 +19,10 @@ interface StartOptions extends TokenAuthOptions {
   readonly onLog?: (line: string) => void
 }
 
-/** The data interface alone, on a real database: the whole service has no say in when the uses of tokens are saved. */
+/**
+ * Starts the /data routes alone, on a real database. Unlike the whole service, it takes the options of the token plugin:
+ * a test controls when uses of tokens are saved.
+ */
 export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...options }: StartOptions = {}) => {
   const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD })
   const app = Fastify({
@@ -54,6 +57,6 @@ export const createTable = (app: TokenApp, name: string) =>
     ]
   })
 
-/** Issues a token through the service; its name is made of its actions. */
+/** Issues a token through the token service. Its name lists its actions. */
 export const issue = (app: TokenApp, permissions: Permissions, expiresAt: number | null = null) =>
   app.tokens.issue(serviceCaller, { name: permissions.actions.join('+'), permissions, expiresAt })

@@ -2,166 +2,196 @@ import { METHODS } from 'node:http'
 import type { RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { type App, createFingerprint, routesOf, startApp, type TestResponse } from '../helpers.ts'
-import { type Caller, createCallers } from './access-callers.ts'
+import { createCallers, type TestCaller } from './access-callers.ts'
+import { type ExampleRequest, exampleRequests } from './access-requests.ts'
 import {
-  type Asked,
-  type Call,
-  isOperation,
-  operationOf,
-  operations,
+  accessRules,
+  type Endpoint,
+  hasRule,
   type Refusal,
   refusalFor,
+  ruleKeyOf,
   type TableState
 } from './access-rules.ts'
-import { createWorkshop, FIRST_PASSWORD } from './access-workshop.ts'
+import { createSetup, FIRST_PASSWORD } from './access-setup.ts'
+
+// Each endpoint × each credential × each state of the table. First every caller that may not send a request is refused
+// without effect, then the very same request succeeds with the credential of a caller that may.
 
 const startService = async (t: Test, isChangeRequired: boolean) => {
   const env = { ADMIN_PASSWORD: FIRST_PASSWORD, REQUIRE_PASSWORD_CHANGE: String(isChangeRequired) }
   const app = await startApp(t, { env })
-  const workshop = await createWorkshop(app)
-  const callers = await createCallers(workshop)
+  const setup = await createSetup(app)
+  const callers = await createCallers(setup)
   const fingerprint = createFingerprint(t, `${app.config.DATA_DIR}/rowhouse.db`)
-  return { app, fingerprint, workshop, callers, isChangeRequired }
+  return { app, fingerprint, setup, callers, isChangeRequired }
 }
 
 type Service = Awaited<ReturnType<typeof startService>>
 
-/** Each method of each route. */
-const callsOf = (app: App): Call[] => {
-  const toCalls = ({ method, url }: RouteOptions) =>
-    [method].flat().map((one) => ({ method: one as Call['method'], pattern: url }))
-  return routesOf(app).flatMap(toCalls)
+const endpointsOf = (app: App): Endpoint[] => {
+  const toEndpoints = ({ method, url }: RouteOptions) =>
+    [method].flat().map((one) => ({ method: one as Endpoint['method'], pattern: url }))
+  return routesOf(app).flatMap(toEndpoints)
 }
 
-const send = ({ app }: Service, { method }: Call, { url, payload }: Asked, caller: Pick<Caller, 'headers'>) =>
-  app.inject({ method, url, headers: caller.headers, ...(payload && { payload }) })
+/** One endpoint and one kind of table, with every caller. */
+interface Case {
+  readonly service: Service
+  readonly endpoint: Endpoint
+  readonly state: TableState
+}
 
-const refusalOf = (service: Service, call: Call, caller: Caller, state: TableState) =>
-  refusalFor(operationOf(call).needs, caller, { state, isChangeRequired: service.isChangeRequired })
+const accessOf = ({ endpoint }: Case) => accessRules[ruleKeyOf(endpoint)]
 
-/** The answer to HEAD has no body to say why. */
-const codeOf = ({ method }: Call, answer: TestResponse) => (method === 'HEAD' ? undefined : answer.json().error?.code)
+const createRequest = async ({ service, endpoint, state }: Case) =>
+  exampleRequests[ruleKeyOf(endpoint)](service.setup, state)
 
-const expectedCode = ({ method }: Call, { code }: Refusal) => (method === 'HEAD' ? undefined : code)
+const send = (
+  { service, endpoint }: Case,
+  { url, payload }: ExampleRequest,
+  { headers }: Pick<TestCaller, 'headers'>
+) => service.app.inject({ method: endpoint.method, url, headers, ...(payload && { payload }) })
 
-/** A request is in vain, and leaves everything stored as it is, under each credential that does not allow it. */
-const checkRefused = async (t: Test, service: Service, call: Call, asked: Asked, state: TableState) => {
-  const before = service.fingerprint()
+const refusalOf = (one: Case, caller: TestCaller) =>
+  refusalFor(accessOf(one), caller, { state: one.state, isChangeRequired: one.service.isChangeRequired })
+
+/** The response to HEAD has no body, hence no code. */
+const codeOf = ({ endpoint }: Case, response: TestResponse) =>
+  endpoint.method === 'HEAD' ? undefined : response.json().error?.code
+
+const expectedCode = ({ endpoint }: Case, { code }: Refusal) => (endpoint.method === 'HEAD' ? undefined : code)
+
+const expectRefused = async (t: Test, one: Case, request: ExampleRequest) => {
+  const { callers, fingerprint } = one.service
+  const before = fingerprint()
   const expected: Record<string, object> = {}
   const found: Record<string, object> = {}
-  for (const caller of service.callers) {
-    const refusal = refusalOf(service, call, caller, state)
+  for (const caller of callers) {
+    const refusal = refusalOf(one, caller)
     if (!refusal) continue
-    expected[caller.says] = { status: refusal.status, code: expectedCode(call, refusal), isUnchanged: true }
-    const answer = await send(service, call, asked, caller)
-    const isUnchanged = service.fingerprint() === before
-    found[caller.says] = { status: answer.statusCode, code: codeOf(call, answer), isUnchanged }
+    expected[caller.name] = { status: refusal.status, code: expectedCode(one, refusal), isUnchanged: true }
+    const response = await send(one, request, caller)
+    const isUnchanged = fingerprint() === before
+    found[caller.name] = { status: response.statusCode, code: codeOf(one, response), isUnchanged }
   }
-  t.strictSame(found, expected, 'is refused to whoever may not, and nothing has changed')
+  t.strictSame(found, expected, 'every caller without access is refused, and nothing has changed')
 }
 
-const allowedCallers = (service: Service, call: Call, state: TableState) =>
-  service.callers.filter((caller) => !refusalOf(service, call, caller, state))
+const allowedCallers = (one: Case) => one.service.callers.filter((caller) => !refusalOf(one, caller))
 
-const succeeds = async (t: Test, service: Service, call: Call, asked: Asked, caller: Caller) => {
-  const { needs, success = 200 } = operationOf(call)
-  // These calls end or change the session that they are sent in.
-  const fresh = needs === 'session' ? await caller.another?.() : undefined
-  const answer = await send(service, call, asked, fresh ?? caller)
-  t.equal(answer.statusCode, success, caller.says)
+const expectSuccess = async (t: Test, one: Case, request: ExampleRequest, caller: TestCaller) => {
+  // These requests end or change the session that they are sent in.
+  const ownSession = accessOf(one) === 'session' ? await caller.newSession?.() : undefined
+  const response = await send(one, request, ownSession ?? caller)
+  t.equal(response.statusCode, request.success ?? 200, caller.name)
 }
 
-/** What was refused succeeds for whoever may send it, and so do others like it. */
-const checkAllowed = async (t: Test, service: Service, call: Call, refused: Asked, state: TableState) => {
-  const { ask } = operationOf(call)
-  for (const [index, caller] of allowedCallers(service, call, state).entries())
-    await succeeds(t, service, call, index === 0 ? refused : await ask(service.workshop, state), caller)
+/** The first allowed caller sends the refused request. The others send new ones, since each succeeds only once. */
+const expectAllowedCallersSucceed = async (t: Test, one: Case, refused: ExampleRequest) => {
+  for (const [index, caller] of allowedCallers(one).entries())
+    await expectSuccess(t, one, index === 0 ? refused : await createRequest(one), caller)
 }
 
-/** What the state of its table made impossible succeeds once that is another. */
-const checkOpened = async (t: Test, service: Service, call: Call, refused: Asked, state: TableState) => {
-  const [caller] = allowedCallers(service, call, 'open')
-  if (!caller) return t.fail('nobody may')
-  const close = await service.workshop.openUp(state)
-  await succeeds(t, service, call, refused, caller)
-  await close()
+/** Where the state of the table excludes every caller, the refused request succeeds once the table is editable. */
+const expectSuccessOnceEditable = async (t: Test, one: Case, refused: ExampleRequest) => {
+  const [caller] = allowedCallers({ ...one, state: 'editable' })
+  if (!caller) return t.fail('no caller has access')
+  const restore = await one.service.setup.makeEditable(one.state)
+  await expectSuccess(t, one, refused, caller)
+  await restore()
 }
 
-const checkCall = async (t: Test, service: Service, call: Call, state: TableState) => {
-  const asked = await operationOf(call).ask(service.workshop, state)
-  await checkRefused(t, service, call, asked, state)
-  const check = allowedCallers(service, call, state).length > 0 ? checkAllowed : checkOpened
-  await t.test('succeeds where it is allowed', (t) => check(t, service, call, asked, state))
+const checkCase = async (t: Test, one: Case) => {
+  const request = await createRequest(one)
+  await expectRefused(t, one, request)
+  const check = allowedCallers(one).length > 0 ? expectAllowedCallersSucceed : expectSuccessOnceEditable
+  await t.test('and succeeds for every caller with access', (t) => check(t, one, request))
 }
 
-/** How tokens may see a table makes no difference where the request names none that is there; HEAD is as its GET. */
-const statesFor = ({ method, pattern }: Call): readonly TableState[] =>
-  method !== 'HEAD' && /\/(?:tables\/:id|:table)/.test(pattern) ? ['open', 'frozen', 'private'] : ['open']
+/** The state matters only where the request names an existing table. HEAD behaves as GET. */
+const statesFor = ({ method, pattern }: Endpoint): readonly TableState[] =>
+  method !== 'HEAD' && /\/(?:tables\/:id|:table)/.test(pattern)
+    ? ['editable', 'read-only', 'unpublished']
+    : ['editable']
 
 const service = await startService(t, true)
-const calls = callsOf(service.app)
+const endpoints = endpointsOf(service.app)
 
-for (const call of calls.filter(isOperation)) {
-  for (const state of statesFor(call))
-    t.test(`${call.method} ${call.pattern}, table ${state}`, (t) => checkCall(t, service, call, state))
+for (const endpoint of endpoints.filter(hasRule)) {
+  for (const state of statesFor(endpoint))
+    t.test(`${endpoint.method} ${endpoint.pattern} (${state} table) is refused to every caller without access`, (t) =>
+      checkCase(t, { service, endpoint, state })
+    )
 }
 
-t.test('every rule is about a route', async (t) => {
-  const known = new Set(calls.map(({ method, pattern }) => `${method} ${pattern}`))
-  // Fastify says nothing of the path of a prefix without its slash; it is there, as the tests above show.
+t.test('every rule belongs to a route', async (t) => {
+  const registered = new Set(endpoints.map(({ method, pattern }) => `${method} ${pattern}`))
+  // Fastify's onRoute hook does not report the path of a prefix without its slash. The tests above request it.
   t.strictSame(
-    Object.keys(operations).filter((key) => !known.has(key)),
+    Object.keys(accessRules).filter((key) => !registered.has(key)),
     ['GET /docs']
   )
 })
 
 t.test('every route has a rule', async (t) => {
   t.strictSame(
-    calls.filter((call) => !isOperation(call)),
+    endpoints.filter((endpoint) => !hasRule(endpoint)),
     []
   )
 })
 
-t.test('an unknown query parameter is refused, where all else is right', async (t) => {
-  // The page of documents is a library's, and its files are no operations of ours.
-  for (const call of calls.filter((call) => isOperation(call) && !call.pattern.startsWith('/docs'))) {
-    const [caller] = allowedCallers(service, call, 'open')
-    const asked = await operationOf(call).ask(service.workshop, 'open')
-    const url = `${asked.url}${asked.url.includes('?') ? '&' : '?'}nonsense=1`
-    const answer = await send(service, call, { ...asked, url }, caller as Caller)
-    t.equal(answer.statusCode, 400, `${call.method} ${call.pattern}`)
-    if (call.method !== 'HEAD') t.match(answer.json().error.details, [{ path: '/nonsense' }], call.pattern)
+t.test('an unknown query parameter is refused in an otherwise correct request', async (t) => {
+  // /docs is excluded: its pages and files come from a library.
+  for (const endpoint of endpoints.filter(
+    (candidate) => hasRule(candidate) && !candidate.pattern.startsWith('/docs')
+  )) {
+    const one: Case = { service, endpoint, state: 'editable' }
+    const [caller] = allowedCallers(one)
+    const request = await createRequest(one)
+    const url = `${request.url}${request.url.includes('?') ? '&' : '?'}nonsense=1`
+    const response = await send(one, { ...request, url }, caller as TestCaller)
+    t.equal(response.statusCode, 400, `${endpoint.method} ${endpoint.pattern}`)
+    if (endpoint.method !== 'HEAD') t.match(response.json().error.details, [{ path: '/nonsense' }], endpoint.pattern)
   }
 })
 
-/** Whether a route with parameters takes the call, as `DELETE /admin/tables/:id` takes that of `/admin/tables/import`. */
-const isAnothers = ({ method, pattern }: Call) =>
-  calls.some(
-    (call) => call.method === method && new RegExp(`^${call.pattern.replace(/:\w+/g, '[^/]+')}$`).test(pattern)
+/** Returns whether a route with parameters matches: `DELETE /admin/tables/:id` takes `DELETE /admin/tables/import`. */
+const matchesOtherRoute = ({ method, pattern }: Endpoint) =>
+  endpoints.some(
+    (one) => one.method === method && new RegExp(`^${one.pattern.replace(/:\w+/g, '[^/]+')}$`).test(pattern)
   )
 
-t.test('what has no rule is no operation, and does nothing for anybody', async (t) => {
-  const mighty = service.callers.filter(({ session, token }) => session || token?.actions.includes('write'))
-  const headers = Object.assign({}, ...mighty.map((caller) => caller.headers))
+t.test('a method without a rule responds 405 and has no effect, even with every credential at once', async (t) => {
+  const powerful = service.callers.filter(({ session, token }) => session || token?.actions.includes('write'))
+  const headers = Object.assign({}, ...powerful.map((caller) => caller.headers))
   t.strictSame(Object.keys(headers).sort(), ['authorization', 'cookie'])
   const before = service.fingerprint()
-  const patterns = [...new Set(calls.map(({ pattern }) => pattern))]
-  const methods = METHODS.filter((method) => method !== 'CONNECT') as Call['method'][]
-  const imaginable = patterns.flatMap((pattern) => methods.map((method) => ({ method, pattern })))
-  const others = imaginable.filter((call) => !isOperation(call) && !isAnothers(call))
-  t.ok(others.length > 100)
-  for (const call of others) {
-    const answer = await send(service, call, { url: call.pattern.replace(/:\w+/g, '1') }, { headers })
-    if (answer.statusCode !== 405) t.fail(`Nobody has said who may ${call.method} ${call.pattern}.`)
+  const patterns = [...new Set(endpoints.map(({ pattern }) => pattern))]
+  const methods = METHODS.filter((method) => method !== 'CONNECT') as Endpoint['method'][]
+  const combinations = patterns.flatMap((pattern) => methods.map((method) => ({ method, pattern })))
+  const withoutRule = combinations.filter((endpoint) => !hasRule(endpoint) && !matchesOtherRoute(endpoint))
+  t.ok(withoutRule.length > 100)
+  for (const endpoint of withoutRule) {
+    const response = await send(
+      { service, endpoint, state: 'editable' },
+      { url: endpoint.pattern.replace(/:\w+/g, '1') },
+      { headers }
+    )
+    if (response.statusCode !== 405)
+      t.fail(`${endpoint.method} ${endpoint.pattern} responds ${response.statusCode}, but access-rules.ts has no rule.`)
   }
   t.equal(service.fingerprint(), before, 'nothing has changed')
 })
 
-t.test('where no password has to be changed, one that another has set opens everything', async (t) => {
-  const service = await startService(t, false)
-  const callers = service.callers.filter(({ session }) => session?.mustChange)
-  for (const call of calls.filter(isOperation)) {
-    const asked = await operationOf(call).ask(service.workshop, 'open')
-    await checkAllowed(t, { ...service, callers }, call, asked, 'open')
+t.test(
+  'without REQUIRE_PASSWORD_CHANGE, a password that another administrator has set gives full access',
+  async (t) => {
+    const service = await startService(t, false)
+    const callers = service.callers.filter(({ session }) => session?.mustChangePassword)
+    for (const endpoint of endpoints.filter(hasRule)) {
+      const one: Case = { service: { ...service, callers }, endpoint, state: 'editable' }
+      await expectAllowedCallersSucceed(t, one, await createRequest(one))
+    }
   }
-})
+)

@@ -25,7 +25,7 @@ const file = createDatabase(
    CREATE TRIGGER no_bob BEFORE INSERT ON owners WHEN new.name = 'bob' BEGIN SELECT RAISE(ABORT, 'no bobs'); END;
    INSERT INTO owners VALUES (1, 'ann'), (2, 'cid');
    INSERT INTO pets VALUES (1, 'x', 1, 5), (2, 'y,z', 2, 99);
-   CREATE VIEW everybody AS SELECT name FROM owners;`
+   CREATE VIEW owner_names AS SELECT name FROM owners;`
 )
 const app = await startApp(t, { env: { DATABASE: file, BODY_LIMIT: '8192' } })
 const fingerprint = createFingerprint(t, file)
@@ -69,58 +69,63 @@ const json = { 'content-type': 'application/json' }
 const raw = (method: 'POST' | 'PUT', path: string, payload: string | Buffer, headers: Record<string, string> = json) =>
   app.inject({ method, url: path, headers: { ...token.headers, ...headers }, payload })
 
-type Case = readonly [says: string, call: () => Promise<TestResponse>, status: number, code: ErrorCode]
+type Case = readonly [name: string, call: () => Promise<TestResponse>, status: number, code: ErrorCode]
 
-/** After each of these requests, everything that is stored has to be what it was. */
-const check = (group: string, cases: readonly Case[]) =>
+/** Tests that each of these requests is refused, shows no internals, and changes nothing in the database. */
+const testRefusals = (group: string, cases: readonly Case[]) =>
   t.test(group, async (t) => {
-    for (const [says, call, status, code] of cases) {
-      await t.test(says, async (t) => {
+    for (const [name, call, status, code] of cases) {
+      await t.test(name, async (t) => {
         const before = fingerprint()
-        const answer = await call()
-        expectError(t, answer, status, code)
-        t.notMatch(answer.body, /SQLITE_|INSERT|UPDATE |\/work\/|\/tmp\/|\.js:|at async/, 'nothing of the inside shows')
+        const response = await call()
+        expectError(t, response, status, code)
+        t.notMatch(response.body, /SQLITE_|INSERT|UPDATE |\/work\/|\/tmp\/|\.js:|at async/, 'no internals are shown')
         t.equal(fingerprint(), before, 'nothing has changed')
       })
     }
   })
 
-/** The same bad value in a creation and in an update. */
-const written = (says: string, body: object | string, status = 400, code: ErrorCode = 'VALIDATION_FAILED'): Case[] => {
+/** Returns two cases: a create and an update with the same bad body. */
+const createAndUpdate = (
+  name: string,
+  body: object | string,
+  status = 400,
+  code: ErrorCode = 'VALIDATION_FAILED'
+): Case[] => {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return [
-    [`${says}, created`, () => raw('POST', `${url}/records`, text), status, code],
-    [`${says}, updated`, () => raw('PUT', one, text), status, code]
+    [`${name}, in a create`, () => raw('POST', `${url}/records`, text), status, code],
+    [`${name}, in an update`, () => raw('PUT', one, text), status, code]
   ]
 }
 
-check('wrong types', [
-  ...written('text for an integer', { n: '5' }),
-  ...written('a fraction for an integer', { n: 1.5 }),
-  ...written('a boolean for an integer', { n: true }),
-  ...written('a number for text', { name: 5 }),
-  ...written('an object for text', { name: { a: 1 } }),
-  ...written('an array for a number', { price: [1] }),
-  ...written('text for a number', { price: '1.5' }),
-  ...written('0 for a boolean', { ok: 0 }),
-  ...written('text for a boolean', { ok: 'true' }),
-  ...written('an array for an object', { extra: [] }),
-  ...written('text for an object', { extra: '{}' }),
-  ...written('an object for an array', { list: {} }),
-  ...written('a good value beside a bad one', { name: 'fine', n: 'bad' }),
-  ...written('an array of records', '[{"name":"a"}]'),
-  ...written('text', '"name"'),
-  ...written('null', 'null')
+testRefusals('wrong types', [
+  ...createAndUpdate('text for an integer', { n: '5' }),
+  ...createAndUpdate('a fraction for an integer', { n: 1.5 }),
+  ...createAndUpdate('a boolean for an integer', { n: true }),
+  ...createAndUpdate('a number for text', { name: 5 }),
+  ...createAndUpdate('an object for text', { name: { a: 1 } }),
+  ...createAndUpdate('an array for a number', { price: [1] }),
+  ...createAndUpdate('text for a number', { price: '1.5' }),
+  ...createAndUpdate('0 for a boolean', { ok: 0 }),
+  ...createAndUpdate('text for a boolean', { ok: 'true' }),
+  ...createAndUpdate('an array for an object', { extra: [] }),
+  ...createAndUpdate('text for an object', { extra: '{}' }),
+  ...createAndUpdate('an object for an array', { list: {} }),
+  ...createAndUpdate('a good value and a bad one', { name: 'fine', n: 'bad' }),
+  ...createAndUpdate('an array of records', '[{"name":"a"}]'),
+  ...createAndUpdate('text', '"name"'),
+  ...createAndUpdate('null', 'null')
 ])
 
-check('unknown keys', [
-  ...written('a field that there is not', { name: 'a', colour: 'red' }),
-  ...written('a field in another case', { NAME: 'a' }),
-  ...written('a hidden field', { secret: 'x' }),
-  ...written('__proto__', '{"__proto__":{"n":1}}'),
-  ...written('constructor', { constructor: 'x' }),
-  ...written('an empty key', { '': 'x' }),
-  ...written('SQL', { 'name" = \'x\', "n': 'x' }),
+testRefusals('unknown keys', [
+  ...createAndUpdate('a missing field', { name: 'a', colour: 'red' }),
+  ...createAndUpdate('a field in another case', { NAME: 'a' }),
+  ...createAndUpdate('a hidden field', { secret: 'x' }),
+  ...createAndUpdate('__proto__', '{"__proto__":{"n":1}}'),
+  ...createAndUpdate('constructor', { constructor: 'x' }),
+  ...createAndUpdate('an empty key', { '': 'x' }),
+  ...createAndUpdate('SQL', { 'name" = \'x\', "n': 'x' }),
   ['of a table', () => admin.put(adminTable, { label: 'x', colour: 'red' }), 400, 'VALIDATION_FAILED'],
   [
     'of a token',
@@ -156,19 +161,19 @@ check('unknown keys', [
   ['of a query on a write', () => token.delete(`${one}?force=true`), 400, 'VALIDATION_FAILED']
 ])
 
-check('huge and tiny numbers', [
-  ...written('1e400 for a number', '{"price":1e400}'),
-  ...written('-1e400 for a number', '{"price":-1e400}'),
-  ...written('1e400 for an integer', '{"n":1e400}'),
-  ...written('1e400 inside an object', '{"extra":{"a":[1e400]}}'),
-  ...written('1e-5 for an integer', '{"n":1e-5}'),
-  ...written('2^53 for an integer', '{"n":9007199254740992}'),
-  ...written('2^63 as text', { n: '9223372036854775808' }),
-  ...written('a thousand digits', `{"n":${'9'.repeat(1000)}}`),
-  ...written('a thousand digits as text', { n: '9'.repeat(1000) }),
-  ...written('hexadecimal text', { n: '0xffffffffffffffff' }),
+testRefusals('huge and tiny numbers', [
+  ...createAndUpdate('1e400 for a number', '{"price":1e400}'),
+  ...createAndUpdate('-1e400 for a number', '{"price":-1e400}'),
+  ...createAndUpdate('1e400 for an integer', '{"n":1e400}'),
+  ...createAndUpdate('1e400 inside an object', '{"extra":{"a":[1e400]}}'),
+  ...createAndUpdate('1e-5 for an integer', '{"n":1e-5}'),
+  ...createAndUpdate('2^53 for an integer', '{"n":9007199254740992}'),
+  ...createAndUpdate('2^63 as text', { n: '9223372036854775808' }),
+  ...createAndUpdate('a thousand digits', `{"n":${'9'.repeat(1000)}}`),
+  ...createAndUpdate('a thousand digits as text', { n: '9'.repeat(1000) }),
+  ...createAndUpdate('hexadecimal text', { n: '0xffffffffffffffff' }),
   [
-    'a count beyond a double',
+    'a count over the range of doubles',
     () => raw('POST', `${url}/incr`, '{"pk":"1","field":"price","count":1e400}'),
     400,
     'VALIDATION_FAILED'
@@ -180,13 +185,18 @@ check('huge and tiny numbers', [
     'VALIDATION_FAILED'
   ],
   [
-    'a count past 64 bits',
+    'a count that overflows 64 bits',
     () => token.post(`${url}/incr`, { pk: '1', field: 'n', count: 1 }),
     409,
     'INCREMENT_OVERFLOW'
   ],
-  ['a page beyond all', () => token.get(`${url}?page=99999999999999999999`), 400, 'VALIDATION_FAILED'],
-  ['an id beyond all', () => admin.delete('/admin/tables/99999999999999999999?confirm=true'), 400, 'VALIDATION_FAILED'],
+  ['a page number over 64 bits', () => token.get(`${url}?page=99999999999999999999`), 400, 'VALIDATION_FAILED'],
+  [
+    'an id over 64 bits',
+    () => admin.delete('/admin/tables/99999999999999999999?confirm=true'),
+    400,
+    'VALIDATION_FAILED'
+  ],
   [
     'an expiry in seconds',
     () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: 1_700_000_000 }),
@@ -194,7 +204,7 @@ check('huge and tiny numbers', [
     'VALIDATION_FAILED'
   ],
   [
-    'an expiry that is no integer',
+    'an expiry of 1e300',
     () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: 1e300 }),
     400,
     'VALIDATION_FAILED'
@@ -202,15 +212,15 @@ check('huge and tiny numbers', [
   ['a negative expiry', () => admin.put(`/admin/tokens/${inactiveId}`, { expiresAt: -1 }), 400, 'VALIDATION_FAILED']
 ])
 
-check('NUL and lone surrogates', [
-  ...written('NUL in text', { name: 'a\0b' }),
-  ...written('NUL in a key', { 'name\0': 'a' }),
-  ...written('NUL inside an object', { extra: { a: ['\0'] } }),
-  ...written('half of a pair', '{"name":"\\ud800"}'),
-  ...written('the other half', '{"name":"\\udc00x"}'),
-  ...written('half of a pair in an inner key', '{"extra":{"\\ud800":1}}'),
+testRefusals('NUL and lone surrogates', [
+  ...createAndUpdate('NUL in text', { name: 'a\0b' }),
+  ...createAndUpdate('NUL in a key', { 'name\0': 'a' }),
+  ...createAndUpdate('NUL inside an object', { extra: { a: ['\0'] } }),
+  ...createAndUpdate('a lone high surrogate', '{"name":"\\ud800"}'),
+  ...createAndUpdate('a lone low surrogate', '{"name":"\\udc00x"}'),
+  ...createAndUpdate('a lone surrogate in an inner key', '{"extra":{"\\ud800":1}}'),
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     () => raw('POST', `${url}/records`, Buffer.from('{"name":"\xe9"}', 'latin1')),
     400,
     'MALFORMED_JSON'
@@ -238,23 +248,33 @@ check('NUL and lone surrogates', [
 const declare = (name: unknown, field: unknown = 'a') =>
   admin.post('/admin/tables', { name, label: '', fields: [{ name: field, jsonType: 'string' }] })
 
-check('names', [
+testRefusals('names', [
   ['with quotes', () => declare(`a"; DROP TABLE owners; --`), 400, 'VALIDATION_FAILED'],
   ['of a field with quotes', () => declare('fine', `a" TEXT); DROP TABLE owners; --`), 400, 'VALIDATION_FAILED'],
   ['that are empty', () => declare(''), 400, 'VALIDATION_FAILED'],
   ['that are numbers', () => declare(5), 400, 'VALIDATION_FAILED'],
-  ['of ours', () => declare('_rowhouse_tables'), 400, 'VALIDATION_FAILED'],
-  ['of SQLite', () => declare('sqlite_stat1'), 400, 'VALIDATION_FAILED'],
-  ['that are taken', () => declare('OWNERS'), 409, 'TABLE_EXISTS'],
-  ['of a view', () => declare('everybody'), 409, 'TABLE_EXISTS'],
+  ['with the prefix of the service', () => declare('_rowhouse_tables'), 400, 'VALIDATION_FAILED'],
+  ['with the prefix of SQLite', () => declare('sqlite_stat1'), 400, 'VALIDATION_FAILED'],
+  ['of an existing table', () => declare('OWNERS'), 409, 'TABLE_EXISTS'],
+  ['of a view', () => declare('owner_names'), 409, 'TABLE_EXISTS'],
   [
-    'of our tables to import',
+    'of an internal table to import',
     () => admin.post('/admin/tables/import', { name: '_rowhouse_admins' }),
     400,
     'TABLE_NOT_IMPORTABLE'
   ],
-  ['of a view to import', () => admin.post('/admin/tables/import', { name: 'everybody' }), 400, 'TABLE_NOT_IMPORTABLE'],
-  ['of nothing to import', () => admin.post('/admin/tables/import', { name: 'nothing"' }), 404, 'TABLE_NOT_FOUND'],
+  [
+    'of a view to import',
+    () => admin.post('/admin/tables/import', { name: 'owner_names' }),
+    400,
+    'TABLE_NOT_IMPORTABLE'
+  ],
+  [
+    'of a missing table to import',
+    () => admin.post('/admin/tables/import', { name: 'nothing"' }),
+    404,
+    'TABLE_NOT_FOUND'
+  ],
   [
     'to order by',
     () => token.get(`${url}?order=${encodeURIComponent('name"; DELETE FROM things; --')}`),
@@ -269,43 +289,53 @@ check('names', [
     'VALIDATION_FAILED'
   ],
   [
-    'of a field that there is',
+    'of an existing field to add',
     () => token.post('/data/_schema/tables/things/fields', { field: { name: 'NAME', jsonType: 'string' } }),
     409,
     'FIELD_EXISTS'
   ],
-  ['of our tables in a path', () => token.post('/data/_rowhouse_tokens/records', {}), 404, 'TABLE_NOT_FOUND'],
+  ['of an internal table in a path', () => token.post('/data/_rowhouse_tokens/records', {}), 404, 'TABLE_NOT_FOUND'],
   [
-    'of an administrator who is there',
+    'of an existing administrator',
     () => admin.post('/admin/admins', { name: 'SECOND', nickname: '', password: 'long enough' }),
     409,
     'ADMIN_EXISTS'
   ]
 ])
 
-check('what the database refuses', [
-  ['a value that is taken', () => token.post('/data/owners/records', { name: 'ann' }), 409, 'UNIQUE_VIOLATION'],
-  ['a key that is taken', () => token.post('/data/pets/records', { a: 1, b: 'x' }), 409, 'UNIQUE_VIOLATION'],
-  ['a foreign key to nothing', () => token.put('/data/pets/records/1,x', { owner: 99 }), 409, 'FOREIGN_KEY_VIOLATION'],
-  ['a failing check', () => token.put('/data/pets/records/1,x', { n: 100 }), 400, 'CONSTRAINT_VIOLATION'],
+testRefusals('violations of constraints in the database', [
   [
-    'an increment into a failing check',
+    'an existing value in a unique column',
+    () => token.post('/data/owners/records', { name: 'ann' }),
+    409,
+    'UNIQUE_VIOLATION'
+  ],
+  ['an existing key', () => token.post('/data/pets/records', { a: 1, b: 'x' }), 409, 'UNIQUE_VIOLATION'],
+  [
+    'a foreign key to a missing row',
+    () => token.put('/data/pets/records/1,x', { owner: 99 }),
+    409,
+    'FOREIGN_KEY_VIOLATION'
+  ],
+  ['a check constraint', () => token.put('/data/pets/records/1,x', { n: 100 }), 400, 'CONSTRAINT_VIOLATION'],
+  [
+    'an increment that violates a check constraint',
     () => token.post('/data/pets/incr', { pk: '2,y%2Cz', field: 'n' }),
     400,
     'CONSTRAINT_VIOLATION'
   ],
   ['a trigger', () => token.post('/data/owners/records', { name: 'bob' }), 409, 'REFUSED_BY_TRIGGER'],
-  ['null', () => token.put('/data/owners/records/1', { name: null }), 400, 'VALIDATION_FAILED'],
-  ['a missing field', () => token.post('/data/owners/records', {}), 400, 'VALIDATION_FAILED']
+  ['null in a NOT NULL column', () => token.put('/data/owners/records/1', { name: null }), 400, 'VALIDATION_FAILED'],
+  ['a missing value for a NOT NULL column', () => token.post('/data/owners/records', {}), 400, 'VALIDATION_FAILED']
 ])
 
-check('what may not change', [
+testRefusals('changes that are not allowed', [
   ['a key', () => token.put(one, { id: 2, name: 'x' }), 400, 'VALIDATION_FAILED'],
   ['a part of a key', () => token.put('/data/pets/records/1,x', { b: 'y', n: 1 }), 400, 'VALIDATION_FAILED'],
   ['a read-only field', () => token.put(one, { fixed: 'x', name: 'x' }), 400, 'VALIDATION_FAILED'],
   ['a read-only field of a new record', () => token.post(`${url}/records`, { fixed: 'x' }), 400, 'VALIDATION_FAILED'],
-  ['nothing', () => token.put(one, {}), 400, 'VALIDATION_FAILED'],
-  ['a table without confirmation', () => admin.delete(adminTable), 400, 'CONFIRMATION_REQUIRED'],
+  ['an empty update', () => token.put(one, {}), 400, 'VALIDATION_FAILED'],
+  ['unregistering a table without confirmation', () => admin.delete(adminTable), 400, 'CONFIRMATION_REQUIRED'],
   [
     'a field’s type',
     () => admin.put(adminTable, { fields: [{ name: 'n', jsonType: 'string' }] }),
@@ -313,20 +343,20 @@ check('what may not change', [
     'VALIDATION_FAILED'
   ],
   [
-    'what tokens see, by a token',
+    'hiding a field with a token',
     () =>
       token.post('/data/_schema/tables/things/fields', { field: { name: 'x', jsonType: 'string', isHidden: true } }),
     400,
     'VALIDATION_FAILED'
   ],
   [
-    'one’s own password elsewhere',
+    'one’s own password in the list of administrators',
     () => admin.put('/admin/admins/1', { password: 'long enough' }),
     403,
     'OWN_PASSWORD'
   ],
   [
-    'a password, the old one being wrong',
+    'a password with a wrong old password',
     () => admin.put('/auth/password', { oldPassword: 'wrong', newPassword: 'long enough' }),
     403,
     'WRONG_PASSWORD'
@@ -341,18 +371,18 @@ check('what may not change', [
 
 const incr = (body: object) => token.post(`${url}/incr`, body)
 
-check('increments', [
+testRefusals('increments', [
   ['of text', () => incr({ pk: '1', field: 'name' }), 400, 'NOT_INCREMENTABLE'],
   ['of the key', () => incr({ pk: '1', field: 'id' }), 400, 'NOT_INCREMENTABLE'],
   ['of a boolean', () => incr({ pk: '1', field: 'ok' }), 400, 'NOT_INCREMENTABLE'],
-  ['of nothing', () => incr({ pk: '1', field: 'x' }), 400, 'VALIDATION_FAILED'],
+  ['of a missing field', () => incr({ pk: '1', field: 'x' }), 400, 'VALIDATION_FAILED'],
   ['of a hidden field', () => incr({ pk: '1', field: 'secret' }), 400, 'VALIDATION_FAILED'],
   ['by a fraction', () => incr({ pk: '1', field: 'n', count: 0.5 }), 400, 'VALIDATION_FAILED'],
   ['by text', () => incr({ pk: '1', field: 'n', count: 'one' }), 400, 'VALIDATION_FAILED'],
-  ['in no record', () => incr({ pk: '9', field: 'price' }), 404, 'RECORD_NOT_FOUND']
+  ['in a missing record', () => incr({ pk: '9', field: 'price' }), 404, 'RECORD_NOT_FOUND']
 ])
 
-check('keys', [
+testRefusals('keys', [
   ['of 10,000 characters to read', () => token.get(`${url}/records/${'1'.repeat(10_000)}`), 414, 'PATH_TOO_LONG'],
   [
     'of 10,000 characters to change',
@@ -366,18 +396,18 @@ check('keys', [
     414,
     'PATH_TOO_LONG'
   ],
-  ['of another spelling', () => token.delete(`${url}/records/01`), 404, 'RECORD_NOT_FOUND'],
-  ['of SQL', () => token.delete(`${url}/records/${encodeURIComponent('1 OR 1=1')}`), 404, 'RECORD_NOT_FOUND'],
+  ['with a leading zero', () => token.delete(`${url}/records/01`), 404, 'RECORD_NOT_FOUND'],
+  ['with SQL', () => token.delete(`${url}/records/${encodeURIComponent('1 OR 1=1')}`), 404, 'RECORD_NOT_FOUND'],
   ['of too few parts', () => token.delete('/data/pets/records/1'), 404, 'RECORD_NOT_FOUND'],
   ['of too many parts', () => token.delete('/data/pets/records/2,y,z'), 404, 'RECORD_NOT_FOUND'],
   ['that are empty', () => token.delete(`${url}/records/`), 404, 'RECORD_NOT_FOUND']
 ])
 
-check('repeated query keys', [
-  ['of a list', () => token.get(`${url}?page=1&page=2`), 400, 'VALIDATION_FAILED'],
-  ['of a search', () => token.get(`${url}?q=a&q=b`), 400, 'VALIDATION_FAILED'],
-  ['of a confirmation', () => admin.delete(`${adminTable}?confirm=true&confirm=true`), 400, 'VALIDATION_FAILED'],
-  ['of an export', () => admin.get(`${adminTable}/export?order=id&order=n`), 400, 'VALIDATION_FAILED'],
+testRefusals('repeated query keys', [
+  ['in a list', () => token.get(`${url}?page=1&page=2`), 400, 'VALIDATION_FAILED'],
+  ['in a search', () => token.get(`${url}?q=a&q=b`), 400, 'VALIDATION_FAILED'],
+  ['in a confirmation', () => admin.delete(`${adminTable}?confirm=true&confirm=true`), 400, 'VALIDATION_FAILED'],
+  ['in an export', () => admin.get(`${adminTable}/export?order=id&order=n`), 400, 'VALIDATION_FAILED'],
   ['with brackets', () => token.get(`${url}?page[]=1`), 400, 'VALIDATION_FAILED']
 ])
 
@@ -386,12 +416,12 @@ const typed = (type: string, payload = '{"name":"x"}') =>
 const patch = (method: 'PATCH' | 'DELETE' | 'POST', path: string) =>
   app.inject({ method, url: path, headers: token.headers })
 
-check('methods, content types and sizes', [
+testRefusals('methods, content types and sizes', [
   ['PATCH on a record', () => patch('PATCH', one), 405, 'METHOD_NOT_ALLOWED'],
   ['POST on a record', () => patch('POST', one), 405, 'METHOD_NOT_ALLOWED'],
   ['DELETE on a list', () => patch('DELETE', url), 405, 'METHOD_NOT_ALLOWED'],
   [
-    'a method in a header',
+    'X-HTTP-Method-Override',
     () => raw('POST', one, '{}', { ...json, 'x-http-method-override': 'DELETE' }),
     405,
     'METHOD_NOT_ALLOWED'
@@ -412,14 +442,14 @@ check('methods, content types and sizes', [
     415,
     'UNSUPPORTED_MEDIA_TYPE'
   ],
-  ...written('a body over the limit', { name: 'x'.repeat(8192) }, 413, 'BODY_TOO_LARGE'),
-  ...written('truncated JSON', '{"name":"x"', 400, 'MALFORMED_JSON'),
-  ...written('two JSON values', '{"name":"x"}{"name":"y"}', 400, 'MALFORMED_JSON'),
-  ...written('JSON with a comment', '{"name":"x"/**/}', 400, 'MALFORMED_JSON'),
-  ...written('JSON nested too deep', `{"extra":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`)
+  ...createAndUpdate('a body over the limit', { name: 'x'.repeat(8192) }, 413, 'BODY_TOO_LARGE'),
+  ...createAndUpdate('truncated JSON', '{"name":"x"', 400, 'MALFORMED_JSON'),
+  ...createAndUpdate('two JSON values', '{"name":"x"}{"name":"y"}', 400, 'MALFORMED_JSON'),
+  ...createAndUpdate('JSON with a comment', '{"name":"x"/**/}', 400, 'MALFORMED_JSON'),
+  ...createAndUpdate('JSON nested too deep', `{"extra":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`)
 ])
 
-check('a credential in the wrong place', [
+testRefusals('a credential in the wrong place', [
   [
     'a token in the query',
     () => client(app).post(`${url}/records?token=${secret}`, { name: 'x' }),
@@ -463,7 +493,7 @@ check('a credential in the wrong place', [
     401,
     'INVALID_TOKEN'
   ],
-  ['a token for an administrator', () => token.delete(`${adminTable}?confirm=true`), 401, 'AUTHENTICATION_REQUIRED'],
+  ['a token instead of a session', () => token.delete(`${adminTable}?confirm=true`), 401, 'AUTHENTICATION_REQUIRED'],
   [
     'a session as a token',
     () => client(app, bearer(String(admin.headers.cookie?.split('=')[1]))).post(`${url}/records`, { name: 'x' }),
@@ -476,8 +506,8 @@ check('a credential in the wrong place', [
     401,
     'AUTHENTICATION_REQUIRED'
   ],
-  ['a cookie for a token', () => admin.post(`${url}/records`, { name: 'x' }), 401, 'INVALID_TOKEN'],
-  ['nothing', () => client(app).delete(one), 401, 'INVALID_TOKEN'],
+  ['a session instead of a token', () => admin.post(`${url}/records`, { name: 'x' }), 401, 'INVALID_TOKEN'],
+  ['no credential', () => client(app).delete(one), 401, 'INVALID_TOKEN'],
   [
     'a wrong password',
     () => client(app).post('/auth/login', { name: 'admin', password: 'wrong' }),
@@ -486,22 +516,22 @@ check('a credential in the wrong place', [
   ]
 ])
 
-check('what a token may not do', [
-  ['write, having read', () => reader.post(`${url}/records`, { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
-  ['delete, having read', () => reader.delete(one), 403, 'ACTION_NOT_ALLOWED'],
-  ['increment, having read', () => reader.post(`${url}/incr`, { pk: '1', field: 'price' }), 403, 'ACTION_NOT_ALLOWED'],
+testRefusals('actions and tables that a token does not grant', [
+  ['create with read', () => reader.post(`${url}/records`, { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
+  ['delete with read', () => reader.delete(one), 403, 'ACTION_NOT_ALLOWED'],
+  ['increment with read', () => reader.post(`${url}/incr`, { pk: '1', field: 'price' }), 403, 'ACTION_NOT_ALLOWED'],
   [
-    'create a table, having read',
+    'create a table with read',
     () => reader.post('/data/_schema/tables', { name: 'x', label: '', fields: [{ name: 'a', jsonType: 'string' }] }),
     403,
     'ACTION_NOT_ALLOWED'
   ],
-  ['write elsewhere', () => reader.post('/data/owners/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
-  ['write what is not editable', () => token.post('/data/frozen/records', {}), 403, 'TABLE_READ_ONLY'],
-  ['write what is not published', () => token.post('/data/private/records', {}), 404, 'TABLE_NOT_FOUND']
+  ['create in another table', () => reader.post('/data/owners/records', { name: 'x' }), 403, 'ACTION_NOT_ALLOWED'],
+  ['create in a read-only table', () => token.post('/data/frozen/records', {}), 403, 'TABLE_READ_ONLY'],
+  ['create in an unpublished table', () => token.post('/data/private/records', {}), 404, 'TABLE_NOT_FOUND']
 ])
 
-check('permissions', [
+testRefusals('permissions', [
   ['that are text', () => admin.post('/admin/tokens', { name: 'x', permissions: '*' }), 400, 'VALIDATION_FAILED'],
   [
     'with a scalar',
@@ -530,18 +560,18 @@ check('permissions', [
   ]
 ])
 
-t.test('a long name is not repeated whole', async (t) => {
+t.test('an error message shortens a long name', async (t) => {
   const long = '😀'.repeat(1300)
-  const written = encodeURIComponent(long)
+  const encoded = encodeURIComponent(long)
   const headers = { ...token.headers, 'content-encoding': 'x'.repeat(7000) }
   const calls: Record<string, () => Promise<TestResponse>> = {
-    'a field to sort by': () => token.get(`${url}?order=${written}`),
-    'a query parameter': () => token.get(`${url}?${written}=1`),
-    'a query parameter of a route without any': () => token.get(`${url}/records/1?${written}=1`),
-    'a table': () => token.get(`/data/${written}`),
-    'a table out of scope': () => reader.get(`/data/${written}`),
-    'a key': () => token.get(`${url}/records/${written}`),
-    'a route': () => token.get(`/${written}`),
+    'a field to sort by': () => token.get(`${url}?order=${encoded}`),
+    'a query parameter': () => token.get(`${url}?${encoded}=1`),
+    'a query parameter of a route without any': () => token.get(`${url}/records/1?${encoded}=1`),
+    'a table': () => token.get(`/data/${encoded}`),
+    'a table out of scope': () => reader.get(`/data/${encoded}`),
+    'a key': () => token.get(`${url}/records/${encoded}`),
+    'a route': () => token.get(`/${encoded}`),
     'a field to write': () => token.post(`${url}/records`, { [long]: 1 }),
     'a field to count': () => token.post(`${url}/incr`, { pk: '1', field: long }),
     'a field to change': () => admin.put(adminTable, { fields: [{ name: long, label: '' }] }),
@@ -551,24 +581,24 @@ t.test('a long name is not repeated whole', async (t) => {
       token.post(`${url}/records`, { extra: { [long]: 2 ** 60 } }),
     'an encoding': () => client(app, headers).post(`${url}/records`, {})
   }
-  for (const [what, call] of Object.entries(calls)) {
-    const answer = await call()
-    t.ok([400, 403, 404, 415].includes(answer.statusCode), what)
-    t.ok(isFailure(answer.json()), what)
-    t.match(answer.json().error.message, '…', what)
-    t.ok(answer.rawPayload.length < 2500, `${what}: ${answer.rawPayload.length}`)
+  for (const [name, call] of Object.entries(calls)) {
+    const response = await call()
+    t.ok([400, 403, 404, 415].includes(response.statusCode), name)
+    t.ok(isFailure(response.json()), name)
+    t.match(response.json().error.message, '…', name)
+    t.ok(response.rawPayload.length < 2500, `${name}: ${response.rawPayload.length}`)
   }
   const exact = 'x'.repeat(200)
   t.match((await token.get(`/data/${exact}`)).json().error.message, `'${exact}'`)
 })
 
-t.test('what no HTTP client would send', async (t) => {
+t.test('invalid HTTP is refused without effect', async (t) => {
   const send = await listenRaw(t, app)
   const host = 'Host: localhost\r\nConnection: close\r\n'
   const auth = `Authorization: Bearer ${secret}\r\n`
   const post = (rest: string) =>
     `POST ${url}/records HTTP/1.1\r\n${host}${auth}Content-Type: application/json\r\n${rest}`
-  const cases: readonly (readonly [says: string, bytes: string, status: number, code: ErrorCode])[] = [
+  const cases: readonly (readonly [name: string, bytes: string, status: number, code: ErrorCode])[] = [
     ['truncated JSON', post('Content-Length: 9\r\n\r\n{"name":"'), 400, 'MALFORMED_JSON'],
     [
       'a body shorter than its Content-Length',
@@ -576,7 +606,12 @@ t.test('what no HTTP client would send', async (t) => {
       400,
       'MALFORMED_REQUEST'
     ],
-    ['a Content-Length that is none', post('Content-Length: ten\r\n\r\n{"name":"x"}'), 400, 'MALFORMED_REQUEST'],
+    [
+      'a Content-Length that is not a number',
+      post('Content-Length: ten\r\n\r\n{"name":"x"}'),
+      400,
+      'MALFORMED_REQUEST'
+    ],
     ['two lengths', post('Content-Length: 12\r\nContent-Length: 5\r\n\r\n{"name":"x"}'), 400, 'MALFORMED_REQUEST'],
     [
       'a length and chunks',
@@ -591,7 +626,7 @@ t.test('what no HTTP client would send', async (t) => {
       'MALFORMED_REQUEST'
     ],
     [
-      'a chunk of no size',
+      'a chunk with an invalid size',
       post('Transfer-Encoding: chunked\r\n\r\nzz\r\n{"name":"x"}\r\n0\r\n\r\n'),
       400,
       'MALFORMED_REQUEST'
@@ -616,30 +651,30 @@ t.test('what no HTTP client would send', async (t) => {
       'HEADERS_TOO_LARGE'
     ],
     ['a path over the limit', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n${host}\r\n`, 431, 'HEADERS_TOO_LARGE'],
-    ['nothing but a start', 'POST /data', 400, 'MALFORMED_REQUEST']
+    ['an incomplete request line', 'POST /data', 400, 'MALFORMED_REQUEST']
   ]
   const unfinished = new Set([
     'a body shorter than its Content-Length',
     'a chunk without an end',
-    'nothing but a start'
+    'an incomplete request line'
   ])
-  for (const [says, bytes, status, code] of cases) {
-    await t.test(says, async (t) => {
+  for (const [name, bytes, status, code] of cases) {
+    await t.test(name, async (t) => {
       const before = fingerprint()
-      const answer = await send(bytes, unfinished.has(says))
-      t.equal(answer.statusCode, status, answer.body)
-      t.match(answer.head, /content-type: application\/json/i)
-      const body = JSON.parse(answer.body)
-      t.ok(isFailure(body), answer.body)
+      const response = await send(bytes, unfinished.has(name))
+      t.equal(response.statusCode, status, response.body)
+      t.match(response.head, /content-type: application\/json/i)
+      const body = JSON.parse(response.body)
+      t.ok(isFailure(body), response.body)
       t.equal(body.error.code, code)
       t.equal(fingerprint(), before, 'nothing has changed')
     })
   }
-  await t.test('where a well-formed request is served', async (t) => {
+  await t.test('while a valid request succeeds', async (t) => {
     const before = fingerprint()
-    const answer = await send(post('Content-Length: 12\r\n\r\n{"name":"x"}'))
-    t.equal(answer.statusCode, 200, answer.body)
-    t.match(JSON.parse(answer.body), { success: true, data: { id: 2, name: 'x' } })
-    t.not(fingerprint(), before, 'the fingerprint sees a single record')
+    const response = await send(post('Content-Length: 12\r\n\r\n{"name":"x"}'))
+    t.equal(response.statusCode, 200, response.body)
+    t.match(JSON.parse(response.body), { success: true, data: { id: 2, name: 'x' } })
+    t.not(fingerprint(), before, 'the fingerprint detects one new record')
   })
 })

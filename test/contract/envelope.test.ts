@@ -15,10 +15,10 @@ import {
 } from '../helpers.ts'
 
 const BODY_LIMIT = 4096
-const SECRET = 'SELECT password FROM /home/somebody/secrets'
+const SECRET = 'SELECT password FROM /home/user/secrets'
 
 let isBroken = false
-/** Everything asks for the time sooner or later, so that a clock that throws is a fault of ours everywhere. */
+/** Every guarded route reads the time, so a clock that throws causes an internal error in each of them. */
 const clock = () => {
   if (isBroken) throw new Error(SECRET)
   return Date.now()
@@ -29,31 +29,32 @@ const admin = await asAdmin(app)
 const table = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
 await admin.post(`/admin/tables/${table.id}/data`, { name: 'Tom' })
 const token = await asToken(app, admin)
-const nobody = client(app)
+const anonymous = client(app)
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 interface Route {
   readonly method: Method
-  /** As it was registered, parameters in it. */
+  /** The registered path, with its parameters. */
   readonly pattern: string
   readonly url: string
   readonly takesBody: boolean
-  /** Who may call it. */
+  /** A client with a credential that the route accepts. */
   readonly caller: Client
 }
 
 const callerOf = (pattern: string) => {
   if (pattern.startsWith('/data')) return token
-  return /^\/(?:admin|auth)/.test(pattern) && pattern !== '/auth/login' ? admin : nobody
+  return /^\/(?:admin|auth)/.test(pattern) && pattern !== '/auth/login' ? admin : anonymous
 }
 
-const fill = (pattern: string) => pattern.replace(':id', String(table.id)).replace(':pk', '1').replace(':table', 'cats')
+const fillParameters = (pattern: string) =>
+  pattern.replace(':id', String(table.id)).replace(':pk', '1').replace(':table', 'cats')
 
 const toRoute = ({ url, method, schema }: RouteOptions): Route => ({
   method: String(method) as Method,
   pattern: url,
-  url: fill(url),
+  url: fillParameters(url),
   takesBody: schema?.body !== undefined,
   caller: callerOf(url)
 })
@@ -62,7 +63,7 @@ const isDocumented = ({ schema, method }: RouteOptions) =>
   schema !== undefined && Reflect.has(schema, 'operationId') && method !== 'HEAD'
 
 const routes = routesOf(app).filter(isDocumented).map(toRoute)
-const guarded = routes.filter(({ caller }) => caller !== nobody)
+const guarded = routes.filter(({ caller }) => caller !== anonymous)
 
 const send = ({ method, url }: Route, { headers }: Client, payload?: string | object, type = 'application/json') =>
   app.inject({
@@ -72,8 +73,8 @@ const send = ({ method, url }: Route, { headers }: Client, payload?: string | ob
     ...(payload !== undefined && { payload })
   })
 
-/** One check for each of the routes. */
-const overAll = (t: Test, some: readonly Route[], check: (route: Route) => Promise<void>) => {
+/** Runs a check for each of the routes. */
+const forEachRoute = (t: Test, some: readonly Route[], check: (route: Route) => Promise<void>) => {
   t.ok(some.length > 0)
   return Promise.all(some.map(check))
 }
@@ -85,46 +86,46 @@ t.test('the service has every operation of the specification', async (t) => {
   t.equal(area('/admin/tables'), 13)
   t.equal(area('/admin/tokens'), 4)
   t.equal(area('/admin/admins'), 4)
-  t.equal(area('/data'), 10, 'nine, and /data/_me')
+  t.equal(area('/data'), 10, 'nine operations on tables, and /data/_me')
 })
 
-t.test('without a credential, every guarded route answers 401', (t) =>
-  overAll(t, guarded, async (route) => {
-    const answer = await send(route, nobody)
-    expectError(t, answer, 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
-    t.equal(answer.headers['www-authenticate'], route.caller === token ? 'Bearer' : undefined)
+t.test('without a credential, every guarded route responds 401', (t) =>
+  forEachRoute(t, guarded, async (route) => {
+    const response = await send(route, anonymous)
+    expectError(t, response, 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
+    t.equal(response.headers['www-authenticate'], route.caller === token ? 'Bearer' : undefined)
   })
 )
 
-t.test('with the credential of the other surface, too', (t) =>
-  overAll(t, guarded, async (route) => {
+t.test('with a credential of the wrong kind, every guarded route responds 401', (t) =>
+  forEachRoute(t, guarded, async (route) => {
     const other = route.caller === token ? admin : token
     expectError(t, await send(route, other), 401, route.caller === token ? 'INVALID_TOKEN' : 'AUTHENTICATION_REQUIRED')
   })
 )
 
-t.test('no refusal comes before the credential is checked', (t) =>
-  overAll(t, guarded, async (route) => {
+t.test('the credential is checked before anything else in the request', (t) =>
+  forEachRoute(t, guarded, async (route) => {
     for (const payload of ['{', 'x'.repeat(BODY_LIMIT + 1)])
-      t.equal((await send(route, nobody, payload)).statusCode, 401, route.url)
-    t.equal((await send({ ...route, url: `${route.url}?nonsense=1` }, nobody)).statusCode, 401, route.url)
+      t.equal((await send(route, anonymous, payload)).statusCode, 401, route.url)
+    t.equal((await send({ ...route, url: `${route.url}?nonsense=1` }, anonymous)).statusCode, 401, route.url)
   })
 )
 
-t.test('a method that a path does not have is 405, with those that it has', async (t) => {
+t.test('an unsupported method responds 405 and lists the supported ones', async (t) => {
   const patterns = new Set(routes.map(({ pattern }) => pattern))
   for (const pattern of patterns) {
     const methods = routes.filter((route) => route.pattern === pattern).map(({ method }) => method)
     const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()
     for (const method of ['PATCH', 'OPTIONS', 'TRACE'] as const) {
-      const answer = await app.inject({ method: method as 'PATCH', url: fill(pattern) })
-      expectError(t, answer, 405, 'METHOD_NOT_ALLOWED')
-      t.strictSame(String(answer.headers.allow).split(', ').sort(), allowed, pattern)
+      const response = await app.inject({ method: method as 'PATCH', url: fillParameters(pattern) })
+      expectError(t, response, 405, 'METHOD_NOT_ALLOWED')
+      t.strictSame(String(response.headers.allow).split(', ').sort(), allowed, pattern)
     }
   }
 })
 
-t.test('an unknown route is 404', async (t) => {
+t.test('an unknown route responds 404', async (t) => {
   for (const url of [
     '/',
     '/admin',
@@ -137,23 +138,23 @@ t.test('an unknown route is 404', async (t) => {
     '/auth/me/x',
     '/data/a/b/c/d'
   ]) {
-    for (const caller of [nobody, admin, token]) expectError(t, await caller.get(url), 404, 'ROUTE_NOT_FOUND')
+    for (const caller of [anonymous, admin, token]) expectError(t, await caller.get(url), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
-t.test('a path that is no percent-encoded UTF-8 is 400', async (t) => {
+t.test('a path that is not percent-encoded UTF-8 responds 400', async (t) => {
   for (const url of ['/data/%zz', '/data/%', '/data/%ff', '/data/%c3%28', '/%'])
     expectError(t, await token.get(url), 400, 'MALFORMED_REQUEST')
 })
 
-t.test('a repeated query parameter is 400', (t) =>
-  overAll(t, routes, async (route) => {
+t.test('a repeated query parameter responds 400', (t) =>
+  forEachRoute(t, routes, async (route) => {
     expectError(t, await send({ ...route, url: `${route.url}?a=1&a=2` }, route.caller), 400, 'VALIDATION_FAILED')
   })
 )
 
-t.test('an id that is none is 400', (t) =>
-  overAll(
+t.test('an invalid id responds 400', (t) =>
+  forEachRoute(
     t,
     routes.filter(({ pattern }) => pattern.includes(':id')),
     async (route) => {
@@ -163,10 +164,10 @@ t.test('an id that is none is 400', (t) =>
   )
 )
 
-t.test('what takes a body refuses', async (t) => {
+t.test('a route with a body refuses', async (t) => {
   const writing = routes.filter(({ takesBody }) => takesBody)
   t.test('malformed JSON', (t) =>
-    overAll(t, writing, async (route) => {
+    forEachRoute(t, writing, async (route) => {
       for (const payload of [
         '{',
         '{"a":',
@@ -181,20 +182,20 @@ t.test('what takes a body refuses', async (t) => {
         expectError(t, await send(route, route.caller, payload), 400, 'MALFORMED_JSON')
     })
   )
-  t.test('JSON that is no object', (t) =>
-    overAll(t, writing, async (route) => {
+  t.test('JSON that is not an object', (t) =>
+    forEachRoute(t, writing, async (route) => {
       for (const payload of ['[]', '"text"', '5', 'null', 'true'])
         expectError(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
     })
   )
-  t.test('JSON that is too deep', (t) =>
-    overAll(t, writing, async (route) => {
+  t.test('JSON that is nested too deep', (t) =>
+    forEachRoute(t, writing, async (route) => {
       const payload = `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`
       expectError(t, await send(route, route.caller, payload), 400, 'VALIDATION_FAILED')
     })
   )
   t.test('another content type', (t) =>
-    overAll(t, writing, async (route) => {
+    forEachRoute(t, writing, async (route) => {
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -205,40 +206,40 @@ t.test('what takes a body refuses', async (t) => {
         expectError(t, await send(route, route.caller, '{"a":1}', type), 415, 'UNSUPPORTED_MEDIA_TYPE')
     })
   )
-  t.test('an encoded body', (t) =>
-    overAll(t, writing, async ({ method, url, caller }) => {
+  t.test('a compressed body', (t) =>
+    forEachRoute(t, writing, async ({ method, url, caller }) => {
       const headers = { ...caller.headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
       expectError(t, await app.inject({ method, url, headers, payload: '{"a":1}' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
     })
   )
-  t.test('no body at all', (t) =>
-    overAll(t, writing, async (route) => {
+  t.test('a missing body', (t) =>
+    forEachRoute(t, writing, async (route) => {
       expectError(t, await send(route, route.caller), 400, 'VALIDATION_FAILED')
       expectError(t, await send(route, route.caller, ''), 400, 'VALIDATION_FAILED')
     })
   )
   t.test('an unknown key', (t) =>
-    overAll(t, writing, async (route) =>
+    forEachRoute(t, writing, async (route) =>
       expectError(t, await send(route, route.caller, { nonsense: 1 }), 400, 'VALIDATION_FAILED')
     )
   )
 })
 
-t.test('what takes no body refuses one, but not an empty one', (t) =>
-  overAll(
+t.test('a POST route without a body refuses a body', (t) =>
+  forEachRoute(
     t,
     guarded.filter(({ takesBody, method }) => !takesBody && method === 'POST'),
     async (route) => {
       for (const payload of ['{"a":1}', '[1]', '5', '"x"']) {
-        const answer = await send(route, route.caller, payload)
-        expectError(t, answer, 400, 'BODY_NOT_ALLOWED')
+        const response = await send(route, route.caller, payload)
+        expectError(t, response, 400, 'BODY_NOT_ALLOWED')
       }
     }
   )
 )
 
-t.test('a body beyond the limit is 413', (t) =>
-  overAll(
+t.test('a body over the limit responds 413', (t) =>
+  forEachRoute(
     t,
     routes.filter(({ method }) => method !== 'GET'),
     async (route) => {
@@ -248,19 +249,19 @@ t.test('a body beyond the limit is 413', (t) =>
   )
 )
 
-t.test('a key beyond the limit is 414', (t) =>
-  overAll(
+t.test('a key over the limit responds 414', (t) =>
+  forEachRoute(
     t,
     routes.filter(({ pattern }) => pattern.includes(':pk')),
     async (route) => {
-      const url = fill(route.pattern.replace(':pk', 'x'.repeat(10_000)))
+      const url = fillParameters(route.pattern.replace(':pk', 'x'.repeat(10_000)))
       const body = route.takesBody ? { name: 'x' } : undefined
       expectError(t, await send({ ...route, url }, route.caller, body), 414, 'PATH_TOO_LONG')
     }
   )
 )
 
-t.test('what there is not is 404', async (t) => {
+t.test('a missing table, record, token or administrator responds 404', async (t) => {
   expectError(t, await admin.get('/admin/tables/999'), 404, 'TABLE_NOT_FOUND')
   expectError(t, await admin.get(`/admin/tables/${table.id}/data/999`), 404, 'RECORD_NOT_FOUND')
   expectError(t, await admin.delete('/admin/tokens/999'), 404, 'TOKEN_NOT_FOUND')
@@ -269,41 +270,41 @@ t.test('what there is not is 404', async (t) => {
   expectError(t, await token.get('/data/cats/records/999'), 404, 'RECORD_NOT_FOUND')
 })
 
-t.test('what is not allowed is 403', async (t) => {
+t.test('a token without the action and a cross-site write respond 403', async (t) => {
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
   for (const route of routes.filter(({ pattern }) => pattern.startsWith('/data/:table'))) {
     expectError(t, await send(route, powerless), 403, 'ACTION_NOT_ALLOWED')
   }
-  const evil = { ...admin.headers, 'sec-fetch-site': 'cross-site' }
+  const crossSite = { ...admin.headers, 'sec-fetch-site': 'cross-site' }
   for (const route of routes.filter(({ method, pattern }) => method !== 'GET' && !pattern.startsWith('/data')))
-    expectError(t, await send(route, client(app, evil)), 403, 'CROSS_SITE_REQUEST')
-  t.equal((await client(app, evil).get('/admin/tables')).statusCode, 200, 'reading is no matter of sites')
+    expectError(t, await send(route, client(app, crossSite)), 403, 'CROSS_SITE_REQUEST')
+  t.equal((await client(app, crossSite).get('/admin/tables')).statusCode, 200, 'cross-site reads are allowed')
 })
 
-t.test('a fault of ours is an opaque 500', async (t) => {
+t.test('an internal error responds 500 without details', async (t) => {
   isBroken = true
   t.teardown(() => {
     isBroken = false
   })
-  const answers: TestResponse[] = await Promise.all(guarded.map((route) => send(route, route.caller)))
-  for (const answer of answers) {
-    expectError(t, answer, 500, 'INTERNAL_ERROR')
-    t.notMatch(answer.body, /SELECT|home|secret|stack|\.[jt]s\b/)
+  const responses: TestResponse[] = await Promise.all(guarded.map((route) => send(route, route.caller)))
+  for (const response of responses) {
+    expectError(t, response, 500, 'INTERNAL_ERROR')
+    t.notMatch(response.body, /SELECT|home|secret|stack|\.[jt]s\b/)
   }
-  t.equal(answers.length, guarded.length)
+  t.equal(responses.length, guarded.length)
 })
 
-t.test('too many failed logins are 429, with the time to wait', async (t) => {
-  const attempt = () => nobody.post('/auth/login', { name: 'somebody', password: 'wrong' })
+t.test('too many failed logins respond 429 with Retry-After', async (t) => {
+  const attempt = () => anonymous.post('/auth/login', { name: 'unknown', password: 'wrong' })
   const first = await attempt()
   expectError(t, first, 401, 'INVALID_CREDENTIALS')
   for (let failures = 1; failures < 10; failures += 1) await attempt()
-  const answer = await attempt()
-  expectError(t, answer, 429, 'TOO_MANY_ATTEMPTS')
-  t.match(answer.headers['retry-after'], /^[1-9]\d*$/)
+  const response = await attempt()
+  expectError(t, response, 429, 'TOO_MANY_ATTEMPTS')
+  t.match(response.headers['retry-after'], /^[1-9]\d*$/)
 })
 
-t.test('every code of the catalogue has a status of its kind, and a meaning', async (t) => {
+t.test('every code of the error catalogue has the status of its kind and a meaning', async (t) => {
   for (const [code, { kind, meaning }] of Object.entries(errorCatalogue)) {
     t.match(code, /^[A-Z]+(?:_[A-Z]+)*$/)
     t.ok(statusOf[kind] >= 400 && statusOf[kind] < 600)
@@ -311,7 +312,7 @@ t.test('every code of the catalogue has a status of its kind, and a meaning', as
   }
 })
 
-t.test('what only resembles the envelope is not taken for it', async (t) => {
+t.test('isFailure accepts only the exact error envelope', async (t) => {
   const error = { code: 'ROUTE_NOT_FOUND', message: 'No.', requestId: 'r' }
   t.ok(isFailure({ success: false, error }))
   t.notOk(isFailure({ success: false, error, statusCode: 404 }))

@@ -17,8 +17,8 @@ import {
   startApp
 } from '../helpers.ts'
 
-// Whatever the declaration of a key, its records are found by it and listed in its order, and neither the event loop nor
-// the writer looks through a table or sorts it.
+// For every way to declare a key: records are found by the key and listed in its order, and no statement on the event
+// loop or in the writer makes a full scan or sorts a table.
 
 type Row = Record<string, unknown>
 
@@ -59,7 +59,7 @@ const TEXT_KEYS = [
   '(a, b, n INT, PRIMARY KEY (a COLLATE NOCASE, b COLLATE RTRIM)) WITHOUT ROWID'
 ]
 
-/** 25 rows in no order. The trigger has a created record read by its key. */
+/** 25 rows in mixed order. Because of the trigger, the service reads a created record by its key. */
 const fill = (name: string, declaration: string, a: string) => `
   CREATE TABLE ${name} ${declaration};
   WITH i(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM i WHERE i < 24)
@@ -68,29 +68,30 @@ const fill = (name: string, declaration: string, a: string) => `
 
 const TABLES = [
   ...INTEGER_KEYS.map((declaration) => ({ declaration, a: 'i * 3 + 1', added: 50 })),
-  // In two cases, so that the collations differ in their order.
+  // Upper and lower case, so that the collations differ in their order.
   ...TEXT_KEYS.map((declaration) => ({ declaration, a: "char(65 + i + 32 * (i % 2)) || ' ,%x'", added: 'new Key' }))
 ].map((table, index) => ({ ...table, name: `t${index}` }))
 
-const FOREIGN = '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))'
+const EXTERNAL = '(a TEXT, b INT, n INT, PRIMARY KEY (a COLLATE NOCASE))'
 
 const DATABASE = createDatabase(
   t,
-  [...TABLES.map(({ name, declaration, a }) => fill(name, declaration, a)), fill('theirs', FOREIGN, "'k' || i")].join(
-    ''
-  )
+  [
+    ...TABLES.map(({ name, declaration, a }) => fill(name, declaration, a)),
+    fill('external', EXTERNAL, "'k' || i")
+  ].join('')
 )
 
-/** As a program has made it that brings a collation of its own. */
-const bringCollation = (table: string) => {
+/** Gives a table a collation that only another program defines. */
+const setUnknownCollation = (table: string) => {
   const db = new BetterSqlite3(DATABASE)
   db.unsafeMode()
   db.pragma('writable_schema = ON')
-  db.prepare("UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'of_theirs') WHERE name = ?").run(table)
+  db.prepare("UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'of_another_program') WHERE name = ?").run(table)
   db.close()
 }
 
-/** SQLite itself: what it returns, and how it would run a statement. */
+/** Returns rows and query plans, read with plain SQL. */
 const openOracle = (t: Test) => {
   const db = new BetterSqlite3(DATABASE)
   t.teardown(() => db.close())
@@ -107,41 +108,44 @@ const openOracle = (t: Test) => {
 
 type Oracle = ReturnType<typeof openOracle>
 
-/** The statements about records that run on the event loop and in the writer. */
+/**
+ * Records the statements on these tables that run on the event loop and in the writer. Returns a function that returns
+ * and forgets them.
+ */
 const observe = ({ database }: App) => {
-  let seen: Statement[] = []
+  let recorded: Statement[] = []
   const { read, readText, write } = database
-  const tell = (...statements: readonly Statement[]) => {
-    seen.push(...statements.filter(({ sql }) => / "t(?:\d+|heirs)"/.test(sql)))
+  const record = (...statements: readonly Statement[]) => {
+    recorded.push(...statements.filter(({ sql }) => / "(?:t\d+|external)"/.test(sql)))
   }
   Object.assign(database, {
     read: (statement: Statement) => {
-      tell(statement)
+      record(statement)
       return read(statement)
     },
     readText: (statement: Statement) => {
-      tell(statement)
+      record(statement)
       return readText(statement)
     },
     write: (unit: readonly Statement[]) => {
-      tell(...unit)
+      record(...unit)
       return write(unit)
     }
   })
   return () => {
-    const taken = seen
-    seen = []
+    const taken = recorded
+    recorded = []
     return taken
   }
 }
 
-/** A LIMIT ends a walk; a sort sees every row first. */
+/** A full scan with a LIMIT is bounded. A sort reads every row first, so it is not. */
 const isUnbounded = ({ plan }: Oracle, statement: Statement) => {
   const isLimited = / LIMIT \?/.test(statement.sql)
   return plan(statement).some((step) => /TEMP B-TREE/.test(step) || (!isLimited && /^SCAN /.test(step)))
 }
 
-const boundedOnly = (t: Test, oracle: Oracle, statements: readonly Statement[]) => {
+const expectBounded = (t: Test, oracle: Oracle, statements: readonly Statement[]) => {
   t.ok(statements.length > 0)
   t.strictSame(
     statements.filter((statement) => isUnbounded(oracle, statement)).map(({ sql }) => sql),
@@ -157,7 +161,7 @@ const keyText = (key: string, row: Row) => {
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()))
 
-const listsInOrder = async (t: Test, token: Client, table: string, key: string, rows: readonly Row[]) => {
+const expectOrderedLists = async (t: Test, token: Client, table: string, key: string, rows: readonly Row[]) => {
   const descending = key.replaceAll(',', ',-')
   for (const [order, wanted] of [
     ['', rows],
@@ -166,15 +170,15 @@ const listsInOrder = async (t: Test, token: Client, table: string, key: string, 
   ] as const) {
     const pages: Row[] = []
     for (const page of [1, 2]) {
-      const answer = dataOf(await token.get(`/data/${table}?size=13&page=${page}&order=${order}`))
-      t.equal(answer.total, rows.length)
-      pages.push(...answer.rows)
+      const data = dataOf(await token.get(`/data/${table}?size=13&page=${page}&order=${order}`))
+      t.equal(data.total, rows.length)
+      pages.push(...data.rows)
     }
     t.strictSame(pages, wanted, `in the order '${order}'`)
   }
 }
 
-const changes = async (t: Test, token: Client, table: string, key: string, row: Row) => {
+const expectChanges = async (t: Test, token: Client, table: string, key: string, row: Row) => {
   const text = keyText(key, row)
   const path = `/data/${table}/records/${encodeURIComponent(text)}`
   expectData(t, await token.get(path), row)
@@ -186,14 +190,14 @@ const changes = async (t: Test, token: Client, table: string, key: string, row: 
   expectError(t, await token.delete(path), 404, 'RECORD_NOT_FOUND')
 }
 
-const refusesOtherCase = async (t: Test, token: Client, table: string, key: string, row: Row) => {
+const expectOtherCaseNotFound = async (t: Test, token: Client, table: string, key: string, row: Row) => {
   const path = `/data/${table}/records/${encodeURIComponent(keyText(key, { ...row, a: swapCase(String(row.a)) }))}`
-  for (const answer of [await token.get(path), await token.put(path, { n: 1 }), await token.delete(path)])
-    expectError(t, answer, 404, 'RECORD_NOT_FOUND')
+  for (const response of [await token.get(path), await token.put(path, { n: 1 }), await token.delete(path)])
+    expectError(t, response, 404, 'RECORD_NOT_FOUND')
 }
 
-t.test('keys', async (t) => {
-  bringCollation('theirs')
+t.test('records are found by their key and listed in its order, for each declaration', async (t) => {
+  setUnknownCollation('external')
   const app = await startApp(t, { env: { DATABASE } })
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)
@@ -204,47 +208,44 @@ t.test('keys', async (t) => {
     t.test(declaration, async (t) => {
       const { primaryKey: key, id } = await importTable(admin, name)
       const rows = oracle.rows(name, key)
-      await listsInOrder(t, token, name, key, rows)
+      await expectOrderedLists(t, token, name, key, rows)
       const [first, last] = [rows[0], rows.at(-1)] as [Row, Row]
-      if (typeof first.a === 'string') await refusesOtherCase(t, token, name, key, first)
+      if (typeof first.a === 'string') await expectOtherCaseNotFound(t, token, name, key, first)
       const { rowid: _, ...record }: Row = { ...last, a: added }
       const created = dataOf(await token.post(`/data/${name}/records`, record))
       t.match(created, record)
       const path = `/data/${name}/records/${encodeURIComponent(keyText(key, created))}`
       expectData(t, await token.get(path), created)
       expectDone(t, await token.delete(path))
-      await changes(t, token, name, key, first)
+      await expectChanges(t, token, name, key, first)
       t.strictSame(oracle.rows(name, key), rows.slice(1))
-      boundedOnly(t, oracle, take())
+      expectBounded(t, oracle, take())
 
       const csv = await admin.get(`/admin/tables/${id}/export?order=n`)
-      t.equal(new Set(csv.body.split('\r\n').slice(1, -1)).size, rows.length - 1, 'each row once')
+      t.equal(new Set(csv.body.split('\r\n').slice(1, -1)).size, rows.length - 1, 'each row is exported once')
     })
   }
 
-  t.test(
-    'an index whose order only another program knows leads nowhere: a reader thread looks for the key',
-    async (t) => {
-      await importTable(admin, 'theirs')
-      expectData(t, await token.get('/data/theirs/records/k7'), { a: 'k7', b: 1, n: 0 })
-      expectDone(t, await token.put('/data/theirs/records/k7', { n: 1 }))
-      const writes = take().filter(({ sql }) => sql.startsWith('UPDATE'))
-      t.equal(writes.length, 1)
-      for (const path of ['K7', 'k99']) {
-        expectError(t, await token.get(`/data/theirs/records/${path}`), 404, 'RECORD_NOT_FOUND')
-        expectError(t, await token.put(`/data/theirs/records/${path}`, { n: 1 }), 404, 'RECORD_NOT_FOUND')
-      }
-      expectError(t, await token.delete('/data/theirs/records/k7'), 409, 'STRUCTURE_CHANGED')
-      t.strictSame(
-        take().filter(({ sql }) => /^SELECT/.test(sql)),
-        []
-      )
-      t.equal(dataOf(await token.get('/data/theirs?size=1')).rows[0].a, 'k0')
+  t.test('a key whose collation only another program defines is searched by a reader thread', async (t) => {
+    await importTable(admin, 'external')
+    expectData(t, await token.get('/data/external/records/k7'), { a: 'k7', b: 1, n: 0 })
+    expectDone(t, await token.put('/data/external/records/k7', { n: 1 }))
+    const writes = take().filter(({ sql }) => sql.startsWith('UPDATE'))
+    t.equal(writes.length, 1)
+    for (const path of ['K7', 'k99']) {
+      expectError(t, await token.get(`/data/external/records/${path}`), 404, 'RECORD_NOT_FOUND')
+      expectError(t, await token.put(`/data/external/records/${path}`, { n: 1 }), 404, 'RECORD_NOT_FOUND')
     }
-  )
+    expectError(t, await token.delete('/data/external/records/k7'), 409, 'STRUCTURE_CHANGED')
+    t.strictSame(
+      take().filter(({ sql }) => /^SELECT/.test(sql)),
+      []
+    )
+    t.equal(dataOf(await token.get('/data/external?size=1')).rows[0].a, 'k0')
+  })
 })
 
-t.test('a record whose key is a boolean is found by what JSON shows', async (t) => {
+t.test('a record with a boolean key is found by the JSON literal', async (t) => {
   const file = createDatabase(
     t,
     'CREATE TABLE flags (on_off BOOLEAN PRIMARY KEY, n INT); INSERT INTO flags VALUES (1, 10), (0, 20)'
@@ -264,7 +265,7 @@ t.test('a record whose key is a boolean is found by what JSON shows', async (t) 
   t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 1)
 })
 
-t.test('a record whose key is a large double is found by the number that JSON holds', async (t) => {
+t.test('a record with a large double as its key is found by the number in its JSON', async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const fields: NewField[] = [{ name: 'a', jsonType: 'number', isPrimary: true }]

@@ -8,9 +8,9 @@ await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'str
 const { authorization } = (await asToken(app, admin)).headers
 const send = await listenRaw(t, app)
 
-const expectError = (t: Test, answer: RawAnswer, status: number, code: string) => {
-  t.equal(answer.statusCode, status, answer.head)
-  t.match(JSON.parse(answer.body), { success: false, error: { code, message: /\w.*\.$/ } })
+const expectError = (t: Test, response: RawAnswer, status: number, code: string) => {
+  t.equal(response.statusCode, status, response.head)
+  t.match(JSON.parse(response.body), { success: false, error: { code, message: /\w.*\.$/ } })
 }
 
 const get = (target: string, ...headers: string[]) =>
@@ -22,7 +22,7 @@ t.test('HTTP/1.1 needs a Host, HTTP/1.0 does not', async (t) => {
   t.equal((await send('GET /health HTTP/1.0\r\n\r\n')).statusCode, 200)
 })
 
-t.test('the Host is one, and names a host', async (t) => {
+t.test('the Host header is single and valid', async (t) => {
   const hosts = [
     'localhost',
     'rows.example:3000',
@@ -41,7 +41,7 @@ t.test('the Host is one, and names a host', async (t) => {
   t.equal((await send('GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n')).statusCode, 200)
 })
 
-t.test('GET and HEAD take no body, nor wait for one', async (t) => {
+t.test('GET and HEAD refuse a body without waiting for it', async (t) => {
   const body = (method: string, ...headers: string[]) =>
     send([`${method} /health HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n'))
   for (const length of ['3', '99999999999', '007'])
@@ -56,48 +56,48 @@ t.test('GET and HEAD take no body, nor wait for one', async (t) => {
   }
 })
 
-t.test('garbage behind a request is not taken for its answer', async (t) => {
+t.test('invalid bytes after a request do not change its response', async (t) => {
   const body = JSON.stringify({ name: 'admin', password: PASSWORD })
   const head = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
-  const answer = await send(`${head}\r\n\r\n${body}\0\0 no request\r\n\r\n`)
-  t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
-  t.match(JSON.parse(answer.body), { success: true })
+  const response = await send(`${head}\r\n\r\n${body}\0\0 no request\r\n\r\n`)
+  t.equal(response.statusCode, 200, 'the login has its response, and the connection ended')
+  t.match(JSON.parse(response.body), { success: true })
   expectError(t, await send(`${head}, 7\r\n\r\n${body}`), 400, 'MALFORMED_REQUEST')
 })
 
-t.test('a broken request does not answer for the one before it', async (t) => {
+t.test('an invalid request does not replace the response to the request before it', async (t) => {
   const body = JSON.stringify({ name: 'admin', password: PASSWORD })
   const login = `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const broken = (chunk: string) =>
     `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`
-  const answer = await send(`${login}${broken('ZZZ\r\n')}`)
-  t.equal(answer.statusCode, 200, 'the login was answered, and the connection ended')
-  t.match(JSON.parse(answer.body), { success: true })
+  const response = await send(`${login}${broken('ZZZ\r\n')}`)
+  t.equal(response.statusCode, 200, 'the login has its response, and the connection ended')
+  t.match(JSON.parse(response.body), { success: true })
   expectError(t, await send(broken('ZZZ\r\n')), 400, 'MALFORMED_REQUEST')
 })
 
-t.test('an expectation that cannot be met is refused in the envelope', async (t) => {
+t.test('an unsupported Expect header is refused in the error envelope', async (t) => {
   expectError(t, await get('/health', 'Host: localhost', 'Expect: the-impossible'), 400, 'MALFORMED_REQUEST')
 })
 
-t.test('every method that HTTP knows is 405 on a known path, and 404 on an unknown one', async (t) => {
+t.test('any other HTTP method responds 405 on a known path, and 404 on an unknown one', async (t) => {
   for (const method of ['PROPFIND', 'MKCOL', 'TRACE', 'PURGE', 'QUERY']) {
     const call = (path: string) => send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
-    const answer = await call('/health')
-    expectError(t, answer, 405, 'METHOD_NOT_ALLOWED')
-    t.match(answer.head, /^allow: GET, HEAD$/im)
+    const response = await call('/health')
+    expectError(t, response, 405, 'METHOD_NOT_ALLOWED')
+    t.match(response.head, /^allow: GET, HEAD$/im)
     expectError(t, await call('/nowhere'), 404, 'ROUTE_NOT_FOUND')
   }
 })
 
-t.test('the longest key arrives, however it is encoded', async (t) => {
+t.test('a key of maximum length is accepted when percent-encoded', async (t) => {
   const pathOf = (length: number) => `/data/cats/records/${encodeURIComponent('€'.repeat(length))}`
   const call = (length: number) => get(pathOf(length), 'Host: localhost', `Authorization: ${authorization}`)
   expectError(t, await call(8192), 404, 'RECORD_NOT_FOUND')
   expectError(t, await call(8193), 414, 'PATH_TOO_LONG')
 })
 
-t.test('nothing behind a key makes room for a long query', async (t) => {
+t.test('a long query after a key is refused', async (t) => {
   const call = (end: string) => get(`/data/cats/records/7${end}`, 'Host: localhost', `Authorization: ${authorization}`)
   for (const mark of ['?', '#']) {
     expectError(t, await call(`${mark}${'x'.repeat(100)}`), 400, 'VALIDATION_FAILED')
@@ -105,7 +105,7 @@ t.test('nothing behind a key makes room for a long query', async (t) => {
   }
 })
 
-t.test('a path that leads out of the documentation is refused, however long', async (t) => {
+t.test('a path that leaves the documentation folder is refused, at any length', async (t) => {
   const call = (path: string) => get(`/docs/static/${path}`, 'Host: localhost')
   t.equal((await call('index.css')).statusCode, 200)
   expectError(t, await call('missing.css'), 404, 'ROUTE_NOT_FOUND')
@@ -114,7 +114,7 @@ t.test('a path that leads out of the documentation is refused, however long', as
   expectError(t, await call('../'.repeat(28_000)), 414, 'PATH_TOO_LONG')
 })
 
-t.test('where nothing takes a body, none is waited for or read', async (t) => {
+t.test('a body for an unknown route or method is neither awaited nor parsed', async (t) => {
   const post = (path: string, connection: string) =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n`
   for (const [path, status, code] of [
@@ -123,8 +123,8 @@ t.test('where nothing takes a body, none is waited for or read', async (t) => {
   ] as const) {
     expectError(t, await send(post(path, 'close')), status, code)
     const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
-    const answer = await send(`${post(path, 'keep-alive')}not JSON${next}`)
-    t.equal(answer.statusCode, status)
-    t.match(answer.body, /"requestId".*HTTP\/1\.1 200 OK/s, 'what follows the body on its connection is answered')
+    const response = await send(`${post(path, 'keep-alive')}not JSON${next}`)
+    t.equal(response.statusCode, status)
+    t.match(response.body, /"requestId".*HTTP\/1\.1 200 OK/s, 'the next request on the connection has its response')
   }
 })

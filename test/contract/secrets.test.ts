@@ -4,7 +4,7 @@ import t from 'tap'
 import { bearer } from '../helpers.ts'
 import { startService } from '../service-process.ts'
 
-// Directus CVE-2023-28443, CVE-2026-39943: secrets in logs, in what is stored, and in answers.
+// Directus CVE-2023-28443, CVE-2026-39943: secrets in logs, in the database and in responses.
 
 const FIRST_PASSWORD = 'canary-of-the-first-password'
 const WRONG_PASSWORD = 'canary-of-a-wrong-password'
@@ -18,50 +18,51 @@ const service = await startService(t, {
   ACCESS_LOG: 'true'
 })
 
-/** The text of every answer but those that are meant to show a secret. */
-const answers: string[] = []
+/** The bodies of all responses except those that issue a secret. */
+const responses: string[] = []
 
 const call = async (method: string, path: string, headers: object, body?: object | string) => {
-  const answer = await fetch(`${service.address}${path}`, {
+  const response = await fetch(`${service.address}${path}`, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
   })
-  return { status: answer.status, cookies: answer.headers.getSetCookie(), text: await answer.text() }
+  return { status: response.status, cookies: response.headers.getSetCookie(), text: await response.text() }
 }
 
-const keep = async (...request: Parameters<typeof call>) => {
+/** Sends a request and records its response. */
+const record = async (...request: Parameters<typeof call>) => {
   const { status, text } = await call(...request)
-  answers.push(text)
+  responses.push(text)
   return status
 }
 
 const logIn = async (password: string) => {
   const { cookies, text } = await call('POST', '/auth/login', {}, { name: 'admin', password })
-  answers.push(text)
+  responses.push(text)
   return { cookie: String(cookies[0]).split(';')[0] as string }
 }
 
-/** What programs do with secrets, well and badly. */
+/** Sends requests that use secrets correctly and incorrectly. */
 const useSecrets = async () => {
   const session = await logIn(FIRST_PASSWORD)
   const fields = [{ name: 'a', jsonType: 'string' }]
-  await keep('POST', '/admin/tables', session, { name: 'cats', label: '', fields })
+  await record('POST', '/admin/tables', session, { name: 'cats', label: '', fields })
   const permissions = { tables: ['*'], actions: ['read', 'write'] }
   const issued = await call('POST', '/admin/tokens', session, { name: 'a', permissions })
   const { token } = JSON.parse(issued.text).data as { token: string }
-  await keep('POST', '/auth/login', {}, { name: 'admin', password: WRONG_PASSWORD })
-  await keep('POST', '/auth/login', {}, { name: 'admin', pass: WRONG_PASSWORD })
-  await keep('POST', '/auth/login', {}, `{"name":"admin","password":"${WRONG_PASSWORD}"`)
-  await keep('POST', '/auth/login', {}, [WRONG_PASSWORD])
-  await keep('PUT', '/auth/password', session, { oldPassword: WRONG_PASSWORD, newPassword: NEW_PASSWORD })
-  await keep('PUT', '/auth/password', session, { oldPassword: FIRST_PASSWORD, newPassword: NEW_PASSWORD })
-  await keep('POST', '/admin/admins', session, { name: 'admin', nickname: '', password: NEW_PASSWORD })
-  await keep('GET', '/data/cats', bearer(token))
-  await keep('GET', '/data/nothing', bearer(token))
-  await keep('GET', '/data/cats', { ...bearer(`${token}x`), cookie: `rowhouse_session=${token}` })
-  await keep('POST', '/data/cats/records', bearer(token), { b: 'x' })
-  for (const path of ['/admin/tokens', '/admin/admins', '/auth/me']) await keep('GET', path, session)
+  await record('POST', '/auth/login', {}, { name: 'admin', password: WRONG_PASSWORD })
+  await record('POST', '/auth/login', {}, { name: 'admin', pass: WRONG_PASSWORD })
+  await record('POST', '/auth/login', {}, `{"name":"admin","password":"${WRONG_PASSWORD}"`)
+  await record('POST', '/auth/login', {}, [WRONG_PASSWORD])
+  await record('PUT', '/auth/password', session, { oldPassword: WRONG_PASSWORD, newPassword: NEW_PASSWORD })
+  await record('PUT', '/auth/password', session, { oldPassword: FIRST_PASSWORD, newPassword: NEW_PASSWORD })
+  await record('POST', '/admin/admins', session, { name: 'admin', nickname: '', password: NEW_PASSWORD })
+  await record('GET', '/data/cats', bearer(token))
+  await record('GET', '/data/nothing', bearer(token))
+  await record('GET', '/data/cats', { ...bearer(`${token}x`), cookie: `rowhouse_session=${token}` })
+  await record('POST', '/data/cats/records', bearer(token), { b: 'x' })
+  for (const path of ['/admin/tokens', '/admin/admins', '/auth/me']) await record('GET', path, session)
   await logIn(NEW_PASSWORD)
   return { token, jwt: session.cookie.slice(session.cookie.indexOf('=') + 1) }
 }
@@ -72,7 +73,7 @@ const secrets = Object.entries({ FIRST_PASSWORD, WRONG_PASSWORD, NEW_PASSWORD, J
 
 const foundIn = (text: string) => secrets.flatMap(([name, secret]) => (text.includes(secret) ? [name] : []))
 
-t.test('a secret is found where there is one', async (t) => {
+t.test('the check finds each secret', async (t) => {
   t.strictSame(
     secrets.flatMap(([, secret]) => foundIn(`x${secret}y`)),
     secrets.map(([name]) => name)
@@ -81,20 +82,20 @@ t.test('a secret is found where there is one', async (t) => {
   t.match(jwt, /^ey.*\..*\./)
 })
 
-t.test('no secret is in the log, whatever its level', async (t) => {
+t.test('no secret is in the log, at any level', async (t) => {
   const log = service.lines.join('\n')
-  t.match(log, /"url":"\/auth\/password"/, 'the requests are')
+  t.match(log, /"url":"\/auth\/password"/, 'the requests are in the log')
   t.strictSame(foundIn(log), [])
 })
 
-t.test('no secret is in the database, nor in its write-ahead log', async (t) => {
+t.test('no secret is in the database or its write-ahead log', async (t) => {
   const files = readdirSync(service.dataDir)
   t.ok(files.includes('rowhouse.db-wal'))
   for (const file of files) t.strictSame(foundIn(readFileSync(join(service.dataDir, file), 'latin1')), [], file)
 })
 
-t.test('no secret is in an answer, but for the one that issues it', async (t) => {
-  t.ok(answers.length > 15)
-  t.strictSame(foundIn(answers.join('\n')), [])
-  t.notMatch(answers.join('\n'), /\$argon2|digest|password_hash/)
+t.test('no secret is in a response, except the one that issues it', async (t) => {
+  t.ok(responses.length > 15)
+  t.strictSame(foundIn(responses.join('\n')), [])
+  t.notMatch(responses.join('\n'), /\$argon2|digest|password_hash/)
 })

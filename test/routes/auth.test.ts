@@ -9,14 +9,14 @@ const ADMIN = { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: tru
 t.test('POST /auth/login', async (t) => {
   const app = await startApp(t)
 
-  t.test('answers with the administrator and sets a cookie', async (t) => {
+  t.test('returns the administrator and sets a cookie', async (t) => {
     const response = await app.inject(loginRequest())
     t.equal(response.statusCode, 200)
     t.same(response.json(), { success: true, data: { admin: ADMIN, mustChangePassword: true } })
     t.match(response.cookies, [{ name: 'rowhouse_session' }])
   })
 
-  t.test('refuses a wrong password and an unknown name in the same words, and sets no cookie', async (t) => {
+  t.test('refuses a wrong password and an unknown name with the same message, and sets no cookie', async (t) => {
     const wrong = await app.inject(loginRequest({ password: 'wrong' }))
     const unknown = await app.inject(loginRequest({ name: 'nobody' }))
     for (const response of [wrong, unknown]) {
@@ -30,7 +30,7 @@ t.test('POST /auth/login', async (t) => {
     t.same(Object.keys(wrong.json().error), Object.keys(unknown.json().error))
   })
 
-  t.test('takes a password of 1,024 characters, and no longer one', async (t) => {
+  t.test('accepts a password of at most 1,024 characters', async (t) => {
     const longest = await app.inject(loginRequest({ password: 'x'.repeat(1024) }))
     t.equal(longest.statusCode, 401)
     t.match(longest.json(), { success: false, error: { code: 'INVALID_CREDENTIALS' } })
@@ -39,7 +39,7 @@ t.test('POST /auth/login', async (t) => {
     t.match(longer.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path: '/password' }] } })
   })
 
-  t.test('reads no more of a body than the longest name and password take', async (t) => {
+  t.test('refuses a body over 32 KiB, the size of the longest name and password', async (t) => {
     const escaped = (length: number) => '\\ud83d\\ude00'.repeat(length)
     const post = (payload: string) =>
       app.inject({ method: 'POST', url: '/auth/login', headers: { 'content-type': 'application/json' }, payload })
@@ -53,7 +53,7 @@ t.test('POST /auth/login', async (t) => {
     t.match(larger.json(), { success: false, error: { code: 'BODY_TOO_LARGE' } })
   })
 
-  t.test('takes a password shorter than may be set', async (t) => {
+  t.test('accepts a password that is too short for a new one', async (t) => {
     const response = await app.inject(loginRequest({ password: 'x' }))
     t.equal(response.statusCode, 401)
     t.match(response.json(), { success: false, error: { code: 'INVALID_CREDENTIALS' } })
@@ -92,7 +92,7 @@ t.test('POST /auth/login', async (t) => {
     t.match(response.json(), { success: false, error: { code: 'UNSUPPORTED_MEDIA_TYPE' } })
   })
 
-  t.test('asks an address that failed ten times to wait, and no other', async (t) => {
+  t.test('refuses an address after ten failures, but no other address', async (t) => {
     const from = (remoteAddress: string, password: string) =>
       app.inject({ ...loginRequest({ password }), remoteAddress })
     for (let count = 0; count < 10; count += 1) t.equal((await from('192.0.2.1', 'wrong')).statusCode, 401)
@@ -107,7 +107,7 @@ t.test('POST /auth/login', async (t) => {
 t.test('GET /auth/me', async (t) => {
   const app = await startApp(t)
 
-  t.test('answers with the administrator who is logged in', async (t) => {
+  t.test('returns the administrator of the session', async (t) => {
     const response = await app.inject({ url: '/auth/me', headers: await logIn(app) })
     t.equal(response.statusCode, 200)
     t.same(response.json(), { success: true, data: ADMIN })
@@ -163,7 +163,7 @@ t.test('PUT /auth/password', async (t) => {
     })
   }
 
-  t.test('takes a new password of 8 and of 256 characters', async (t) => {
+  t.test('accepts a new password of 8 and of 256 characters', async (t) => {
     const headers = await logIn(app, 'ada', 'battery staple')
     t.equal((await change(headers, 'battery staple', 'x'.repeat(256))).statusCode, 200)
     t.equal((await change(headers, 'x'.repeat(256), '12345678')).statusCode, 200)
@@ -195,7 +195,7 @@ t.test('POST /auth/logout', async (t) => {
   const logOut = (headers: { cookie?: string }, payload?: object) =>
     app.inject({ method: 'POST', url: '/auth/logout', headers, ...(payload && { payload }) })
 
-  t.test('ends the session and clears the cookie; a copy of it is worth nothing', async (t) => {
+  t.test('ends the session and clears the cookie, so that a copy of the cookie is refused', async (t) => {
     const headers = await logIn(app)
     const response = await logOut(headers)
     t.equal(response.statusCode, 200)
@@ -209,7 +209,7 @@ t.test('POST /auth/logout', async (t) => {
     t.match(replayed.json(), AUTHENTICATION_REQUIRED)
   })
 
-  t.test('leaves other sessions of the administrator alone', async (t) => {
+  t.test('does not end other sessions of the administrator', async (t) => {
     const [here, elsewhere] = [await logIn(app), await logIn(app)]
     await logOut(here)
     const response = await app.inject({ url: '/auth/me', headers: elsewhere })
@@ -217,7 +217,7 @@ t.test('POST /auth/logout', async (t) => {
     t.same(response.json(), { success: true, data: ADMIN })
   })
 
-  t.test('takes an empty object for a body, and nothing else', async (t) => {
+  t.test('accepts an empty object as its body, and no other', async (t) => {
     const headers = await logIn(app)
     const refused = await logOut(headers, { everywhere: true })
     t.equal(refused.statusCode, 400)

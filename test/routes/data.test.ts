@@ -17,7 +17,7 @@ import {
   startApp
 } from '../helpers.ts'
 
-const theirs = createDatabase(
+const externalFile = createDatabase(
   t,
   `CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, d NUMERIC, t TEXT, b BOOLEAN, day DATE);
    INSERT INTO loose VALUES (1, 9223372036854775807, 1.5, 'x', 1, '2026-01-01'), (2, 'text', 'text', 'y', 0, 5);
@@ -27,10 +27,10 @@ const theirs = createDatabase(
 )
 
 let time = Date.parse('2026-03-01T12:00:00Z')
-const app = await startApp(t, { env: { DATABASE: theirs, MAX_PAGE_SIZE: '100' }, clock: () => time })
+const app = await startApp(t, { env: { DATABASE: externalFile, MAX_PAGE_SIZE: '100' }, clock: () => time })
 const admin = await asAdmin(app)
 const token = await asToken(app, admin)
-const only = (...actions: Permissions['actions']) => asToken(app, admin, { tables: ['*'], actions })
+const tokenWith = (...actions: Permissions['actions']) => asToken(app, admin, { tables: ['*'], actions })
 
 const catFields: NewField[] = [
   { name: 'name', jsonType: 'string' },
@@ -58,12 +58,12 @@ t.test('a token lists, reads, creates, updates and deletes records', async (t) =
   expectError(t, await token.delete('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
 })
 
-t.test('a token reads the schema that administrators see', async (t) => {
+t.test('a token with all fields visible reads the same schema as an administrator', async (t) => {
   expectData(t, await token.get('/data/Cats/schema'), cats)
   expectError(t, await token.get('/data/Cats/schema?full=true'), 400, 'VALIDATION_FAILED', '/full')
 })
 
-t.test('a table is found whatever the case of its name', async (t) => {
+t.test('a table is found by its name in any case', async (t) => {
   for (const name of ['cats', 'CATS', '%63ats']) t.equal((await token.get(`/data/${name}`)).statusCode, 200)
   const others = [
     'cat',
@@ -80,13 +80,13 @@ t.test('a table is found whatever the case of its name', async (t) => {
   expectError(t, await token.get('/data/cats%00'), 400, 'VALIDATION_FAILED', '/table')
 })
 
-t.test('reserved words in the place of a table reach none', async (t) => {
+t.test('a reserved word is not a table name', async (t) => {
   for (const path of ['_schema', '_schema/schema', '_me/schema', '_schema/records/1', '_me/records/1'])
     expectError(t, await token.get(`/data/${path}`), 404, 'TABLE_NOT_FOUND')
   expectError(t, await token.post('/data/_schema/records', {}), 404, 'TABLE_NOT_FOUND')
 })
 
-t.test('an unpublished table is exactly as if it did not exist', async (t) => {
+t.test('the responses for an unpublished table are the same as for a missing one', async (t) => {
   const { id } = await createTable(admin, { name: 'private', fields: catFields })
   t.equal((await token.get('/data/private')).statusCode, 200)
   await admin.put(`/admin/tables/${id}`, { isPublished: false, isEditable: false })
@@ -100,51 +100,51 @@ t.test('an unpublished table is exactly as if it did not exist', async (t) => {
     token.post(`/data/${name}/incr`, { pk: '1', field: 'lives' }),
     token.post(`/data/_schema/tables/${name}/fields`, { field: { name: 'x', jsonType: 'string' } })
   ]
-  const [there, nowhere] = await Promise.all([Promise.all(calls('private')), Promise.all(calls('missing'))])
-  for (const [index, answer] of there.entries()) {
-    expectError(t, answer, 404, 'TABLE_NOT_FOUND')
-    const shape = (text = '') => text.replace(/missing|private/, '').replace(/"requestId":"[^"]*"/, '')
-    t.equal(shape(answer.body), shape(nowhere[index]?.body))
+  const [unpublished, missing] = await Promise.all([Promise.all(calls('private')), Promise.all(calls('missing'))])
+  for (const [index, response] of unpublished.entries()) {
+    expectError(t, response, 404, 'TABLE_NOT_FOUND')
+    const withoutName = (text = '') => text.replace(/missing|private/, '').replace(/"requestId":"[^"]*"/, '')
+    t.equal(withoutName(response.body), withoutName(missing[index]?.body))
   }
   await admin.put(`/admin/tables/${id}`, { isPublished: true })
-  t.equal((await token.get('/data/private')).statusCode, 200, 'published again')
+  t.equal((await token.get('/data/private')).statusCode, 200, 'after it is published again')
 })
 
-t.test('a table that is not editable can be read by tokens, not changed', async (t) => {
+t.test('tokens can read a read-only table, but not change it', async (t) => {
   const { id } = await createTable(admin, { name: 'frozen', fields: catFields })
   await token.post('/data/frozen/records', { name: 'x', lives: 1 })
   await admin.put(`/admin/tables/${id}`, { isEditable: false })
-  for (const answer of [
+  for (const response of [
     await token.post('/data/frozen/records', { name: 'y' }),
     await token.put('/data/frozen/records/1', { name: 'y' }),
     await token.delete('/data/frozen/records/1'),
     await token.post('/data/frozen/incr', { pk: '1', field: 'lives' }),
     await token.post('/data/_schema/tables/frozen/fields', { field: { name: 'x', jsonType: 'string' } })
   ])
-    expectError(t, answer, 403, 'TABLE_READ_ONLY')
+    expectError(t, response, 403, 'TABLE_READ_ONLY')
   expectData(t, await token.get('/data/frozen/records/1'), { id: 1, name: 'x', lives: 1, weight: null })
   await admin.put(`/admin/tables/${id}`, { isEditable: true })
   expectDone(t, await token.put('/data/frozen/records/1', { name: 'y' }))
 })
 
-t.test('each action opens its own calls', async (t) => {
-  await createTable(admin, { name: 'acted', fields: catFields })
-  await token.post('/data/acted/records', { lives: 1 })
+t.test('each action allows its own requests', async (t) => {
+  await createTable(admin, { name: 'cats_by_action', fields: catFields })
+  await token.post('/data/cats_by_action/records', { lives: 1 })
   const calls = {
-    list: ['get', '/data/acted'],
-    read: ['get', '/data/acted/records/1'],
-    schema: ['get', '/data/acted/schema'],
-    create: ['post', '/data/acted/records', {}],
-    update: ['put', '/data/acted/records/1', { lives: 2 }],
-    incr: ['post', '/data/acted/incr', { pk: '1', field: 'lives' }],
-    remove: ['delete', '/data/acted/records/999'],
-    addField: ['post', '/data/_schema/tables/acted/fields', { field: { name: 'id', jsonType: 'string' } }],
-    createTable: ['post', '/data/_schema/tables', { name: 'acted', label: '', fields: catFields }]
+    list: ['get', '/data/cats_by_action'],
+    read: ['get', '/data/cats_by_action/records/1'],
+    schema: ['get', '/data/cats_by_action/schema'],
+    create: ['post', '/data/cats_by_action/records', {}],
+    update: ['put', '/data/cats_by_action/records/1', { lives: 2 }],
+    incr: ['post', '/data/cats_by_action/incr', { pk: '1', field: 'lives' }],
+    remove: ['delete', '/data/cats_by_action/records/999'],
+    addField: ['post', '/data/_schema/tables/cats_by_action/fields', { field: { name: 'id', jsonType: 'string' } }],
+    createTable: ['post', '/data/_schema/tables', { name: 'cats_by_action', label: '', fields: catFields }]
   } as const
   type Call = keyof typeof calls
-  /** What is not there, and what is there already. */
+  /** The requests that fail although they are allowed: the record is missing, or the name exists. */
   const statuses: Partial<Record<Call, number>> = { remove: 404, addField: 409, createTable: 409 }
-  const opened: Record<string, readonly Call[]> = {
+  const allowed: Record<string, readonly Call[]> = {
     read: ['list', 'read', 'schema'],
     write: ['create', 'update', 'incr', 'remove', 'addField', 'createTable'],
     create: ['create'],
@@ -153,42 +153,42 @@ t.test('each action opens its own calls', async (t) => {
     schema: ['addField', 'createTable'],
     '': []
   }
-  for (const [action, open] of Object.entries(opened)) {
+  for (const [action, allowedCalls] of Object.entries(allowed)) {
     t.test(`'${action}'`, async (t) => {
-      const limited = await only(...((action === '' ? [] : [action]) as Permissions['actions']))
+      const limited = await tokenWith(...((action === '' ? [] : [action]) as Permissions['actions']))
       for (const [call, [method, url, body]] of Object.entries(calls)) {
-        const answer = await limited[method](url, body)
-        if (open.includes(call as Call)) t.equal(answer.statusCode, statuses[call as Call] ?? 200, call)
-        else expectError(t, answer, 403, 'ACTION_NOT_ALLOWED')
+        const response = await limited[method](url, body)
+        if (allowedCalls.includes(call as Call)) t.equal(response.statusCode, statuses[call as Call] ?? 200, call)
+        else expectError(t, response, 403, 'ACTION_NOT_ALLOWED')
       }
     })
   }
 })
 
-t.test('a table outside the scope is refused alike, whether it exists or not', async (t) => {
+t.test('a table outside the scope is refused in the same way, whether it exists or not', async (t) => {
   const limited = await asToken(app, admin, { tables: ['cats', 'not_yet'], actions: ['read', 'write'] })
   t.equal((await limited.get('/data/CATS')).statusCode, 200)
   expectError(t, await limited.get('/data/not_yet'), 404, 'TABLE_NOT_FOUND')
-  for (const name of ['acted', 'nothing', 'private']) {
+  for (const name of ['cats_by_action', 'nothing', 'private']) {
     expectError(t, await limited.get(`/data/${name}`), 403, 'ACTION_NOT_ALLOWED')
     expectError(t, await limited.post(`/data/${name}/incr`, { pk: 1, field: 'lives' }), 403, 'ACTION_NOT_ALLOWED')
   }
   const table = { name: 'elsewhere', label: '', fields: catFields }
   expectError(t, await limited.post('/data/_schema/tables', table), 403, 'ACTION_NOT_ALLOWED')
   t.equal((await limited.post('/data/_schema/tables', { ...table, name: 'Not_Yet' })).statusCode, 200)
-  t.equal((await limited.get('/data/not_yet')).statusCode, 200, 'a name made later is in scope')
+  t.equal((await limited.get('/data/not_yet')).statusCode, 200, 'a table that is created later is in scope')
 })
 
-t.test('a hidden field is absent from everything that a token sees', async (t) => {
+t.test('a token does not see a hidden field', async (t) => {
   const { id } = await createTable(admin, {
-    name: 'veiled',
+    name: 'with_hidden',
     fields: [
       { name: 'shown', jsonType: 'string' },
       { name: 'secret', jsonType: 'string', isHidden: true, defaultValue: 'canary' },
       { name: 'count', jsonType: 'integer', isHidden: true }
     ]
   })
-  const url = '/data/veiled'
+  const url = '/data/with_hidden'
   await admin.post(`/admin/tables/${id}/data`, { shown: 'a', secret: 'canary', count: 1 })
 
   t.test('in records', async (t) => {
@@ -203,7 +203,7 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
       ['id', 'shown']
     )
     const changed = dataOf(
-      await token.post('/data/_schema/tables/veiled/fields', { field: { name: 'more', jsonType: 'string' } })
+      await token.post('/data/_schema/tables/with_hidden/fields', { field: { name: 'more', jsonType: 'string' } })
     )
     t.notMatch(JSON.stringify(changed), /secret|canary|count/)
   })
@@ -213,12 +213,12 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
     for (const order of ['secret', '-secret', 'count desc', 'id,count'])
       expectError(t, await token.get(`${url}?order=${order}`), 400, 'VALIDATION_FAILED', '/order')
   })
-  t.test('in writes, as if it did not exist', async (t) => {
+  t.test('in writes, where it is refused like a missing field', async (t) => {
     const unknown = await token.put(`${url}/records/1`, { nothing: 'x' })
     const hidden = await token.put(`${url}/records/1`, { secret: 'x' })
     expectError(t, hidden, 400, 'VALIDATION_FAILED', '/secret')
-    const shape = (text: string) => text.replaceAll(/nothing|secret/g, '').replace(/"requestId":"[^"]*"/, '')
-    t.equal(shape(hidden.body), shape(unknown.body))
+    const withoutName = (text: string) => text.replaceAll(/nothing|secret/g, '').replace(/"requestId":"[^"]*"/, '')
+    t.equal(withoutName(hidden.body), withoutName(unknown.body))
     expectError(t, await token.post(`${url}/records`, { count: 1 }), 400, 'VALIDATION_FAILED', '/count')
     expectError(t, await token.post(`${url}/incr`, { pk: '1', field: 'count' }), 400, 'VALIDATION_FAILED', '/field')
     expectData(t, await admin.get(`/admin/tables/${id}/data/1`), {
@@ -229,17 +229,17 @@ t.test('a hidden field is absent from everything that a token sees', async (t) =
       more: null
     })
   })
-  t.test('in what constraints say', async (t) => {
+  t.test('in the message of a constraint violation', async (t) => {
     const { id: demanding } = await importTable(admin, 'demanding')
     await admin.put(`/admin/tables/${demanding}`, { fields: [{ name: 'secret', isHidden: true }] })
-    const answer = await token.post('/data/demanding/records', { shown: 'x' })
-    expectError(t, answer, 400, 'CONSTRAINT_VIOLATION')
-    t.notMatch(answer.body, /secret/)
+    const response = await token.post('/data/demanding/records', { shown: 'x' })
+    expectError(t, response, 400, 'CONSTRAINT_VIOLATION')
+    t.notMatch(response.body, /secret/)
     t.equal((await admin.post(`/admin/tables/${demanding}/data`, { secret: 's' })).statusCode, 200)
   })
 })
 
-t.test('a read-only field is refused in a token’s writes', async (t) => {
+t.test('a token may not write a read-only field', async (t) => {
   const fields: NewField[] = [...catFields, { name: 'fixed', jsonType: 'integer', isReadonly: true, defaultValue: 5 }]
   await createTable(admin, { name: 'partly', fields })
   t.equal(dataOf(await token.post('/data/partly/records', {})).fixed, 5)
@@ -268,12 +268,12 @@ t.test('an increment', async (t) => {
     expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('lives'), 0)
   })
-  t.test('counts null as 0, and takes fractions on number fields', async (t) => {
+  t.test('counts null as 0, and accepts fractions for number fields', async (t) => {
     expectDone(t, await token.post(url, { pk: '1', field: 'weight', count: 0.25 }))
     t.equal(await stored('weight'), 0.25)
     expectError(t, await token.post(url, { pk: '1', field: 'lives', count: 0.5 }), 400, 'VALIDATION_FAILED', '/count')
   })
-  t.test('moves updated_at', async (t) => {
+  t.test('changes updated_at', async (t) => {
     const before = await stored('updated_at')
     expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('updated_at'), before + 1)
@@ -281,52 +281,52 @@ t.test('an increment', async (t) => {
     expectDone(t, await token.post(url, { pk: '1', field: 'lives' }))
     t.equal(await stored('updated_at'), time)
   })
-  t.test('takes exact counts beyond 2^53 as text', async (t) => {
+  t.test('accepts exact counts beyond 2^53 as text', async (t) => {
     await token.put('/data/counted/records/1', { lives: 0 })
     expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: '9007199254740993' }))
     t.equal(await stored('lives'), '9007199254740993')
     for (const count of ['5', 9007199254740992, '9223372036854775808', null, true, '1e20'])
       expectError(t, await token.post(url, { pk: '1', field: 'lives', count }), 400, 'VALIDATION_FAILED', '/count')
   })
-  t.test('past 64 bits is a conflict and the value stays', async (t) => {
+  t.test('refuses an overflow of 64 bits, and the value stays the same', async (t) => {
     await token.put('/data/counted/records/1', { lives: '9223372036854775807' })
     expectError(t, await token.post(url, { pk: '1', field: 'lives' }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('lives'), '9223372036854775807')
     expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
     t.equal(await stored('lives'), '9223372036854775806')
   })
-  t.test('reaches the smallest integer of 64 bits and no further', async (t) => {
+  t.test('can reach the smallest 64-bit integer, but not pass it', async (t) => {
     await token.put('/data/counted/records/1', { lives: '-9223372036854775807' })
     expectDone(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }))
     t.equal(await stored('lives'), '-9223372036854775808')
     expectError(t, await token.post(url, { pk: '1', field: 'lives', count: -1 }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('lives'), '-9223372036854775808')
   })
-  t.test('past what a double holds is a conflict too', async (t) => {
+  t.test('refuses an overflow of a double', async (t) => {
     await token.put('/data/counted/records/1', { weight: 1.7e308 })
     expectError(t, await token.post(url, { pk: '1', field: 'weight', count: 1.7e308 }), 409, 'INCREMENT_OVERFLOW')
     t.equal(await stored('weight'), 1.7e308)
   })
-  t.test('needs a numeric field that is no key', async (t) => {
+  t.test('needs a numeric field that is not a key', async (t) => {
     for (const field of ['name', 'id', 'flag', 'created_at', 'updated_at'])
       expectError(t, await token.post(url, { pk: '1', field }), 400, 'NOT_INCREMENTABLE')
     expectError(t, await token.post(url, { pk: '1', field: 'nothing' }), 400, 'VALIDATION_FAILED', '/field')
     expectError(t, await token.post(url, { pk: '1', field: 'LIVES' }), 400, 'VALIDATION_FAILED', '/field')
   })
-  t.test('needs a record', async (t) => {
+  t.test('needs an existing record', async (t) => {
     for (const pk of ['2', '01', 1.5, '', 'x'])
       expectError(t, await token.post(url, { pk, field: 'lives' }), 404, 'RECORD_NOT_FOUND')
     expectError(t, await token.post(url, { pk: 2 ** 60, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
     expectError(t, await token.post(url, { pk: 'x'.repeat(8193), field: 'lives' }), 414, 'PATH_TOO_LONG')
   })
-  t.test('needs pk and field, and takes nothing else', async (t) => {
+  t.test('needs pk and field, and refuses unknown properties', async (t) => {
     expectError(t, await token.post(url, { field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
     expectError(t, await token.post(url, { pk: '1' }), 400, 'VALIDATION_FAILED', '/field')
     expectError(t, await token.post(url, { pk: null, field: 'lives' }), 400, 'VALIDATION_FAILED', '/pk')
     expectError(t, await token.post(url, { pk: '1', field: 'lives', by: 5 }), 400, 'VALIDATION_FAILED', '/by')
     expectError(t, await token.post(url), 400, 'VALIDATION_FAILED')
   })
-  t.test('loses no step when many arrive at once', async (t) => {
+  t.test('is not lost among many concurrent ones', async (t) => {
     await token.put('/data/counted/records/1', { lives: 0 })
     await Promise.all(Array.from({ length: 100 }, () => token.post(url, { pk: '1', field: 'lives' })))
     t.equal(await stored('lives'), 100)
@@ -339,16 +339,16 @@ t.test('an increment in an imported table', async (t) => {
   const incr = (body: object) => token.post('/data/loose/incr', body)
   const read = async (id: number) => dataOf(await token.get(`/data/loose/records/${id}`))
   t.test('never overflows into a real', async (t) => {
-    const answer = await incr({ pk: '1', field: 'n', count: 1 })
-    expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
-    t.match(answer.json().error.message, /^The sum does not fit the field 'n'/)
+    const response = await incr({ pk: '1', field: 'n', count: 1 })
+    expectError(t, response, 409, 'INCREMENT_OVERFLOW')
+    t.match(response.json().error.message, /^The sum does not fit the field 'n'/)
     t.equal((await read(1)).n, '9223372036854775807')
   })
   t.test('never turns text into a number', async (t) => {
     for (const field of ['n', 'd']) {
-      const answer = await incr({ pk: '2', field })
-      expectError(t, answer, 409, 'INCREMENT_OVERFLOW')
-      t.match(answer.json().error.message, new RegExp(`^The field '${field}' of this record holds no number`))
+      const response = await incr({ pk: '2', field })
+      expectError(t, response, 409, 'INCREMENT_OVERFLOW')
+      t.match(response.json().error.message, new RegExp(`^The field '${field}' of this record holds no number`))
     }
     t.match(await read(2), { n: 'text', d: 'text' })
   })
@@ -359,14 +359,14 @@ t.test('an increment in an imported table', async (t) => {
   t.test('refuses text, booleans and dates', async (t) => {
     for (const field of ['t', 'b', 'day']) expectError(t, await incr({ pk: '1', field }), 400, 'NOT_INCREMENTABLE')
   })
-  t.test('finds a composite key by the text of the path', async (t) => {
+  t.test('finds a composite key in the format of the path', async (t) => {
     expectDone(t, await token.post('/data/pairs/incr', { pk: '1,x%2Cy', field: 'n', count: 2 }))
     expectData(t, await token.get('/data/pairs/records/1,x%252Cy'), { a: 1, b: 'x,y', n: 3 })
     expectError(t, await token.post('/data/pairs/incr', { pk: '1,x,y', field: 'n' }), 404, 'RECORD_NOT_FOUND')
   })
 })
 
-t.test('a token creates a table as an administrator does', async (t) => {
+t.test('a token creates a table in the same way as an administrator', async (t) => {
   const body = {
     name: 'by_token',
     label: 'By token',
@@ -374,9 +374,9 @@ t.test('a token creates a table as an administrator does', async (t) => {
     note: 'n',
     autoTimestamps: true
   }
-  const answer = await token.post('/data/_schema/tables', body)
-  const table = dataOf(answer) as Table
-  expectData(t, answer, {
+  const response = await token.post('/data/_schema/tables', body)
+  const table = dataOf(response) as Table
+  expectData(t, response, {
     id: table.id,
     name: 'by_token',
     label: 'By token',
@@ -396,7 +396,7 @@ t.test('a token creates a table as an administrator does', async (t) => {
   expectData(t, await admin.get(`/admin/tables/${table.id}`), table)
   expectData(t, await token.post('/data/by_token/records', { a: 'x' }), { id: 1, a: 'x', ...stamps() })
 
-  t.test('and is refused', async (t) => {
+  t.test('an invalid table is refused', async (t) => {
     expectError(t, await token.post('/data/_schema/tables', body), 409, 'TABLE_EXISTS')
     expectError(
       t,
@@ -427,14 +427,14 @@ t.test('a token adds a field', async (t) => {
   const add = (field: object) => token.post(url, { field })
   await token.post('/data/growing/records', { name: 'old' })
 
-  t.test('that the table then has, updatedAt having moved', async (t) => {
-    const answer = await add({ name: 'colour', jsonType: 'string' })
-    expectData(t, answer, {
+  t.test('and the table has the field and a new updatedAt', async (t) => {
+    const response = await add({ name: 'colour', jsonType: 'string' })
+    expectData(t, response, {
       ...before,
       fields: [...before.fields, plainField('colour', 'string', 'TEXT')],
       updatedAt: before.updatedAt + 1
     })
-    expectData(t, await token.get('/data/growing/schema'), dataOf(answer))
+    expectData(t, await token.get('/data/growing/schema'), dataOf(response))
     expectData(t, await token.get('/data/growing/records/1'), {
       id: 1,
       name: 'old',
@@ -443,7 +443,7 @@ t.test('a token adds a field', async (t) => {
       colour: null
     })
   })
-  t.test('with a default for the rows that exist', async (t) => {
+  t.test('and existing rows get its default', async (t) => {
     const field = { name: 'ok', jsonType: 'boolean', nullable: false, defaultValue: true, label: 'OK' }
     const { fields } = dataOf(await add(field)) as Table
     t.strictSame(fields.at(-1), { ...plainField('ok', 'boolean', 'INTEGER'), ...field })
@@ -463,7 +463,7 @@ t.test('a token adds a field', async (t) => {
       '/field/defaultValue'
     )
   })
-  t.test('once', async (t) => {
+  t.test('only if the name is new', async (t) => {
     for (const name of ['colour', 'COLOUR', 'id', 'Name'])
       expectError(t, await add({ name, jsonType: 'string' }), 409, 'FIELD_EXISTS')
     const both = await Promise.all([
@@ -472,7 +472,7 @@ t.test('a token adds a field', async (t) => {
     ])
     t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409])
   })
-  t.test('of a form that is documented', async (t) => {
+  t.test('only if the field is valid', async (t) => {
     const cases: readonly (readonly [field: object, path: string])[] = [
       [{ name: 'x' }, '/field/jsonType'],
       [{ jsonType: 'string' }, '/field/name'],
@@ -503,8 +503,8 @@ t.test('a token adds a field', async (t) => {
   })
 })
 
-t.test('a token asks what it is', async (t) => {
-  const permissions: Permissions = { tables: ['cats', 'FROZEN', 'private', 'someday'], actions: ['read', 'create'] }
+t.test('a token reads its own name, permissions, expiry and tables', async (t) => {
+  const permissions: Permissions = { tables: ['cats', 'FROZEN', 'private', 'future'], actions: ['read', 'create'] }
   const issued = dataOf(await admin.post('/admin/tokens', { name: 'reader', permissions, expiresAt: time + 5000 }))
   const own = client(app, bearer(issued.token))
   await admin.put(`/admin/tables/${dataOf(await token.get('/data/private/schema')).id}`, { isPublished: false })
@@ -515,26 +515,26 @@ t.test('a token asks what it is', async (t) => {
     tables: ['Cats', 'frozen']
   })
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
-  t.strictSame(dataOf(await powerless.get('/data/_me')).tables, [], 'no action on any table')
+  t.strictSame(dataOf(await powerless.get('/data/_me')).tables, [], 'a token without an action has no tables')
   expectError(t, await own.get('/data/_me?x=1'), 400, 'VALIDATION_FAILED', '/x')
   time += 5000
   expectError(t, await own.get('/data/_me'), 401, 'INVALID_TOKEN')
   t.equal(dataOf(await token.get('/data/_me')).expires_at, null)
 })
 
-t.test('a cookie never opens the data interface', async (t) => {
+t.test('a session cookie is not accepted under /data', async (t) => {
   for (const url of ['/data/Cats', '/data/Cats/schema', '/data/Cats/records/1', '/data/_me']) {
-    const answer = await admin.get(url)
-    expectError(t, answer, 401, 'INVALID_TOKEN')
-    t.equal(answer.headers['www-authenticate'], 'Bearer')
+    const response = await admin.get(url)
+    expectError(t, response, 401, 'INVALID_TOKEN')
+    t.equal(response.headers['www-authenticate'], 'Bearer')
   }
 })
 
-t.test('HEAD obeys the rule of GET', async (t) => {
+t.test('HEAD requires the same right as GET', async (t) => {
   const head = (headers: Record<string, string>) => app.inject({ method: 'HEAD', url: '/data/Cats', headers })
   const allowed = await head(token.headers)
   t.equal(allowed.statusCode, 200)
   t.equal(allowed.body, '')
-  t.equal((await head((await only('write')).headers)).statusCode, 403)
+  t.equal((await head((await tokenWith('write')).headers)).statusCode, 403)
   t.equal((await head({})).statusCode, 401)
 })

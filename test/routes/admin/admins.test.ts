@@ -14,7 +14,7 @@ t.test('/admin/admins', async (t) => {
   const request = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) =>
     app.inject({ method, url: `/admin/admins${path}`, headers, ...(payload && { payload }) })
   const create = (changes: object) =>
-    request('POST', '', { name: 'somebody', nickname: 'Some', password: PASSWORD, ...changes })
+    request('POST', '', { name: 'charles', nickname: 'Charles', password: PASSWORD, ...changes })
 
   t.test('GET lists the administrators, with exactly the documented fields', async (t) => {
     const response = await request('GET', '')
@@ -48,13 +48,13 @@ t.test('/admin/admins', async (t) => {
     t.match(login.json(), { success: true, data: { admin: { id: 3 }, mustChangePassword: true } })
   })
 
-  t.test('POST refuses a name that is taken, in whatever case', async (t) => {
+  t.test('POST refuses an existing name, in any case', async (t) => {
     const response = await create({ name: 'ADA' })
     t.equal(response.statusCode, 409)
     t.match(response.json(), { success: false, error: { code: 'ADMIN_EXISTS' } })
   })
 
-  t.test('POST takes the longest name, nickname and password', async (t) => {
+  t.test('POST accepts a name, nickname and password of maximum length', async (t) => {
     const response = await create({ name: 'x'.repeat(100), nickname: 'y'.repeat(200), password: 'z'.repeat(256) })
     t.equal(response.statusCode, 200)
     t.match(response.json(), { success: true, data: { name: 'x'.repeat(100) } })
@@ -64,7 +64,7 @@ t.test('/admin/admins', async (t) => {
     'an empty name': { name: '' },
     'a name of 101 characters': { name: 'x'.repeat(101) },
     'a name with a line break': { name: 'a\nb' },
-    'a name that turns the text around': { name: 'a\u202eb' },
+    'a name with a right-to-left override': { name: 'a\u202eb' },
     'a nickname of 201 characters': { nickname: 'x'.repeat(201) },
     'a nickname of null': { nickname: null },
     'a password of 7 characters': { password: '1234567' },
@@ -103,7 +103,7 @@ t.test('/admin/admins', async (t) => {
     t.match(login.json(), { success: true, data: { mustChangePassword: true } })
   })
 
-  t.test('PUT refuses one’s own password, and points to where it is changed', async (t) => {
+  t.test('PUT refuses one’s own password, with a hint to PUT /auth/password', async (t) => {
     const response = await request('PUT', '/1', { password: 'battery staple' })
     t.equal(response.statusCode, 403)
     t.match(response.json(), { success: false, error: { code: 'OWN_PASSWORD', hint: /PUT \/auth\/password/ } })
@@ -116,7 +116,7 @@ t.test('/admin/admins', async (t) => {
     t.same(response.json(), SUCCESS)
   })
 
-  t.test('PUT refuses nothing to change, and what cannot be changed', async (t) => {
+  t.test('PUT refuses an empty change, a name and invalid values', async (t) => {
     for (const payload of [{}, { name: 'other' }, { nickname: null }, { password: '1234567' }]) {
       const response = await request('PUT', '/2', payload)
       t.equal(response.statusCode, 400)
@@ -124,14 +124,14 @@ t.test('/admin/admins', async (t) => {
     }
   })
 
-  t.test('PUT and DELETE know no administrator who does not exist', async (t) => {
+  t.test('PUT and DELETE respond 404 to an unknown id', async (t) => {
     for (const response of [await request('PUT', '/999', { nickname: 'x' }), await request('DELETE', '/999')]) {
       t.equal(response.statusCode, 404)
       t.match(response.json(), { success: false, error: { code: 'ADMIN_NOT_FOUND' } })
     }
   })
 
-  t.test('PUT and DELETE take no other spelling of an id', async (t) => {
+  t.test('PUT and DELETE refuse an id that is not a positive decimal integer', async (t) => {
     for (const id of ['02', '0', '-1', '2.0', '1e1', 'ada', '9999999999']) {
       for (const response of [await request('PUT', `/${id}`, { nickname: 'x' }), await request('DELETE', `/${id}`)]) {
         t.equal(response.statusCode, 400)
@@ -161,20 +161,20 @@ t.test('/admin/admins', async (t) => {
   })
 })
 
-t.test('a request whose administrator is deleted while its password waits to be hashed', async (t) => {
+t.test('a request is refused if its administrator is deleted while its password is queued for hashing', async (t) => {
   const queue = new EventEmitter()
-  const verifyInTurn: VerifyPassword = async (stored, password) => {
+  const verifyWhenReleased: VerifyPassword = async (stored, password) => {
     if (password === 'held') {
       queue.emit('held')
       await once(queue, 'released')
     }
     return verifyPassword(stored, password)
   }
-  const app = await startApp(t, { verifyPassword: verifyInTurn })
+  const app = await startApp(t, { verifyPassword: verifyWhenReleased })
   const root = await logIn(app)
-  await createAdmin(app, root, 'stays')
-  const { id } = await createAdmin(app, root, 'leaves')
-  const [stays, leaves] = [await logIn(app, 'stays'), await logIn(app, 'leaves')]
+  await createAdmin(app, root, 'kept')
+  const { id } = await createAdmin(app, root, 'removed')
+  const [kept, removed] = [await logIn(app, 'kept'), await logIn(app, 'removed')]
   const listed = async () => (await app.inject({ url: '/admin/admins', headers: root })).json().data
   const before = await listed()
 
@@ -183,22 +183,22 @@ t.test('a request whose administrator is deleted while its password waits to be 
   await isHeld
   const send = (headers: { cookie: string }, method: 'POST' | 'PUT', path: string, payload: object) =>
     app.inject({ method, url: `/admin/admins${path}`, headers, payload })
-  const waiting = [
-    send(leaves, 'POST', '', { name: 'back door', nickname: '', password: PASSWORD }),
-    send(leaves, 'PUT', '/1', { password: 'taken over' }),
-    send(stays, 'POST', '', { name: 'newcomer', nickname: '', password: PASSWORD })
+  const queued = [
+    send(removed, 'POST', '', { name: 'back door', nickname: '', password: PASSWORD }),
+    send(removed, 'PUT', '/1', { password: 'taken over' }),
+    send(kept, 'POST', '', { name: 'newcomer', nickname: '', password: PASSWORD })
   ]
   const deleted = await app.inject({ method: 'DELETE', url: `/admin/admins/${id}`, headers: root })
   t.equal(deleted.statusCode, 200)
   queue.emit('released')
   await held
-  const [created, reset, twin] = await Promise.all(waiting)
+  const [created, reset, allowed] = await Promise.all(queued)
   for (const response of [created, reset]) {
     t.equal(response?.statusCode, 401)
     t.match(response?.json(), { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } })
   }
-  t.equal(twin?.statusCode, 200, 'one whose session is alive is carried out')
+  t.equal(allowed?.statusCode, 200, 'a request of another administrator succeeds')
   const remaining = before.filter((admin: { id: number }) => admin.id !== id)
-  t.strictSame(await listed(), [...remaining, twin?.json().data])
-  t.equal((await app.inject(loginRequest())).statusCode, 200, 'the password is what it was')
+  t.strictSame(await listed(), [...remaining, allowed?.json().data])
+  t.equal((await app.inject(loginRequest())).statusCode, 200, 'the password has not changed')
 })

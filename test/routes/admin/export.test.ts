@@ -24,7 +24,7 @@ interface Uneven {
   readonly s: string
 }
 
-const theirs = createDatabase(
+const externalFile = createDatabase(
   t,
   `CREATE TABLE "odd*; (name')/ü" (id INTEGER PRIMARY KEY, "=danger" TEXT, "a,b" TEXT);
    CREATE TABLE mixed (k TEXT PRIMARY KEY, n INTEGER, r REAL, b BLOB, f BOOLEAN) WITHOUT ROWID;
@@ -37,7 +37,7 @@ const theirs = createDatabase(
    INSERT INTO nullable_key VALUES (NULL, 1), (NULL, 2), ('x', 3);`
 )
 const time = Date.parse('2026-03-01T12:34:56.789Z')
-const app = await startApp(t, { env: { DATABASE: theirs, MAX_PAGE_SIZE: '100' }, clock: () => time })
+const app = await startApp(t, { env: { DATABASE: externalFile, MAX_PAGE_SIZE: '100' }, clock: () => time })
 const admin = await asAdmin(app)
 
 const exported = (id: number, query = '') => admin.get(`/admin/tables/${id}/export${query}`)
@@ -53,17 +53,17 @@ const fields: NewField[] = [
 const people = await createTable(admin, { name: 'people', fields })
 const create = (body: object) => admin.post(`/admin/tables/${people.id}/data`, body)
 
-t.test('an empty table is a header line', async (t) => {
-  const answer = await exported(people.id)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.body, '"id","s","i","n","b","o"\r\n')
-  t.match(answer.headers, {
+t.test('an export of an empty table has one header line', async (t) => {
+  const response = await exported(people.id)
+  t.equal(response.statusCode, 200)
+  t.equal(response.body, '"id","s","i","n","b","o"\r\n')
+  t.match(response.headers, {
     'content-type': /^text\/csv; charset=utf-8/,
     'content-disposition': /^attachment; filename="people-20260301T123456Z\.csv"/
   })
 })
 
-t.test('a record is a line: text quoted, numbers bare, null an empty cell', async (t) => {
+t.test('a record is one line: text is quoted, numbers are not, null is an empty cell', async (t) => {
   await create({ s: 'plain', i: -5, n: 0.1, b: true, o: { a: [1] } })
   await create({ s: '', i: '9007199254740993', n: 1e21, b: false })
   await create({ s: 'a "quote", a\r\nline, ü 😀' })
@@ -80,7 +80,7 @@ t.test('a record is a line: text quoted, numbers bare, null an empty cell', asyn
   t.equal(Number(rows[2]?.[3]), 1e21)
 })
 
-t.test('text that a spreadsheet would run is disarmed, numbers never', async (t) => {
+t.test('text that a spreadsheet would run as a formula is escaped, numbers are not', async (t) => {
   const { id } = await createTable(admin, { name: 'formulas', fields: fields.slice(0, 2) })
   const dangerous = [
     '=1+1',
@@ -111,7 +111,7 @@ t.test('text that a spreadsheet would run is disarmed, numbers never', async (t)
   t.match((await lines(id))[1], /,-1$/)
 })
 
-t.test('a BLOB is its base64, guarded where that begins with a plus', async (t) => {
+t.test('a BLOB is exported as base64, escaped where that begins with a plus', async (t) => {
   const { id } = dataOf(await admin.post('/admin/tables/import', { name: 'bytes' }))
   const first = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte, 1, 2]))
   const texts = [...first, Buffer.from([]), Buffer.from([0xf8])].map((bytes) => bytes.toString('base64'))
@@ -127,7 +127,7 @@ t.test('a BLOB is its base64, guarded where that begins with a plus', async (t) 
   t.equal(texts.filter((text) => text.startsWith('+')).length, 5)
 })
 
-t.test('a byte order mark comes first when it is asked for', async (t) => {
+t.test('an export starts with a byte order mark if `bom` is true', async (t) => {
   const bytes = (await exported(people.id, '?bom=true')).rawPayload
   t.strictSame([...bytes.subarray(0, 4)], [0xef, 0xbb, 0xbf, 0x22])
   t.equal((await exported(people.id, '?bom=false')).rawPayload[0], 0x22)
@@ -144,7 +144,7 @@ t.test('an export', async (t) => {
     dataOf(await admin.get(`${url}?${query}`)).rows.map((row: { id: number }) => row.id)
   const everyId = Array.from({ length: 250 }, (_, index) => index + 1)
 
-  t.test('has all rows unless pages are asked for', async (t) => {
+  t.test('has all rows if neither page nor size is given', async (t) => {
     t.strictSame(await ids(), everyId)
     t.strictSame(await ids('?order=-id'), everyId.toReversed())
     t.strictSame(await ids('?page=2'), await listed('page=2'))
@@ -152,7 +152,7 @@ t.test('an export', async (t) => {
     t.strictSame(
       await ids('?page=3&size=500&order=-i'),
       await listed('page=3&size=500&order=-i'),
-      'clamped like a list'
+      'the size has the limit of a list'
     )
     t.strictSame(await ids('?page=99'), [])
   })
@@ -177,7 +177,7 @@ t.test('an export', async (t) => {
     expectError(t, await exported(999), 404, 'TABLE_NOT_FOUND')
     expectError(t, await app.inject(`/admin/tables/${id}/export`), 401, 'AUTHENTICATION_REQUIRED')
   })
-  t.test('walks along keys at the ends of 64 bits', async (t) => {
+  t.test('includes the smallest and the largest 64-bit key', async (t) => {
     await admin.post(url, { id: '9223372036854775807' })
     await admin.post(url, { id: '-9223372036854775808' })
     t.equal((await ids()).length, 252)
@@ -185,7 +185,7 @@ t.test('an export', async (t) => {
   })
 })
 
-t.test('an imported table is exported as it is stored', async (t) => {
+t.test('an imported table is exported with its stored values', async (t) => {
   const { id } = await importTable(admin, 'mixed')
   t.strictSame(await lines(id), [
     '"k","n","r","b","f"',
@@ -202,28 +202,28 @@ t.test('rows whose declared key is null are exported too', async (t) => {
   t.strictSame((await lines(id)).sort(), ['', '"k","v"', '"x",3', ',1', ',2'].sort())
 })
 
-t.test('odd names of tables and columns leave whole', async (t) => {
+t.test('names with special characters are exported unchanged', async (t) => {
   const { id } = await importTable(admin, "odd*; (name')/ü")
-  const answer = await exported(id)
-  t.equal(answer.body, `"id","'=danger","a,b"\r\n`)
+  const response = await exported(id)
+  t.equal(response.body, `"id","'=danger","a,b"\r\n`)
   t.equal((await exported(id, '?escape=false')).body, '"id","=danger","a,b"\r\n')
   t.equal(
-    answer.headers['content-disposition'],
+    response.headers['content-disposition'],
     `attachment; filename="odd*; (name')__-20260301T123456Z.csv"; filename*=UTF-8''odd%2A%3B%20%28name%27%29%2F%C3%BC-20260301T123456Z.csv`
   )
 })
 
-/** More than the buffers between a service and a client that does not read hold. */
-const createWide = (t: Test) =>
+/** Creates a table that is larger than all buffers between the service and a client that does not read. */
+const createLargeTable = (t: Test) =>
   createDatabase(
     t,
-    `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
+    `CREATE TABLE large (id INTEGER PRIMARY KEY, s TEXT);
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-       INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
+       INSERT INTO large SELECT i, printf('%01000d', i) FROM n;
      CREATE TABLE small (id INTEGER PRIMARY KEY, s TEXT);`
   )
 
-t.test('an export to a client that reads slowly is whole, whatever the sizes of its steps', async (t) => {
+t.test('an export to a slow client is complete, whatever the sizes of its rows', async (t) => {
   const file = createDatabase(
     t,
     `CREATE TABLE uneven (id INTEGER PRIMARY KEY, s TEXT);
@@ -236,12 +236,12 @@ t.test('an export to a client that reads slowly is whole, whatever the sizes of 
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
   const download = async (query: string) => {
-    const [answer] = await once(
+    const [response] = await once(
       get(`${address}/admin/tables/${id}/export${query}`, { headers: admin.headers }),
       'response'
     )
     const sum = createHash('sha256')
-    for await (const chunk of answer as IncomingMessage) {
+    for await (const chunk of response as IncomingMessage) {
       sum.update(chunk)
       await wait(1)
     }
@@ -259,91 +259,95 @@ t.test('an export to a client that reads slowly is whole, whatever the sizes of 
   t.equal(await download('?order=s'), expected('s, id'))
 })
 
-t.test('an export that nobody reads', async (t) => {
-  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
+t.test('an export to a client that does not read', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createLargeTable(t) } })
   const admin = await asAdmin(app)
-  const [{ id }, small] = [await importTable(admin, 'wide'), await importTable(admin, 'small')]
+  const [{ id }, small] = [await importTable(admin, 'large'), await importTable(admin, 'small')]
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const sorted = () => admin.get(`/admin/tables/${small.id}/export?order=s`)
 
-  /** An export that holds a reader, answered to a client that has read nothing but its head. */
-  const stall = async () => {
+  /** Starts an export that holds a reader thread, for a client that reads only the head of the response. */
+  const startStalled = async () => {
     const served = once(app.server, 'request')
     const request = get(`${address}/admin/tables/${id}/export?order=s`, { headers: admin.headers })
-    const [[, response], [answer]] = await Promise.all([served, once(request, 'response')])
-    return { response: response as ServerResponse, answer: answer as IncomingMessage }
+    const [[, response], [received]] = await Promise.all([served, once(request, 'response')])
+    return { response: response as ServerResponse, received: received as IncomingMessage }
   }
-  const released = async (): Promise<TestResponse> => {
-    const answer = await sorted()
-    if (answer.statusCode !== 503) return answer
+  const untilReaderReleased = async (): Promise<TestResponse> => {
+    const response = await sorted()
+    if (response.statusCode !== 503) return response
     await setImmediate()
-    return released()
+    return untilReaderReleased()
   }
 
-  await t.test('HEAD gives the head of an export, and keeps no reader', async (t) => {
+  await t.test('HEAD responds with the headers of an export, and holds no reader thread', async (t) => {
     for (const attempt of [1, 2, 3, 4]) {
       const { statusCode, headers, body } = await app.inject({
         method: 'HEAD',
         url: `/admin/tables/${id}/export?order=s`,
         headers: admin.headers
       })
-      t.equal(statusCode, 200, `the reader of ${attempt} is free again`)
-      t.match(headers['content-disposition'], /wide-.*csv/)
+      t.equal(statusCode, 200, `the reader thread is free in attempt ${attempt}`)
+      t.match(headers['content-disposition'], /large-.*csv/)
       t.equal(body, '')
     }
   })
 
-  const [first, second] = [await stall(), await stall()]
-  t.test('a client that stops reading holds one of two readers', async (t) => {
-    const answer = await sorted()
-    expectError(t, answer, 503, 'OVERLOADED')
-    t.match(answer.headers['retry-after'], /^\d+$/)
-    t.equal((await admin.get(`/admin/tables/${small.id}/export`)).statusCode, 200, 'an unsorted export needs none')
+  const [first, second] = [await startStalled(), await startStalled()]
+  t.test('holds one of two reader threads', async (t) => {
+    const response = await sorted()
+    expectError(t, response, 503, 'OVERLOADED')
+    t.match(response.headers['retry-after'], /^\d+$/)
+    t.equal(
+      (await admin.get(`/admin/tables/${small.id}/export`)).statusCode,
+      200,
+      'an unsorted export needs no reader thread'
+    )
   })
-  t.test('it loses its export after a while, and gives the reader back', async (t) => {
+  t.test('releases the reader thread when the connection times out', async (t) => {
     const closed = once(first.response, 'close')
     first.response.socket?.emit('timeout')
     await closed
-    t.notOk(first.response.writableFinished, 'cut short')
-    t.equal((await released()).statusCode, 200)
+    t.notOk(first.response.writableFinished, 'the response is incomplete')
+    t.equal((await untilReaderReleased()).statusCode, 200)
   })
-  t.test('it gives the reader back when it goes', async (t) => {
-    const third = await stall()
+  t.test('releases the reader thread when the client disconnects', async (t) => {
+    const third = await startStalled()
     expectError(t, await sorted(), 503, 'OVERLOADED')
-    for (const { answer } of [second, third]) answer.destroy()
-    t.equal((await released()).statusCode, 200)
+    for (const { received } of [second, third]) received.destroy()
+    t.equal((await untilReaderReleased()).statusCode, 200)
   })
 })
 
-t.test('an export goes on as long as the session of its administrator', async (t) => {
-  const app = await startApp(t, { env: { DATABASE: createWide(t) } })
+t.test('an export ends with the session of its administrator', async (t) => {
+  const app = await startApp(t, { env: { DATABASE: createLargeTable(t) } })
   const admin = await asAdmin(app)
-  const { id } = await importTable(admin, 'wide')
+  const { id } = await importTable(admin, 'large')
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
-  /** The last bytes of an export that is read on once something else has been done; `whole` says whether it ended well. */
-  const exportAround = async (name: string, query: string, meanwhile: () => Promise<unknown>) => {
+  /** Starts an export, calls `act`, and reads the rest. Returns the last chunk, and whether the export is complete. */
+  const exportAround = async (name: string, query: string, act: () => Promise<unknown>) => {
     const headers = await logIn(app, name)
     const request = get(`${address}/admin/tables/${id}/export${query}`, { headers })
-    const [answer] = (await once(request, 'response')) as [IncomingMessage]
-    t.equal(answer.statusCode, 200)
-    await meanwhile()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    t.equal(response.statusCode, 200)
+    await act()
     let last = ''
     try {
-      for await (const chunk of answer) last = String(chunk)
+      for await (const chunk of response) last = String(chunk)
     } catch {
-      return { last, whole: false }
+      return { last, isComplete: false }
     }
-    return { last, whole: true }
+    return { last, isComplete: true }
   }
 
   for (const query of ['', '?order=-s']) {
-    const name = `leaves${query}`
-    const made = dataOf(await admin.post('/admin/admins', { name, nickname: '', password: PASSWORD }))
-    const cut = await exportAround(name, query, () => admin.delete(`/admin/admins/${made.id}`))
-    t.equal(cut.whole, false, `cut short: ${query}`)
-    const twin = await exportAround('admin', query, () => admin.get('/admin/admins'))
-    t.ok(twin.whole, `whole while the session lasts: ${query}`)
-    t.match(twin.last, query === '?order=-s' ? /0001"\r\n$/ : /20000"\r\n$/)
+    const name = `removed${query}`
+    const created = dataOf(await admin.post('/admin/admins', { name, nickname: '', password: PASSWORD }))
+    const cut = await exportAround(name, query, () => admin.delete(`/admin/admins/${created.id}`))
+    t.equal(cut.isComplete, false, `incomplete: ${query}`)
+    const uncut = await exportAround('admin', query, () => admin.get('/admin/admins'))
+    t.ok(uncut.isComplete, `complete while the session lasts: ${query}`)
+    t.match(uncut.last, query === '?order=-s' ? /0001"\r\n$/ : /20000"\r\n$/)
   }
 })

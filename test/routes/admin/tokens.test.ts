@@ -14,17 +14,17 @@ const issue = async (name = 'Till') => (await send('POST', '', { name, permissio
 
 const listed = async (id: number) => (await send('GET', '')).json().data.find((one: { id: number }) => one.id === id)
 
-t.test('POST answers with the secret, once', async (t) => {
-  const res = await send('POST', '', { name: 'Till', permissions })
-  t.equal(res.statusCode, 200)
-  const { success, data } = res.json()
+t.test('POST returns the secret, and no later response does', async (t) => {
+  const response = await send('POST', '', { name: 'Till', permissions })
+  t.equal(response.statusCode, 200)
+  const { success, data } = response.json()
   t.equal(success, true)
   t.same(Object.keys(data), ['id', 'name', 'token', 'tokenPrefix', 'permissions'])
   t.match(data, { name: 'Till', token: /^rh_[0-9a-f]{64}$/, tokenPrefix: /^rh_[0-9a-f]{8}\*+$/, permissions })
   t.notOk((await send('GET', '')).body.includes(data.token))
 })
 
-t.test('GET lists every token in the shape of the specification', async (t) => {
+t.test('GET lists every token with the documented fields', async (t) => {
   const { id, tokenPrefix } = await issue('Listed')
   const token = await listed(id)
   t.same(Object.keys(token), [
@@ -44,19 +44,19 @@ t.test('GET lists every token in the shape of the specification', async (t) => {
   t.equal(token.updated_at, token.created_at)
 })
 
-t.test('an issued token may expire', async (t) => {
+t.test('POST accepts an expiry', async (t) => {
   const expiresAt = Date.now() + 60_000
-  const res = await send('POST', '', { name: 'Brief', permissions, expiresAt })
-  t.equal(res.statusCode, 200)
-  t.equal((await listed(res.json().data.id)).expires_at, expiresAt)
+  const response = await send('POST', '', { name: 'Brief', permissions, expiresAt })
+  t.equal(response.statusCode, 200)
+  t.equal((await listed(response.json().data.id)).expires_at, expiresAt)
 })
 
-t.test('PUT changes what is sent and confirms it', async (t) => {
+t.test('PUT changes the properties in its body', async (t) => {
   const { id } = await issue()
   const changes = { name: 'New', permissions: { tables: ['*'], actions: ['write'] }, isActive: false, expiresAt: 1 }
-  const res = await send('PUT', `/${id}`, changes)
-  t.equal(res.statusCode, 200)
-  t.same(res.json(), { success: true, data: { success: true } })
+  const response = await send('PUT', `/${id}`, changes)
+  t.equal(response.statusCode, 200)
+  t.same(response.json(), { success: true, data: { success: true } })
   t.match(await listed(id), {
     name: 'New',
     permissions: { tables: ['*'], actions: ['write'] },
@@ -65,15 +65,15 @@ t.test('PUT changes what is sent and confirms it', async (t) => {
   })
 })
 
-t.test('PUT with expiresAt null lets a token live for ever', async (t) => {
+t.test('PUT with expiresAt null removes the expiry', async (t) => {
   const { id } = await issue()
   await send('PUT', `/${id}`, { expiresAt: 1 })
-  const res = await send('PUT', `/${id}`, { expiresAt: null })
-  t.equal(res.statusCode, 200)
+  const response = await send('PUT', `/${id}`, { expiresAt: null })
+  t.equal(response.statusCode, 200)
   t.equal((await listed(id)).expires_at, null)
 })
 
-t.test('deactivating a token holds on its next request, and so does activating it', async (t) => {
+t.test('deactivating and activating a token takes effect on its next request', async (t) => {
   const { id, token } = await issue()
   const use = async () => (await app.inject({ url: '/data/cats', headers: bearer(token) })).statusCode
   t.equal(await use(), 200)
@@ -83,38 +83,38 @@ t.test('deactivating a token holds on its next request, and so does activating i
   t.equal(await use(), 200)
 })
 
-t.test('DELETE revokes a token for good', async (t) => {
+t.test('DELETE revokes a token', async (t) => {
   const { id, token } = await issue()
-  const res = await send('DELETE', `/${id}`)
-  t.equal(res.statusCode, 200)
-  t.same(res.json(), { success: true, data: { success: true } })
+  const response = await send('DELETE', `/${id}`)
+  t.equal(response.statusCode, 200)
+  t.same(response.json(), { success: true, data: { success: true } })
   t.equal(await listed(id), undefined)
   const use = await app.inject({ url: '/data/cats', headers: bearer(token) })
   t.equal(use.statusCode, 401)
 })
 
-t.test('what is not there is a 404', async (t) => {
+t.test('PUT and DELETE respond 404 to an unknown id', async (t) => {
   for (const [method, payload] of [
     ['PUT', { name: 'x' }],
     ['DELETE', undefined]
   ] as const) {
-    const res = await send(method, '/999999', payload)
-    t.equal(res.statusCode, 404)
-    t.match(res.json(), { success: false, error: { code: 'TOKEN_NOT_FOUND' } })
+    const response = await send(method, '/999999', payload)
+    t.equal(response.statusCode, 404)
+    t.match(response.json(), { success: false, error: { code: 'TOKEN_NOT_FOUND' } })
   }
 })
 
-t.test('ids are positive integers in their one spelling', async (t) => {
+t.test('an id must be a positive decimal integer without leading zeros', async (t) => {
   const { id } = await issue()
-  for (const spelling of ['0', `0${id}`, `${id}.0`, `+${id}`, '-1', 'x', '1e0', '1000000000']) {
-    const res = await send('DELETE', `/${spelling}`)
-    t.equal(res.statusCode, 400, spelling)
-    t.match(res.json(), { error: { code: 'VALIDATION_FAILED', details: [{ path: '/id' }] } })
+  for (const text of ['0', `0${id}`, `${id}.0`, `+${id}`, '-1', 'x', '1e0', '1000000000']) {
+    const response = await send('DELETE', `/${text}`)
+    t.equal(response.statusCode, 400, text)
+    t.match(response.json(), { error: { code: 'VALIDATION_FAILED', details: [{ path: '/id' }] } })
   }
   t.equal((await send('DELETE', `/${id}`)).statusCode, 200)
 })
 
-t.test('the edges of what a new token may be are accepted', async (t) => {
+t.test('POST accepts values at the limits', async (t) => {
   const accepted = [
     { name: 'x', permissions: { tables: [], actions: [] } },
     { name: '🏠'.repeat(100), permissions },
@@ -124,13 +124,13 @@ t.test('the edges of what a new token may be are accepted', async (t) => {
     { name: 'Far', permissions, expiresAt: Number.MAX_SAFE_INTEGER }
   ]
   for (const body of accepted) {
-    const res = await send('POST', '', body)
-    t.equal(res.statusCode, 200, body.name)
-    t.same(res.json().data.permissions, body.permissions)
+    const response = await send('POST', '', body)
+    t.equal(response.statusCode, 200, body.name)
+    t.same(response.json().data.permissions, body.permissions)
   }
 })
 
-t.test('what is beyond the edges is refused, and nothing is issued', async (t) => {
+t.test('POST refuses values beyond the limits, and issues no token', async (t) => {
   const before = (await send('GET', '')).json().data.length
   const refused: readonly (readonly [path: string, body: object])[] = [
     ['/name', { permissions }],
@@ -162,20 +162,20 @@ t.test('what is beyond the edges is refused, and nothing is issued', async (t) =
     ['/token', { name: 'x', permissions, token: 'rh_mine' }]
   ]
   for (const [path, body] of refused) {
-    const res = await send('POST', '', body)
-    t.equal(res.statusCode, 400, JSON.stringify(body).slice(0, 90))
-    t.match(res.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path }] } })
+    const response = await send('POST', '', body)
+    t.equal(response.statusCode, 400, JSON.stringify(body).slice(0, 90))
+    t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED', details: [{ path }] } })
   }
   t.equal((await send('GET', '')).json().data.length, before)
 })
 
-t.test('a change that changes nothing or is malformed is refused, and leaves the token alone', async (t) => {
+t.test('PUT refuses an empty or malformed change, and the token stays the same', async (t) => {
   const { id } = await issue()
   const before = await listed(id)
   for (const body of [{}, { isActive: 1 }, { isActive: null }, { name: null }, { id: 5 }, { is_active: false }]) {
-    const res = await send('PUT', `/${id}`, body)
-    t.equal(res.statusCode, 400, JSON.stringify(body))
-    t.match(res.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
+    const response = await send('PUT', `/${id}`, body)
+    t.equal(response.statusCode, 400, JSON.stringify(body))
+    t.match(response.json(), { success: false, error: { code: 'VALIDATION_FAILED' } })
   }
   t.same(await listed(id), before)
 })

@@ -25,7 +25,7 @@ const DATABASE = createDatabase(
 const app = await startApp(t, { env: { DATABASE } })
 const admin = await asAdmin(app)
 
-t.test('a key has one spelling, whatever its collation', async (t) => {
+t.test('a key is case-sensitive, whatever its collation', async (t) => {
   for (const name of ['folded', 'folded_strictly']) {
     const { id } = await importTable(admin, name)
     expectData(t, await admin.get(`/admin/tables/${id}/data/Tom`), { k: 'Tom', n: 1 })
@@ -40,7 +40,7 @@ t.test('a key has one spelling, whatever its collation', async (t) => {
   expectError(t, await admin.get(`/admin/tables/${split.id}/data/ABC`), 404, 'RECORD_NOT_FOUND')
 })
 
-t.test('what is hidden stays hidden when its name changes its case', async (t) => {
+t.test('a hidden field stays hidden when its name changes case', async (t) => {
   const { id } = await importTable(admin, 'secrets')
   dataOf(await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'Secret', isHidden: true }] }))
   await app.database.write([{ sql: 'ALTER TABLE secrets RENAME Secret TO secret', params: [] }])
@@ -48,7 +48,7 @@ t.test('what is hidden stays hidden when its name changes its case', async (t) =
   t.match(fields[1], { name: 'secret', isHidden: true })
 })
 
-t.test('of two who unregister a table at once, one is told that it is gone', async (t) => {
+t.test('of two concurrent requests to unregister a table, one responds 404', async (t) => {
   const { id } = await importTable(admin, '_odd')
   const deleted = await Promise.all([1, 2].map(() => admin.delete(`/admin/tables/${id}?confirm=true`)))
   t.same(deleted.map(({ statusCode }) => statusCode).sort(), [200, 404])

@@ -17,11 +17,11 @@ import {
 } from '../helpers.ts'
 import { listenRaw } from '../raw-http.ts'
 
-// Requests that are made to find a weak spot, and what holds for every answer.
+// Requests of an attacker, and the headers that protect every response.
 
 const PROTOTYPE_NAMES = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', 'isPrototypeOf']
 
-t.test('tables and fields may be named as what every object has', async (t) => {
+t.test('tables and fields may have the names of properties of Object.prototype', async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)
@@ -36,7 +36,7 @@ t.test('tables and fields may be named as what every object has', async (t) => {
   }
 })
 
-t.test('where there are no such tables and fields, no object lends its own', async (t) => {
+t.test('a property of Object.prototype is not taken for a table or a field', async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)
@@ -59,7 +59,7 @@ t.test('where there are no such tables and fields, no object lends its own', asy
   t.equal(Reflect.get({}, 'name'), undefined)
 })
 
-t.test('a target in absolute form, and an encoded one, lead to the same guard as any', async (t) => {
+t.test('absolute and percent-encoded targets do not avoid the credential check', async (t) => {
   const app = await startApp(t)
   const { cookie } = await logIn(app)
   const send = await listenRaw(t, app)
@@ -77,13 +77,13 @@ t.test('a target in absolute form, and an encoded one, lead to the same guard as
 const guessFrom = (app: Awaited<ReturnType<typeof startApp>>) => (address: string) =>
   client(app, { 'x-forwarded-for': address }).post('/auth/login', { name: 'admin', password: 'wrong' })
 
-t.test('without TRUST_PROXY, no X-Forwarded-For buys another guess', async (t) => {
+t.test('without TRUST_PROXY, X-Forwarded-For gives no more guesses', async (t) => {
   const guess = guessFrom(await startApp(t))
   for (let host = 1; host <= 10; host += 1) expectError(t, await guess(`192.0.2.${host}`), 401, 'INVALID_CREDENTIALS')
   expectError(t, await guess('192.0.2.11'), 429, 'TOO_MANY_ATTEMPTS')
 })
 
-t.test('with TRUST_PROXY, what the client wrote in front of its address buys none either', async (t) => {
+t.test('with TRUST_PROXY, addresses that the client adds to X-Forwarded-For give no more guesses', async (t) => {
   const guess = guessFrom(await startApp(t, { env: { TRUST_PROXY: '127.0.0.1' } }))
   const attacker = '198.51.100.7'
   for (let host = 1; host <= 10; host += 1)
@@ -92,64 +92,61 @@ t.test('with TRUST_PROXY, what the client wrote in front of its address buys non
   expectError(t, await guess('198.51.100.8'), 401, 'INVALID_CREDENTIALS')
 })
 
-t.test('every answer, of whatever route and status, says that nobody may keep, frame or sniff it', async (t) => {
+t.test('every response, of any route and status, forbids caching, framing and type sniffing', async (t) => {
   const app = await startApp(t)
   const { id } = await createTable(await asAdmin(app), { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
   const statuses = new Set<number>()
-  /** Of an administrator and of a token; some calls end what they are sent with. */
-  const everyKey = async () => {
+  // New ones for each request, since some requests end their session.
+  const newCredentials = async () => {
     const admin = await asAdmin(app)
     return { ...admin.headers, ...(await asToken(app, admin)).headers }
   }
   for (const { url, method } of [...routesOf(app), { url: '/data/:table', method: 'PATCH' }]) {
-    for (const headers of [{}, await everyKey()]) {
+    for (const headers of [{}, await newCredentials()]) {
       const target = url.replace(':id', String(id)).replace(':table', 'cats').replace(':pk', '1')
-      const answer = await app.inject({ method: [method].flat()[0] as 'GET', url: target, headers })
-      statuses.add(answer.statusCode)
-      if ('cookie' in headers) t.not(answer.statusCode, 401, target)
+      const response = await app.inject({ method: [method].flat()[0] as 'GET', url: target, headers })
+      statuses.add(response.statusCode)
+      if ('cookie' in headers) t.not(response.statusCode, 401, target)
       t.match(
-        answer.headers,
+        response.headers,
         {
           'cache-control': 'private, no-store',
           'x-content-type-options': 'nosniff',
           'referrer-policy': 'no-referrer',
           'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/
         },
-        `${answer.statusCode} ${target}`
+        `${response.statusCode} ${target}`
       )
     }
   }
-  for (const status of [200, 400, 401, 405]) t.ok(statuses.has(status), `${status} was among them`)
+  for (const status of [200, 400, 401, 405]) t.ok(statuses.has(status), `${status} was among the statuses`)
 })
 
-t.test(
-  'a session that has ended revokes no token by an empty body that comes later; one that lasts does',
-  async (t) => {
-    const app = await startApp(t)
-    const admin = await asAdmin(app)
-    const { token } = dataOf(
-      await admin.post('/admin/tokens', { name: 'kept', permissions: { tables: ['*'], actions: ['read'] } })
+t.test('a request whose session ends before its body is complete has no effect', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const { token } = dataOf(
+    await admin.post('/admin/tokens', { name: 'kept', permissions: { tables: ['*'], actions: ['read'] } })
+  )
+  const [ended, active] = [await logIn(app), await logIn(app)]
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const sendHead = async ({ cookie }: { cookie: string }) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `DELETE /admin/tokens/1 HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
     )
-    const [ended, alive] = [await logIn(app), await logIn(app)]
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = app.server.address() as AddressInfo
-    const begin = async ({ cookie }: { cookie: string }) => {
-      const socket = connect(port, '127.0.0.1')
-      socket.write(
-        `DELETE /admin/tokens/1 HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
-      )
-      t.match(String((await once(socket, 'data'))[0]), 'HTTP/1.1 100 Continue')
-      return socket
-    }
-    const finish = async (socket: Socket) => {
-      socket.write('0\r\n\r\n')
-      return text(socket)
-    }
-    const sockets = [await begin(ended), await begin(alive)] as const
-    t.equal((await client(app, ended).post('/auth/logout')).statusCode, 200)
-    t.match(await finish(sockets[0]), /^HTTP\/1\.1 401 .*AUTHENTICATION_REQUIRED/s)
-    t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 200)
-    t.match(await finish(sockets[1]), /^HTTP\/1\.1 200 /)
-    t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 401)
+    t.match(String((await once(socket, 'data'))[0]), 'HTTP/1.1 100 Continue')
+    return socket
   }
-)
+  const sendBody = async (socket: Socket) => {
+    socket.write('0\r\n\r\n')
+    return text(socket)
+  }
+  const sockets = [await sendHead(ended), await sendHead(active)] as const
+  t.equal((await client(app, ended).post('/auth/logout')).statusCode, 200)
+  t.match(await sendBody(sockets[0]), /^HTTP\/1\.1 401 .*AUTHENTICATION_REQUIRED/s)
+  t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 200)
+  t.match(await sendBody(sockets[1]), /^HTTP\/1\.1 200 /)
+  t.equal((await client(app, bearer(token)).get('/data/_me')).statusCode, 401)
+})

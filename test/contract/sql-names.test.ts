@@ -10,8 +10,8 @@ import {
   startApp
 } from '../helpers.ts'
 
-/** Names that our own SQL uses, too. */
-const OURS = [
+/** Names that the SQL of the service uses for columns, aliases and functions. */
+const SQL_NAMES = [
   'value',
   'text',
   'bytes',
@@ -28,45 +28,45 @@ const OURS = [
 ]
 
 const KEYS = Array.from({ length: 1200 }, (_, index) => index + 1)
-/** What the other fields of a record hold. */
-const besides = (key: number) => String(1200 - key)
+/** Returns the text that the other fields of a record contain. */
+const otherText = (key: number) => String(1200 - key)
 
-t.test('a field may be named as anything in our own SQL', async (t) => {
+t.test('a field may have any name that the SQL of the service uses', async (t) => {
   const file = createDatabase(
     t,
-    OURS.map(
-      (name) => `CREATE TABLE "as_${name}" ("${name}" INTEGER PRIMARY KEY, ${OURS.filter((other) => other !== name)
+    SQL_NAMES.map(
+      (name) => `CREATE TABLE "as_${name}" ("${name}" INTEGER PRIMARY KEY, ${SQL_NAMES.filter((other) => other !== name)
         .map((other) => `"${other}" TEXT`)
         .join(', ')});
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-      INSERT INTO "as_${name}" SELECT i, ${OURS.slice(1).map(() => 'CAST(1200 - i AS TEXT)')} FROM n;`
+      INSERT INTO "as_${name}" SELECT i, ${SQL_NAMES.slice(1).map(() => 'CAST(1200 - i AS TEXT)')} FROM n;`
     ).join('\n')
   )
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
-  for (const name of OURS) {
+  for (const name of SQL_NAMES) {
     const { id } = await importTable(admin, `as_${name}`)
     const keys = async (query: string) =>
       dataOf(await admin.get(`/admin/tables/${id}/data?${query}`)).rows.map((row: Record<string, unknown>) => row[name])
     t.same(await keys('size=3'), [1, 2, 3], name)
     t.same(await keys('size=10&page=111'), [1101, 1102, 1103, 1104, 1105, 1106, 1107, 1108, 1109, 1110], name)
     t.same(await keys(`size=2&page=600&order=-${name}`), [2, 1], name)
-    const other = OURS.find((one) => one !== name) as string
+    const other = SQL_NAMES.find((one) => one !== name) as string
     t.same(await keys(`size=2&order=${other},-${name}`), [1200, 1199], `${name} by ${other}`)
     const exported = async (query: string) => {
       const [, ...lines] = (await admin.get(`/admin/tables/${id}/export${query}`)).body.split('\r\n')
       return lines.filter((line) => line !== '').map((line) => Number(line.split(',')[0]))
     }
     t.strictSame(await exported(''), KEYS, `${name} exported`)
-    t.strictSame(await exported(`?order=-${name}`), KEYS.toReversed(), `${name} exported backwards`)
-    const byText = KEYS.toSorted((a, b) => (besides(a) < besides(b) ? -1 : 1))
+    t.strictSame(await exported(`?order=-${name}`), KEYS.toReversed(), `${name} exported in descending order`)
+    const byText = KEYS.toSorted((a, b) => (otherText(a) < otherText(b) ? -1 : 1))
     t.strictSame(await exported(`?order=${other}`), byText, `${name} exported by ${other}`)
-    const found = KEYS.filter((key) => key === 1 || besides(key).includes('1'))
-    t.strictSame(await exported('?q=1'), found, `${name} exported where it is found`)
+    const found = KEYS.filter((key) => key === 1 || otherText(key).includes('1'))
+    t.strictSame(await exported('?q=1'), found, `${name} exported with a search`)
   }
 })
 
-t.test('a table cannot hide what SQLite itself looks for', async (t) => {
+t.test('a new table cannot shadow the table-valued functions that the service uses', async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const fields = [{ name: 'x', jsonType: 'string' }]
@@ -79,7 +79,7 @@ t.test('a table cannot hide what SQLite itself looks for', async (t) => {
   await app.tokens.flush()
 })
 
-t.test('nor can a table of an adopted file', async (t) => {
+t.test('an imported table cannot shadow the table-valued functions that the service uses', async (t) => {
   const names = ['pragma_table_list', 'pragma_table_xinfo', 'pragma_index_list', 'pragma_foreign_key_list', 'json_each']
   const file = createDatabase(t, names.map((name) => `CREATE TABLE ${name} (x TEXT);`).join('\n'))
   const app = await startApp(t, { env: { DATABASE: file } })

@@ -4,7 +4,7 @@ import { asAdmin, asToken, createTable, dataOf, expectError, startApp } from '..
 const app = await startApp(t, { env: { BODY_LIMIT: '3000000' } })
 const admin = await asAdmin(app)
 
-t.test('pages of wide rows leave the event loop, and stay the same', async (t) => {
+t.test('a page of large rows has the same content when a reader thread reads it', async (t) => {
   const { id } = await createTable(admin, { name: 'wide', fields: [{ name: 'text', jsonType: 'string' }] })
   for (const letter of 'abc') await admin.post(`/admin/tables/${id}/data`, { text: letter.repeat(700_000) })
   const page = async () => dataOf(await admin.get(`/admin/tables/${id}/data?size=3`))
@@ -20,7 +20,7 @@ t.test('pages of wide rows leave the event loop, and stay the same', async (t) =
   )
 })
 
-t.test('a page of more than 8 MiB is refused, with what to do about it', async (t) => {
+t.test('a page of more than 8 MiB is refused with a hint', async (t) => {
   const token = await asToken(app, admin)
   const { id } = await createTable(admin, { name: 'docs', fields: [{ name: 'text', jsonType: 'string' }] })
   for (const letter of 'abcd') dataOf(await token.post('/data/docs/records', { text: letter.repeat(2_200_000) }))
@@ -30,9 +30,9 @@ t.test('a page of more than 8 MiB is refused, with what to do about it', async (
     await admin.get(`/admin/tables/${id}/data`),
     await admin.get(`/admin/tables/${id}/export?page=1`)
   ]
-  for (const answer of refused) {
-    expectError(t, answer, 400, 'VALIDATION_FAILED')
-    t.match(answer.json().error.hint, /smaller `size`/)
+  for (const response of refused) {
+    expectError(t, response, 400, 'VALIDATION_FAILED')
+    t.match(response.json().error.hint, /smaller `size`/)
   }
   for (const size of [1, 3]) {
     t.match(dataOf(await token.get(`/data/docs?size=${size}`)), { total: 4, size, rows: { length: size } })
@@ -42,7 +42,7 @@ t.test('a page of more than 8 MiB is refused, with what to do about it', async (
   t.equal((await admin.get(`/admin/tables/${id}/export?page=9`)).body, '"id","text"\r\n')
 })
 
-t.test('a default may be long, but not so long that a row without a value is', async (t) => {
+t.test('the length of a default is limited', async (t) => {
   const withDefault = (defaultValue: unknown, jsonType: 'string' | 'array') =>
     admin.post('/admin/tables', { name: `t_${jsonType}`, label: '', fields: [{ name: 'f', jsonType, defaultValue }] })
   expectError(t, await withDefault('x'.repeat(3999), 'string'), 400, 'VALIDATION_FAILED', '/fields/0/defaultValue')
@@ -50,10 +50,10 @@ t.test('a default may be long, but not so long that a row without a value is', a
   dataOf(await withDefault('x'.repeat(3998), 'string'))
 })
 
-t.test('faults of a body are told, but not all of a great many', async (t) => {
+t.test('an error lists at most 20 details', async (t) => {
   const { id } = await createTable(admin, { name: 'many', fields: [{ name: 'text', jsonType: 'string' }] })
   const body = Object.fromEntries(Array.from({ length: 19_999 }, (_, index) => [`unknown_${index}`, 1]))
-  const answer = await admin.post(`/admin/tables/${id}/data`, body)
-  expectError(t, answer, 400, 'VALIDATION_FAILED', '/unknown_0')
-  t.equal(answer.json().error.details.length, 20)
+  const response = await admin.post(`/admin/tables/${id}/data`, body)
+  expectError(t, response, 400, 'VALIDATION_FAILED', '/unknown_0')
+  t.equal(response.json().error.details.length, 20)
 })

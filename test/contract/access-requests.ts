@@ -1,0 +1,126 @@
+import type { RuleKey, TableState } from './access-rules.ts'
+import { PASSWORD, type Setup } from './access-setup.ts'
+
+export interface ExampleRequest {
+  readonly url: string
+  readonly payload?: object
+  /** The status of success, 200 by default. */
+  readonly success?: number
+}
+
+/** Creates what the request needs. The request succeeds once, with any credential that the rule allows. */
+type CreateRequest = (setup: Setup, state: TableState) => ExampleRequest | Promise<ExampleRequest>
+
+const get =
+  (url: string, success = 200): CreateRequest =>
+  () => ({ url, success })
+
+const field = { name: 'a', jsonType: 'string' }
+const permissions = { tables: ['*'], actions: ['read', 'write'] }
+
+const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tables[state].id}`
+const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
+
+export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
+  'GET /health': get('/health'),
+  'GET /health/ready': get('/health/ready'),
+  'GET /openapi.json': get('/openapi.json'),
+  'GET /docs': get('/docs'),
+  'GET /docs/': get('/docs/'),
+  'GET /docs/json': get('/docs/json'),
+  'GET /docs/yaml': get('/docs/yaml'),
+  'GET /docs/static/*': get('/docs/static/swagger-ui.css'),
+  'GET /docs/static/index.html': get('/docs/static/index.html', 302),
+  'GET /docs/static/swagger-initializer.js': get('/docs/static/swagger-initializer.js'),
+  'GET /docs/static/theme/icon.svg': get('/docs/static/theme/icon.svg'),
+  'GET /docs/static/theme/rowhouse.css': get('/docs/static/theme/rowhouse.css'),
+
+  'POST /auth/login': async ({ newAdmin }) => ({
+    url: '/auth/login',
+    payload: { name: (await newAdmin()).name, password: PASSWORD }
+  }),
+  'GET /auth/me': get('/auth/me'),
+  'PUT /auth/password': () => ({
+    url: '/auth/password',
+    payload: { oldPassword: PASSWORD, newPassword: 'a new password' }
+  }),
+  'POST /auth/logout': () => ({ url: '/auth/logout' }),
+
+  'GET /admin/tables': get('/admin/tables'),
+  'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
+  'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({
+    url: '/admin/tables/import',
+    payload: { name: await newUnregisteredTable() }
+  }),
+  'POST /admin/tables': ({ newName }) => ({
+    url: '/admin/tables',
+    payload: { name: newName(), label: '', fields: [field] }
+  }),
+  'PUT /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state), payload: { label: setup.newName() } }),
+  'POST /admin/tables/:id/refresh': (setup, state) => ({ url: `${adminUrl(setup, state)}/refresh` }),
+  'DELETE /admin/tables/:id': async ({ newTable }) => ({
+    url: `/admin/tables/${(await newTable()).id}?confirm=true`
+  }),
+
+  'GET /admin/tables/:id/data': (setup, state) => ({ url: `${adminUrl(setup, state)}/data` }),
+  'GET /admin/tables/:id/export': (setup, state) => ({ url: `${adminUrl(setup, state)}/export` }),
+  'GET /admin/tables/:id/data/:pk': (setup, state) => ({ url: `${adminUrl(setup, state)}/data/1` }),
+  'POST /admin/tables/:id/data': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/data`,
+    payload: { name: 'new' }
+  }),
+  'PUT /admin/tables/:id/data/:pk': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/data/1`,
+    payload: { name: setup.newName() }
+  }),
+  'DELETE /admin/tables/:id/data/:pk': async (setup, state) => ({
+    url: `${adminUrl(setup, state)}/data/${await setup.newRecord(setup.tables[state])}`
+  }),
+
+  'GET /admin/tokens': get('/admin/tokens'),
+  'POST /admin/tokens': () => ({ url: '/admin/tokens', payload: { name: 'new', permissions } }),
+  'PUT /admin/tokens/:id': async ({ newToken }) => ({
+    url: `/admin/tokens/${(await newToken()).id}`,
+    payload: { permissions }
+  }),
+  'DELETE /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
+
+  'GET /admin/admins': get('/admin/admins'),
+  'POST /admin/admins': ({ newName }) => ({
+    url: '/admin/admins',
+    payload: { name: newName(), nickname: '', password: PASSWORD }
+  }),
+  'PUT /admin/admins/:id': async ({ newAdmin }) => ({
+    url: `/admin/admins/${(await newAdmin()).id}`,
+    payload: { password: 'set by another administrator' }
+  }),
+  'DELETE /admin/admins/:id': async ({ newAdmin }) => ({ url: `/admin/admins/${(await newAdmin()).id}` }),
+
+  'GET /data/_me': get('/data/_me'),
+  'POST /data/_schema/tables': ({ newName }) => ({
+    url: '/data/_schema/tables',
+    payload: { name: newName(), label: '', fields: [field] }
+  }),
+  'POST /data/_schema/tables/:table/fields': (setup, state) => ({
+    url: `/data/_schema/tables/${setup.tables[state].name}/fields`,
+    payload: { field: { ...field, name: setup.newName() } }
+  }),
+  'GET /data/:table': (setup, state) => ({ url: dataUrl(setup, state) }),
+  'GET /data/:table/schema': (setup, state) => ({ url: `${dataUrl(setup, state)}/schema` }),
+  'GET /data/:table/records/:pk': (setup, state) => ({ url: `${dataUrl(setup, state)}/records/1` }),
+  'POST /data/:table/records': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records`,
+    payload: { name: 'new' }
+  }),
+  'PUT /data/:table/records/:pk': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records/1`,
+    payload: { name: setup.newName() }
+  }),
+  'DELETE /data/:table/records/:pk': async (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records/${await setup.newRecord(setup.tables[state])}`
+  }),
+  'POST /data/:table/incr': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/incr`,
+    payload: { pk: '1', field: 'n', count: 1 }
+  })
+}
