@@ -34,13 +34,11 @@ const refuseQuery = (query: unknown) => {
   const names = Object.keys(query as object)
   if (names.length === 0) return
   throw invalid(
-    names
-      .map(excerpt)
-      .map((name) => ({
-        path: pointer(name),
-        code: 'unknown',
-        message: `'${name}' is unknown. This route takes no query.`
-      }))
+    names.map(excerpt).map((name) => ({
+      path: pointer(name),
+      code: 'unknown',
+      message: `'${name}' is unknown. This route takes no query.`
+    }))
   )
 }
 

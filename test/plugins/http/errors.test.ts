@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errors, { onClientError } from '../../../plugins/http/errors.ts'
+import { DomainError } from '../../../services/model/errors.ts'
 
 /** Returns both ends of a connection. */
 const openConnection = async (t: Test) => {
@@ -41,6 +42,23 @@ t.test('a 4xx error of Fastify is a client error, even if its code is not known'
     const response = await app.inject(`/${index}`)
     t.equal(response.statusCode, status)
     t.match(response.json(), { success: false, error: { code } })
+  }
+})
+
+t.test('only an invalid token gets a Bearer challenge', async (t) => {
+  const app = Fastify({ logger: false })
+  await app.register(errors)
+  const challenges = { INVALID_TOKEN: 'Bearer', AUTHENTICATION_REQUIRED: undefined }
+  const codes = ['INVALID_TOKEN', 'AUTHENTICATION_REQUIRED'] as const
+  for (const code of codes)
+    app.get(`/${code}`, async () => {
+      throw new DomainError(code, 'Refused.')
+    })
+  for (const code of codes) {
+    const response = await app.inject(`/${code}`)
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { success: false, error: { code } })
+    t.equal(response.headers['www-authenticate'], challenges[code])
   }
 })
 
