@@ -158,7 +158,7 @@ t.test('a connection may pipeline without end while it reads the responses', asy
   for await (const chunk of socket) {
     const before = statuses(text).length
     text += chunk
-    for (let answered = before; answered < statuses(text).length && sentCount < COUNT; answered += 1) sendOne()
+    for (let received = before; received < statuses(text).length && sentCount < COUNT; received += 1) sendOne()
     if (statuses(text).length === COUNT) break
   }
   t.strictSame(statuses(text), Array(COUNT).fill(200))

@@ -25,7 +25,7 @@ const startEcho = async (t: Test, schema: { body?: TSchema; querystring?: TSchem
 
 const firstDetail = (response: { json(): { error: { details: unknown[] } } }) => response.json().error.details[0]
 
-t.test('a body is unchanged, or is refused with the path of the first fault', async (t) => {
+t.test('a body is unchanged, or is refused with the path of the invalid value', async (t) => {
   const { send } = await startEcho(t, {
     body: Type.Object(
       {
