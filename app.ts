@@ -11,9 +11,10 @@ import session from './plugins/app/session.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
-import exchanges from './plugins/http/exchanges.ts'
+import pendingRequests from './plugins/http/pending-requests.ts'
+import { compilers } from './plugins/http/schema-compilers.ts'
 import security from './plugins/http/security.ts'
-import validation, { compilers } from './plugins/http/validation.ts'
+import validation from './plugins/http/validation.ts'
 import admin from './routes/admin/area.ts'
 import auth from './routes/auth.ts'
 import data from './routes/data/area.ts'
@@ -82,7 +83,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   app.decorate('config', config)
   app.decorate('clock', clock)
 
-  await app.register(exchanges)
+  await app.register(pendingRequests)
   await app.register(errors)
   await app.register(security)
   await app.register(validation)

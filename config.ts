@@ -2,14 +2,14 @@ import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
-import { phraseOf } from './schemas/phrases.ts'
+import { violationPhrase } from './schemas/phrases.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** Bytes; V8 makes no text of more than 2^29 - 24 characters. */
-const LARGEST_BODY = 500 * 2 ** 20
+/** Bytes. A V8 string has at most 2^29 - 24 characters. */
+const MAX_BODY_LIMIT = 500 * 2 ** 20
 
-/** Every setting, each an environment variable of the same name. README.md shows the same table. */
+/** All settings. Each is an environment variable of the same name. README.md has the same table. */
 const ConfigSchema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
@@ -22,9 +22,14 @@ const ConfigSchema = Type.Object({
   REQUIRE_PASSWORD_CHANGE: Type.Boolean({ default: false }),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
   MAX_PAGE_SIZE: Type.Integer({ default: 1000, minimum: 1, maximum: 10_000 }),
-  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: LARGEST_BODY, description: 'Bytes.' }),
-  CACHE_SIZE: Type.Integer({ default: 64, minimum: 1, maximum: 65_536, description: 'MiB of pages a connection.' }),
-  // SQLite's own 1,000 pages copy a page that is changed often again and again: with 48 MiB updates are 1.2 times as
+  BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: MAX_BODY_LIMIT, description: 'Bytes.' }),
+  CACHE_SIZE: Type.Integer({
+    default: 64,
+    minimum: 1,
+    maximum: 65_536,
+    description: 'MiB of cached pages per connection.'
+  }),
+  // SQLite's default (1,000 pages) copies a page that changes often many times. With 48 MiB, updates are 1.2 times as
   // fast.
   WAL_SIZE: Type.Integer({ default: 48, minimum: 1, maximum: 65_536, description: 'MiB of the write-ahead log.' }),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
@@ -39,43 +44,46 @@ export interface Config extends Omit<Variables, 'CORS_ORIGIN'> {
   readonly CORS_ORIGIN: readonly string[]
 }
 
-/** An address, or a network in CIDR notation. */
+/** Accepts an address, or a network in CIDR notation. */
 const isNetwork = (text: string) => {
   const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const family = isIP(address)
   if (family === 0) return false
   const bits = family === 4 ? 32 : 128
-  // A network of every address would let any client name its own.
+  // A prefix of 0 would trust every client to set its own address.
   return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
 }
 
 const assertNetworks = (list: string) => {
-  const wrong = list.split(',').find((entry) => !isNetwork(entry.trim()))
-  if (list === '' || wrong === undefined) return
-  throw new Error(`TRUST_PROXY lists addresses or networks such as 10.0.0.0/8, comma-separated; '${wrong}' is none.`)
+  const invalid = list.split(',').find((entry) => !isNetwork(entry.trim()))
+  if (list === '' || invalid === undefined) return
+  throw new Error(
+    `TRUST_PROXY must list addresses or networks such as 10.0.0.0/8, separated by commas. '${invalid}' is neither.`
+  )
 }
 
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-/** `*` is no origin: answers carry credentials. */
+/** `*` is not allowed, because responses carry credentials. */
 const readOrigins = (list: string) => {
   const origins = list === '' ? [] : list.split(',').map((origin) => origin.trim())
-  const wrong = origins.find((origin) => !isOrigin(origin))
-  if (wrong === undefined) return origins
+  const invalid = origins.find((origin) => !isOrigin(origin))
+  if (invalid === undefined) return origins
   throw new Error(
-    `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${wrong}' is none.`
+    `CORS_ORIGIN must list exact origins such as https://app.example.org, separated by commas. '${invalid}' is not one.`
   )
 }
 
-/** Ajv takes text such as 1e400 for an infinity, and lets that pass every minimum and maximum. */
+/** Ajv converts text such as 1e400 to Infinity, which passes every minimum and maximum. */
 const assertFinite = (config: Variables) => {
   const infinite = Object.entries(config).find(([, value]) => typeof value === 'number' && !Number.isFinite(value))
-  if (infinite) throw new Error(`The configuration is not valid: ${infinite[0]} must be a finite number.`)
+  if (infinite) throw new Error(`The configuration is invalid: ${infinite[0]} must be a finite number.`)
 }
 
-/** Whoever sets a variable to nothing means, as a rule, not to set it. */
-const says = (error: ErrorObject) => (error.keyword === 'minLength' ? 'is empty; leave it out' : phraseOf(error))
+/** An empty variable is usually meant to be unset. */
+const toPhrase = (error: ErrorObject) =>
+  error.keyword === 'minLength' ? 'is empty: unset it, or give it a value' : violationPhrase(error)
 
 const ajv = new Ajv({
   coerceTypes: true,
@@ -87,11 +95,11 @@ const ajv = new Ajv({
 })
 const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
 
-/** Requests are logged at `info`; asking for more than that stays asked for. */
+/** Requests are logged at `info`. A more verbose LOG_LEVEL is kept. */
 const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
   ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
 
-/** @throws an Error that names each variable that is wrong, and what it must be. */
+/** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
@@ -99,6 +107,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     assertNetworks(config.TRUST_PROXY)
     return { ...config, LOG_LEVEL: levelOf(config), CORS_ORIGIN: readOrigins(config.CORS_ORIGIN) }
   }
-  const faults = (validate.errors as ErrorObject[]).map((error) => `${error.instancePath.slice(1)} ${says(error)}`)
-  throw new Error(`The configuration is not valid: ${faults.join('; ')}.`)
+  const violations = (validate.errors as ErrorObject[]).map(
+    (error) => `${error.instancePath.slice(1)} ${toPhrase(error)}`
+  )
+  throw new Error(`The configuration is invalid: ${violations.join('; ')}.`)
 }

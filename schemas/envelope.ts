@@ -13,7 +13,7 @@ export const OkSchema = Envelope(Type.Object({ success: Type.Literal(true) }, st
 
 export const done = () => ok({ success: true as const })
 
-/** Ids in paths: `^[1-9]\d{0,8}$`, made a number by the strict conversion of `plugins/http/validation.ts`. */
+/** Ids in paths: `^[1-9]\d{0,8}$`, made a number by the strict conversion of `plugins/http/schema-compilers.ts`. */
 export const IdSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 })
 export const IdParamsSchema = Type.Object({ id: IdSchema }, strict)
 

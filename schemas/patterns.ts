@@ -1,15 +1,15 @@
-/** Names of tables and fields that are made here. */
+/** Names of the tables and fields that Rowhouse creates. */
 export const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 
 /** 1 to 100 printable characters. */
 export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
 
-/** Integers beyond ±(2^53−1) come as decimal text. */
+/** Decimal text, for integers beyond ±(2^53−1). */
 export const INTEGER_PATTERN = '^-?[0-9]{1,19}$'
 
-/** Each of the patterns as a message says it, behind "must be". */
+/** The requirement of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
-  [NAME_PATTERN]: 'a letter, then letters, digits or _, 63 characters at most',
-  [ADMIN_NAME_PATTERN]: '1 to 100 printable characters',
-  [INTEGER_PATTERN]: 'a number, or an integer as decimal text'
+  [NAME_PATTERN]: 'start with a letter, contain only letters, digits and _, and have at most 63 characters',
+  [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
+  [INTEGER_PATTERN]: 'be a number, or an integer as decimal text'
 }

@@ -1,7 +1,7 @@
 import { patternPhrases } from './patterns.ts'
 
-/** As much of a fault, as Ajv reports it, as is put into words here. */
-interface SchemaFault {
+/** The properties that are used of an error of Ajv. */
+interface SchemaViolation {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
@@ -16,23 +16,24 @@ const typePhrases: Record<string, string> = {
   array: 'an array'
 }
 
-/** One type, or several that a value may have. */
-const sayTypes = (types: readonly string[]) => types.map((type) => typePhrases[type] ?? type).join(' or ')
+const joinTypes = (types: readonly string[]) => types.map((type) => typePhrases[type] ?? type).join(' or ')
 
-/** In place of Ajv's own words, which name JSON types and operators. */
-const phrases: Record<string, (params: SchemaFault['params']) => string> = {
+const count = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
+
+/** By keyword. They replace Ajv's messages, which contain JSON types and operators. */
+const phrases: Record<string, (params: SchemaViolation['params']) => string> = {
   required: () => 'is required',
-  additionalProperties: () => 'is not known here',
-  type: ({ type }) => `must be ${sayTypes([type].flat() as readonly string[])}`,
+  additionalProperties: () => 'is unknown',
+  type: ({ type }) => `must be ${joinTypes([type].flat() as readonly string[])}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly string[]).join(', ')}`,
-  pattern: ({ pattern }) => `must be ${patternPhrases[String(pattern)] ?? `like ${pattern}`}`,
-  minimum: ({ limit }) => `must be ${limit} or more`,
-  maximum: ({ limit }) => `must be ${limit} at most`,
-  minLength: ({ limit }) => `must have ${limit} or more characters`,
-  maxLength: ({ limit }) => `must have ${limit} characters at most`,
-  minItems: ({ limit }) => `must have ${limit} or more items`,
-  maxItems: ({ limit }) => `must have ${limit} items at most`
+  pattern: ({ pattern }) => `must ${patternPhrases[String(pattern)] ?? `match ${pattern}`}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: ({ limit }) => `must have at least ${count(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${count(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`
 }
 
-/** What is wrong with a value, or must be so, behind its name. */
-export const phraseOf = ({ keyword, params, message }: SchemaFault) => phrases[keyword]?.(params) ?? message
+/** Returns what is wrong with a value, as the rest of a sentence that starts with its name: "must be an integer". */
+export const violationPhrase = ({ keyword, params, message }: SchemaViolation) => phrases[keyword]?.(params) ?? message

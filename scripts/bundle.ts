@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 
-/** What a process or a thread starts with. */
+/** The entry modules of the processes and threads. */
 const ENTRIES = {
   server: 'server',
   'verifier-process': 'services/accounts/verifier-process',
@@ -8,10 +8,10 @@ const ENTRIES = {
   'reader/reader': 'services/engine/reader/reader'
 }
 
-/** Compiled for the machine, or with files that they read themselves: they stay in node_modules. */
+/** Packages with native code, or with files that they read at runtime. They stay in node_modules. */
 const NOT_BUNDLED = ['argon2', 'better-sqlite3', '@fastify/swagger-ui', 'piscina']
 
-/** What CommonJS finds in its scope and modules do not: packages that are bundled ask for it. */
+/** Bundled CommonJS packages use these variables, which ES modules do not have. */
 const COMMON_JS = `
 import { createRequire as commonJsRequire } from 'node:module'
 const require = commonJsRequire(import.meta.url)
@@ -20,7 +20,7 @@ const __dirname = import.meta.dirname`
 
 const [outdir = 'dist'] = process.argv.slice(2)
 
-/** Makes one file of each entry: see docs/decisions/0010-start.md. */
+/** One file per entry starts faster: docs/decisions/0010-start.md. */
 await build({
   entryPoints: Object.entries(ENTRIES).map(([out, entry]) => ({ in: `build/${entry}.js`, out })),
   outdir,

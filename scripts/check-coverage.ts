@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What `tap report lcovonly` writes, below the directory that the script is started in. */
+/** The output of `tap report lcovonly`, relative to the working directory. */
 const REPORT = '.tap/report/lcov.info'
 
-/** Tests and benchmarks need no tests of their own. */
+/** Tests and benchmarks are not covered by tests. */
 const isSource = (path: string) => path.endsWith('.js') && !/^(?:test|bench)\//.test(path)
 
-/** A module of types only leaves nothing to run. */
-const runs = (code: string) => code.replace(/^\s*\/\/.*$/gm, '').trim() !== 'export {};'
+/** A compiled module that contains only types has no other statement. */
+const hasCode = (code: string) => code.replace(/^\s*\/\/.*$/gm, '').trim() !== 'export {};'
 
 const readReport = () => {
   try {
@@ -18,11 +18,11 @@ const readReport = () => {
   }
 }
 
-// tap counts the files that some test has loaded: one that none loads is missing from the report, not red in it.
+// tap reports only files that a test loads. A file that no test loads is missing from the report.
 const [compiled = 'build'] = process.argv.slice(2)
 const reported = new Set(readReport().match(/(?<=^SF:).+$/gm))
 const missing = readdirSync(compiled, { recursive: true, encoding: 'utf8' })
-  .filter((path) => isSource(path) && runs(readFileSync(join(compiled, path), 'utf8')))
+  .filter((path) => isSource(path) && hasCode(readFileSync(join(compiled, path), 'utf8')))
   .map((path) => path.replace(/\.js$/, '.ts'))
   .filter((path) => !reported.has(path))
 

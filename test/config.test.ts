@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../config.ts'
 
-t.test('without any variable the defaults hold', async (t) => {
+t.test('without variables, the defaults apply', async (t) => {
   t.match(readConfig({}), {
     HOST: '127.0.0.1',
     PORT: 3000,
@@ -34,39 +34,39 @@ t.test('the table in README.md names every setting, with its default', async (t)
   )
 })
 
-t.test('variables are read as the types that they have', async (t) => {
+t.test('variables are converted to the types of their settings', async (t) => {
   const config = readConfig({ PORT: '8080', REQUIRE_PASSWORD_CHANGE: 'true', ADMIN_PASSWORD: 'short', PATH: '/bin' })
   t.match(config, { PORT: 8080, REQUIRE_PASSWORD_CHANGE: true, ADMIN_PASSWORD: 'short' })
-  t.notOk('PATH' in config, 'what is not ours is left out')
+  t.notOk('PATH' in config, 'other variables are ignored')
 })
 
-t.test('a bad variable is named, with what it must be', async (t) => {
-  t.throws(() => readConfig({ PORT: '70000' }), { message: /: PORT must be 65535 at most\./ })
+t.test('an invalid variable is named with its rule', async (t) => {
+  t.throws(() => readConfig({ PORT: '70000' }), { message: /: PORT must be at most 65535\./ })
   t.throws(() => readConfig({ PORT: 'http' }), { message: /PORT must be an integer/ })
   t.throws(() => readConfig({ ACCESS_LOG: 'yes' }), { message: /ACCESS_LOG must be true or false/ })
   for (const name of ['ADMIN_PASSWORD', 'JWT_SECRET', 'DATABASE', 'DATA_DIR'])
-    t.throws(() => readConfig({ [name]: '' }), { message: new RegExp(`${name} is empty; leave it out`) })
+    t.throws(() => readConfig({ [name]: '' }), { message: new RegExp(`${name} is empty: unset it`) })
   t.equal(readConfig({ BODY_LIMIT: '524288000' }).BODY_LIMIT, 500 * 2 ** 20)
-  t.throws(() => readConfig({ BODY_LIMIT: '524288001' }), { message: /BODY_LIMIT must be 524288000 at most/ })
+  t.throws(() => readConfig({ BODY_LIMIT: '524288001' }), { message: /BODY_LIMIT must be at most 524288000/ })
   t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), {
-    message: /BODY_LIMIT must be 1024 or more; LOG_LEVEL must be one of fatal, error/
+    message: /BODY_LIMIT must be at least 1024; LOG_LEVEL must be one of fatal, error/
   })
 })
 
-t.test('no text is taken for an infinity, which would pass every limit', async (t) => {
+t.test('text that converts to Infinity is refused', async (t) => {
   for (const text of ['1e400', '-1e400', 'Infinity'])
     t.throws(() => readConfig({ SESSION_TTL: text }), { message: /SESSION_TTL must be a finite number/ }, text)
   t.equal(readConfig({ SESSION_TTL: '3600' }).SESSION_TTL, 3600)
 })
 
-t.test('ACCESS_LOG raises the level to that of requests, and lowers none', async (t) => {
+t.test('ACCESS_LOG sets the log level to info, unless it is more verbose', async (t) => {
   const level = (LOG_LEVEL: string, ACCESS_LOG = 'true') => readConfig({ LOG_LEVEL, ACCESS_LOG }).LOG_LEVEL
-  for (const less of ['silent', 'error', 'warn', 'info']) t.equal(level(less), 'info', less)
-  for (const more of ['debug', 'trace']) t.equal(level(more), more)
+  for (const quieter of ['silent', 'error', 'warn', 'info']) t.equal(level(quieter), 'info', quieter)
+  for (const verbose of ['debug', 'trace']) t.equal(level(verbose), verbose)
   t.equal(level('warn', 'false'), 'warn')
 })
 
-t.test('TRUST_PROXY takes addresses and networks', async (t) => {
+t.test('TRUST_PROXY accepts addresses and networks', async (t) => {
   const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8'
   t.equal(readConfig({ TRUST_PROXY }).TRUST_PROXY, TRUST_PROXY)
   for (const entry of [
@@ -79,11 +79,11 @@ t.test('TRUST_PROXY takes addresses and networks', async (t) => {
     '0.0.0.0/0',
     '::/0'
   ]) {
-    t.throws(() => readConfig({ TRUST_PROXY: `10.0.0.1,${entry}` }), { message: `'${entry}' is none` })
+    t.throws(() => readConfig({ TRUST_PROXY: `10.0.0.1,${entry}` }), { message: `'${entry}' is neither` })
   }
 })
 
-t.test('CORS_ORIGIN takes exact origins', async (t) => {
+t.test('CORS_ORIGIN accepts exact origins', async (t) => {
   const origins = ['https://app.example.org', 'http://localhost:5173']
   t.strictSame(readConfig({ CORS_ORIGIN: origins.join(', ') }).CORS_ORIGIN, origins)
   for (const entry of [
@@ -96,12 +96,12 @@ t.test('CORS_ORIGIN takes exact origins', async (t) => {
     'https://:80',
     'ftp://example.org'
   ]) {
-    const message = `CORS_ORIGIN lists exact origins such as https://app.example.org, comma-separated; '${entry}' is none.`
+    const message = `CORS_ORIGIN must list exact origins such as https://app.example.org, separated by commas. '${entry}' is not one.`
     t.throws(() => readConfig({ CORS_ORIGIN: `https://a.org,${entry}` }), { message })
   }
 })
 
-t.test('ADMIN_NAME is any printable text, as the names of other administrators', async (t) => {
+t.test('ADMIN_NAME accepts printable text, like the names of other administrators', async (t) => {
   for (const ADMIN_NAME of ['Zoë', '管理', 'a b'.repeat(33)]) t.equal(readConfig({ ADMIN_NAME }).ADMIN_NAME, ADMIN_NAME)
   for (const ADMIN_NAME of ['', 'a\u0007', 'a\nb', 'a\u2028b', 'a'.repeat(101)])
     t.throws(() => readConfig({ ADMIN_NAME }), { message: /ADMIN_NAME must be 1 to 100 printable characters/ })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 
-/** The instructions of a Dockerfile, continued lines joined, by stage. */
+/** Returns the instructions of a Dockerfile by stage. Joins continued lines. */
 const readStages = (file: string) => {
   const lines = readFileSync(file, 'utf8')
     .replaceAll(/\\\n\s*/g, '')
@@ -25,10 +25,10 @@ const ignored = readFileSync('.dockerignore', 'utf8').split('\n')
 const { services, volumes } = parse(readFileSync('docker-compose.yml', 'utf8'))
 const service = services.rowhouse
 
-t.test('the image is built from the lock file, and holds no development dependencies', async (t) => {
-  t.match(build?.last('FROM'), /^node:22-bookworm AS build$/)
+t.test('the image is built from the lock file, without development dependencies', async (t) => {
+  t.match(build?.last('FROM'), /^node:24-bookworm AS build$/)
   t.match(build?.all('RUN'), [/^npm ci\b/, /npm run build && npm prune --omit=dev\b/])
-  t.match(image?.last('FROM'), /^node:22-bookworm-slim$/)
+  t.match(image?.last('FROM'), /^node:24-bookworm-slim$/)
   t.same(image?.all('COPY'), [
     '--from=build /app/package.json ./',
     '--from=build /app/node_modules ./node_modules',
@@ -36,30 +36,27 @@ t.test('the image is built from the lock file, and holds no development dependen
   ])
 })
 
-t.test('neither tests nor benchmarks nor anything of a working copy gets into the image', async (t) => {
+t.test('tests, benchmarks and files of a working copy are not in the image', async (t) => {
   for (const path of ['test', 'bench', 'data', 'build', 'dist*', '**/node_modules', '.git', 'cookies', '*.db'])
     t.ok(ignored.includes(path), path)
 })
 
-t.test(
-  'the image runs the service as a user without rights, on all addresses, with its data in a volume',
-  async (t) => {
-    t.equal(image?.last('USER'), 'node')
-    t.equal(image?.last('VOLUME'), '/data')
-    t.equal(image?.last('RUN'), 'mkdir /data && chown node:node /data')
-    t.match(image?.last('ENV'), /NODE_ENV=production HOST=0\.0\.0\.0 PORT=3000 DATA_DIR=\/data/)
-    t.same(JSON.parse(image?.last('CMD') ?? ''), ['node', 'dist/server.js'])
-  }
-)
+t.test('the image runs the service as an unprivileged user, on all addresses, with its data in a volume', async (t) => {
+  t.equal(image?.last('USER'), 'node')
+  t.equal(image?.last('VOLUME'), '/data')
+  t.equal(image?.last('RUN'), 'mkdir /data && chown node:node /data')
+  t.match(image?.last('ENV'), /NODE_ENV=production HOST=0\.0\.0\.0 PORT=3000 DATA_DIR=\/data/)
+  t.same(JSON.parse(image?.last('CMD') ?? ''), ['node', 'dist/server.js'])
+})
 
-t.test('image and compose ask the same question about health, in Node, and it is about being alive', async (t) => {
+t.test('image and compose have the same health check, which requests /health from Node', async (t) => {
   const [, command = ''] = /CMD (\[.*\])$/.exec(image?.last('HEALTHCHECK') ?? '') ?? []
   const inImage = JSON.parse(command)
   t.same(service.healthcheck.test, ['CMD', ...inImage])
   t.match(inImage, ['node', '-e', /'\/health'/])
 })
 
-t.test('the container can write to its volume and to memory, and has no privileges', async (t) => {
+t.test('the container can write only to its volume and to memory, and has no privileges', async (t) => {
   t.match(service, {
     read_only: true,
     tmpfs: ['/tmp'],
@@ -72,15 +69,15 @@ t.test('the container can write to its volume and to memory, and has no privileg
   t.equal(service.cap_add, undefined)
 })
 
-t.test('the container stops and restarts in order', async (t) => {
+t.test('the container has an init process, time to stop, and a restart policy', async (t) => {
   t.match(service, { init: true, restart: 'unless-stopped', stop_grace_period: '15s' })
 })
 
-t.test('only this machine reaches it until somebody decides otherwise', async (t) => {
+t.test('only this machine reaches the service by default', async (t) => {
   t.same(service.ports, ['127.0.0.1:3000:3000'])
 })
 
-t.test('enforcing the first password change is one comment away', async (t) => {
+t.test('the compose file shows how to require the first password change', async (t) => {
   t.match(readFileSync('docker-compose.yml', 'utf8'), "# REQUIRE_PASSWORD_CHANGE: 'true'")
   t.equal(service.environment.REQUIRE_PASSWORD_CHANGE, undefined)
 })

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 
 const COMPILED = 'build'
 
-/** Every source may be covered by any test. Tests, their helpers and benchmarks are no sources. */
+/** Any test may cover any source. Tests, their helpers and benchmarks are not sources. */
 const sources = readdirSync(COMPILED, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.js') && !/^(?:test|bench)\//.test(path))
   .map((path) => join(COMPILED, path))
 
-/** Their course is a matter of chance, so nothing may be covered by them alone; to measure it would only slow them down. */
-const LONG = /^build\/test\/(?:crash|fuzz|soak)\//
+/** These tests are random: no line may be covered by them alone. Measuring coverage would also slow them down. */
+const RANDOM_TESTS = /^build\/test\/(?:crash|fuzz|soak)\//
 
-/** Asked by tap for each test file: see `coverage-map` in package.json. */
-export default (testFile: string) => (LONG.test(testFile) ? null : sources)
+/** Returns the sources that a test file may cover. tap calls it: see `coverage-map` in package.json. */
+export default (testFile: string) => (RANDOM_TESTS.test(testFile) ? null : sources)

@@ -4,15 +4,15 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 interface SpawnOptions {
   readonly args?: readonly string[]
-  /** What it has besides, or in place of, our own environment. */
+  /** Variables that are added to our own environment, or replace its variables. */
   readonly env?: Environment
   readonly stdio: StdioOptions
 }
 
 /**
- * Node in a process without tap, which would load itself into it and each of its threads to measure coverage: that takes
- * a second of work, and one that is killed could not tell. tap adds this to every environment that a process is started
- * with, so only the process itself can undo it, and `env` does that before it becomes Node.
+ * Starts a Node process without tap. To measure coverage, tap would load itself into the process and each of its
+ * threads, which takes a second; a process that is killed writes no coverage anyway. tap adds NODE_OPTIONS to the
+ * environment of every child process, so the command `env` resets it before Node starts.
  */
 export const spawnPlain = (script: string, { args = [], env = {}, stdio }: SpawnOptions) =>
   spawn('env', [`NODE_OPTIONS=${env.NODE_OPTIONS ?? ''}`, process.execPath, script, ...args], {

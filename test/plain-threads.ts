@@ -2,9 +2,9 @@ import { syncBuiltinESMExports } from 'node:module'
 import threads, { type WorkerOptions } from 'node:worker_threads'
 
 /**
- * tap would load itself into every thread, and beside each start one more for its loader: nine tenths of what it costs
- * to start a service. Threads that start after this module is loaded run as those of `npm start` do. They are not in the
- * coverage, which the tests below services/ get from threads of theirs.
+ * Starts threads without tap, as `npm start` does. tap would load itself into every thread, with one more thread for its
+ * loader: nine tenths of the time to start a service. Threads that start after this module is loaded are not in the
+ * coverage. The tests in test/services/ cover their code.
  */
 threads.Worker = class extends threads.Worker {
   constructor(filename: string | URL, options?: WorkerOptions) {

@@ -8,16 +8,16 @@ import { temporaryDirectory } from './helpers.ts'
 import type { Environment } from './plain-process.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
-/** For what no other test of server.ts runs: slower by a second. */
+/** Measures the coverage of server.ts, which takes a second longer. */
 const COVERED = { isCovered: true }
 
-/** Without a word on it, the first administrator's password is made up. */
+/** Without ADMIN_PASSWORD, the service generates the password of the first administrator. */
 const launch = (t: Test, env: Environment, options = {}) =>
   runService(t, { ADMIN_PASSWORD: undefined, ...env }, options)
 
-const start = async (...launched: Parameters<typeof launch>) => assertListening(await launch(...launched))
+const start = async (...args: Parameters<typeof launch>) => assertListening(await launch(...args))
 
-/** Runs before the server in its process, and does something to it on SIGWINCH. */
+/** Runs code in the process of the server: `onThread` when a thread starts, `onSignal` on SIGWINCH. */
 const withFault = (onSignal: string, onThread = '') =>
   withPreload(`import threads from 'node:worker_threads'
     import { syncBuiltinESMExports } from 'node:module'
@@ -33,9 +33,9 @@ const stop = async ({ end }: Service) => {
   return code
 }
 
-/** Waits for the end of a server that refuses to start. */
-const refusal = async (...launched: Parameters<typeof launch>) => {
-  const { ended, lines } = await launch(...launched)
+/** Waits for the exit of a server that does not start. */
+const startAndFail = async (...args: Parameters<typeof launch>) => {
+  const { ended, lines } = await launch(...args)
   const [code] = await ended
   return { code, output: lines.join('\n') }
 }
@@ -47,123 +47,126 @@ const logIn = (address: string, password: string) =>
     body: JSON.stringify({ name: 'admin', password })
   })
 
-t.test('the first start makes an administrator, prints the password once, and SIGTERM ends it with 0', async (t) => {
-  const DATA_DIR = join(temporaryDirectory(t), 'new', 'data')
-  const first = await start(t, { DATA_DIR }, COVERED)
-  const password = /password\s+(\S+)/.exec(first.lines.join('\n'))?.[1] ?? ''
-  t.equal((await logIn(first.address, password)).status, 200)
-  t.equal((await logIn(first.address, 'something else')).status, 401)
-  t.equal(await stop(first), 0)
-  t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the WAL was folded into the file')
+t.test(
+  'the first start creates an administrator and prints the password once; SIGTERM ends the process with 0',
+  async (t) => {
+    const DATA_DIR = join(temporaryDirectory(t), 'new', 'data')
+    const first = await start(t, { DATA_DIR }, COVERED)
+    const password = /password\s+(\S+)/.exec(first.lines.join('\n'))?.[1] ?? ''
+    t.equal((await logIn(first.address, password)).status, 200)
+    t.equal((await logIn(first.address, 'something else')).status, 401)
+    t.equal(await stop(first), 0)
+    t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the WAL was checkpointed')
 
-  const second = await start(t, { DATA_DIR })
-  t.notMatch(second.lines.join('\n'), /password/)
-  t.equal((await logIn(second.address, password)).status, 200)
-  t.equal(await stop(second), 0)
-})
+    const second = await start(t, { DATA_DIR })
+    t.notMatch(second.lines.join('\n'), /password/)
+    t.equal((await logIn(second.address, password)).status, 200)
+    t.equal(await stop(second), 0)
+  }
+)
 
-t.test('a short ADMIN_PASSWORD is taken, with a warning', async (t) => {
+t.test('a short ADMIN_PASSWORD is accepted with a warning', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' }, COVERED)
   t.equal((await logIn(server.address, 'short')).status, 200)
   t.equal(await stop(server), 0)
-  t.match(server.complaints, [/ADMIN_PASSWORD is shorter than 8/])
+  t.match(server.errorLines, [/ADMIN_PASSWORD is shorter than 8/])
 })
 
-t.test('a bad variable stops the start, by name', async (t) => {
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' }, COVERED)
+t.test('an invalid variable prevents the start, and is named', async (t) => {
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), PORT: 'http' }, COVERED)
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: .*PORT must be an integer/)
+  t.match(output, /Rowhouse did not start: .*PORT must be an integer/)
 })
 
-t.test('a secret that can be guessed stops the start, before a password is made up', async (t) => {
+t.test('a weak secret prevents the start, before a password is generated', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
-  const { code, output } = await refusal(t, { DATA_DIR, JWT_SECRET: 'changeme'.repeat(5) })
+  const { code, output } = await startAndFail(t, { DATA_DIR, JWT_SECRET: 'changeme'.repeat(5) })
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: JWT_SECRET can be guessed/)
+  t.match(output, /Rowhouse did not start: JWT_SECRET can be guessed/)
   t.match((await start(t, { DATA_DIR })).lines.join('\n'), /password/)
 })
 
-t.test('a host that is not of this machine stops the start', async (t) => {
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' }, COVERED)
+t.test('a HOST of another machine prevents the start', async (t) => {
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), HOST: '192.0.2.1' }, COVERED)
   t.equal(code, 1)
   t.match(
     output,
-    /Rowhouse does not start: HOST names 192\.0\.2\.1, which is no address of this machine \(EADDRNOTAVAIL\)/
+    /Rowhouse did not start: HOST is 192\.0\.2\.1, which is not an address of this machine \(EADDRNOTAVAIL\)/
   )
 })
 
-t.test('a port that may not be taken stops the start with the reason', async (t) => {
+t.test('a port without permission prevents the start, and the message has the reason', async (t) => {
   const preload = withPreload(`import { Server } from 'node:net'
     Server.prototype.listen = function () {
       const error = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
       setImmediate(() => this.emit('error', error))
       return this
     }`)
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...preload }, COVERED)
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), ...preload }, COVERED)
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: listen EACCES: permission denied/)
+  t.match(output, /Rowhouse did not start: listen EACCES: permission denied/)
 })
 
-t.test('a DATA_DIR that is a file stops the start, and the file stays', async (t) => {
+t.test('a DATA_DIR that is a file prevents the start, and the file is unchanged', async (t) => {
   const file = join(temporaryDirectory(t), 'notes.txt')
   writeFileSync(file, 'mine')
   for (const DATA_DIR of [file, join(file, 'below')]) {
-    const { code, output } = await refusal(t, { DATA_DIR }, COVERED)
+    const { code, output } = await startAndFail(t, { DATA_DIR }, COVERED)
     t.equal(code, 1)
     t.match(
       output,
-      /Rowhouse does not start: DATA_DIR names .*notes\.txt\S*, which is no directory and cannot be made: E/
+      /Rowhouse did not start: DATA_DIR names .*notes\.txt\S*, which is no directory and cannot be made: E/
     )
   }
   t.equal(readFileSync(file, 'utf8'), 'mine')
 })
 
-t.test('a database that is named and not there stops the start, and is not made', async (t) => {
+t.test('a DATABASE that does not exist prevents the start, and is not created', async (t) => {
   const DATABASE = join(temporaryDirectory(t), 'typo.sqlite')
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), DATABASE }, COVERED)
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), DATABASE }, COVERED)
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: DATABASE names .*typo\.sqlite, which does not exist/)
+  t.match(output, /Rowhouse did not start: DATABASE names .*typo\.sqlite, which does not exist/)
   t.notOk(existsSync(DATABASE))
 })
 
-t.test('the line with the address says when every address of the machine is open', async (t) => {
+t.test('the start message mentions when the service listens on all addresses', async (t) => {
   const open = await start(t, { DATA_DIR: temporaryDirectory(t), HOST: '0.0.0.0' }, COVERED)
-  t.match(open.lines.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at every other address of this machine\)/)
+  t.match(open.lines.join('\n'), /listens at http:\/\/\S+:\d+ .*\(and at all other addresses of this machine\)/)
   const local = await start(t, { DATA_DIR: temporaryDirectory(t) })
-  t.notMatch(local.lines.join('\n'), /every other address/)
+  t.notMatch(local.lines.join('\n'), /all other addresses/)
   t.equal(await stop(open), 0)
   t.equal(await stop(local), 0)
 })
 
-t.test('a port that is taken stops the start, and frees the database', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.teardown(() => taken.close())
+t.test('a port in use prevents the start, and the database is closed', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
   const DATA_DIR = temporaryDirectory(t)
-  const PORT = String((taken.address() as AddressInfo).port)
-  const { code, output } = await refusal(t, { DATA_DIR, PORT }, COVERED)
+  const PORT = String((other.address() as AddressInfo).port)
+  const { code, output } = await startAndFail(t, { DATA_DIR, PORT }, COVERED)
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: 127\.0\.0\.1:\d+ is taken \(EADDRINUSE\)\. Set PORT/)
-  t.match(output, /The administrator above has been made; keep the password\./)
+  t.match(output, /Rowhouse did not start: 127\.0\.0\.1:\d+ is in use \(EADDRINUSE\)\. Set PORT/)
+  t.match(output, /The administrator above was created\. Keep the password\./)
   const password = /password\s+(\S+)/.exec(output)?.[1] ?? ''
-  const again = await refusal(t, { DATA_DIR, PORT }, COVERED)
-  t.notMatch(again.output, /keep the password/)
-  const freed = await start(t, { DATA_DIR })
-  t.equal((await logIn(freed.address, password)).status, 200)
-  t.equal(await stop(freed), 0)
+  const again = await startAndFail(t, { DATA_DIR, PORT }, COVERED)
+  t.notMatch(again.output, /Keep the password/)
+  const restarted = await start(t, { DATA_DIR })
+  t.equal((await logIn(restarted.address, password)).status, 200)
+  t.equal(await stop(restarted), 0)
 })
 
-t.test('a second process on the same file is refused, and the first goes on', async (t) => {
+t.test('a second process on the same file does not start, and the first continues', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
   const first = await start(t, { DATA_DIR, ADMIN_PASSWORD: 'correct horse' })
-  const { code, output } = await refusal(t, { DATA_DIR })
+  const { code, output } = await startAndFail(t, { DATA_DIR })
   t.equal(code, 1)
   t.match(output, /Another Rowhouse serves/)
   t.equal((await logIn(first.address, 'correct horse')).status, 200)
   t.equal(await stop(first), 0)
 })
 
-t.test('when the writer thread dies, the process says so and ends with 1', async (t) => {
+t.test('when the writer thread dies, the process logs it and exits with 1', async (t) => {
   const fault = withFault('workers[0].terminate()')
   const env = { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ...fault }
   const server = await start(t, env, COVERED)
@@ -173,23 +176,23 @@ t.test('when the writer thread dies, the process says so and ends with 1', async
   t.match(server.lines.join('\n'), /The database engine has stopped/)
 })
 
-t.test('when the writer thread dies before the service is built, the process says so too', async (t) => {
+t.test('when the writer thread dies during the start, the process prints it and exits with 1', async (t) => {
   const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
-  const { code, output } = await refusal(t, { DATA_DIR: temporaryDirectory(t), ...fault }, COVERED)
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), ...fault }, COVERED)
   t.equal(code, 1)
-  t.match(output, /Rowhouse does not start: The writer thread has ended/)
+  t.match(output, /Rowhouse did not start: The writer thread has ended/)
 })
 
-t.test('an error that nobody catches is logged, and ends the process in order', async (t) => {
+t.test('an uncaught error is logged, and the process shuts down', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
-  const server = await start(t, { DATA_DIR, ...withFault("throw new Error('a fault of ours')") }, COVERED)
+  const server = await start(t, { DATA_DIR, ...withFault("throw new Error('our own error')") }, COVERED)
   server.child.kill('SIGWINCH')
   t.equal((await server.ended)[0], 1)
-  t.match(server.lines.join('\n'), /a fault of ours/)
+  t.match(server.lines.join('\n'), /our own error/)
   t.notOk(existsSync(join(DATA_DIR, 'rowhouse.db-wal')), 'the database was closed')
 })
 
-t.test('ACCESS_LOG writes two lines per request, without its credentials', async (t) => {
+t.test('ACCESS_LOG writes two lines per request, without credentials', async (t) => {
   const env = {
     DATA_DIR: temporaryDirectory(t),
     ADMIN_PASSWORD: 'correct horse',
@@ -203,7 +206,7 @@ t.test('ACCESS_LOG writes two lines per request, without its credentials', async
   t.notMatch(log, /canary/)
 })
 
-t.test('a request in flight finishes when the service is told to stop', async (t) => {
+t.test('a request in flight finishes after SIGTERM', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse' }, COVERED)
   const body = JSON.stringify({ name: 'admin', password: 'correct horse' })
   const login = request(`${server.address}/auth/login`, {

@@ -6,18 +6,18 @@ import tap, { type Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from './helpers.ts'
 import { type Environment, spawnPlain } from './plain-process.ts'
 
-/** What `npm start` runs. */
+/** The bundle that `npm start` runs. */
 const SERVER = new URL('../../dist/server.js', import.meta.url).pathname
-/** The same, module by module: a bundle has no coverage of its own. */
+/** The unbundled server, for coverage: a bundle has none. */
 const SERVER_MODULE = new URL('../server.js', import.meta.url).pathname
 const PLAIN_THREADS = new URL('./plain-threads.js', import.meta.url).href
 
-/** The environment of a service that runs these lines before its own, in its process. */
+/** Returns an environment that makes the service run these lines of code before its own. */
 export const withPreload = (lines: string) => ({
   NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(lines)}`
 })
 
-/** With tap in its process, though not in its threads: what it runs is in the coverage, if it ends in order. */
+/** Loads tap into the process, but not into its threads. The process is in the coverage unless it is killed. */
 const spawnCovered = (env: Environment) => {
   const options = [process.env.NODE_OPTIONS, `--import ${PLAIN_THREADS}`, env.NODE_OPTIONS]
   return spawn(process.execPath, [SERVER_MODULE], {
@@ -26,31 +26,31 @@ const spawnCovered = (env: Environment) => {
   })
 }
 
-/** A test has as long for each service that it starts: how many there are is a matter of the scale. */
-const TIME_MS = 120_000
+/** A test gets this time for each service that it starts. How many it starts depends on SCALE. */
+const TIMEOUT_MS = 120_000
 
-/** In all, since tap fails what took longer than its last limit. */
-const giveTime = (t: Test) => {
-  for (const test of [tap, t]) test.setTimeout(1000 * process.uptime() + TIME_MS)
+/** tap compares its last timeout with the total time of a test. */
+const extendTimeout = (t: Test) => {
+  for (const test of [tap, t]) test.setTimeout(1000 * process.uptime() + TIMEOUT_MS)
 }
 
-/** An exit code, or the signal that ended it. */
-type Ending = readonly [number | null, NodeJS.Signals | null]
+/** An exit code, or the signal that ended the process. */
+type Exit = readonly [number | null, NodeJS.Signals | null]
 
 export interface ServiceProcess {
   readonly child: ChildProcess
   readonly dataDir: string
-  /** Where it listens; null where it has ended before it did. */
+  /** The URL where it listens. Null if it ended before it listened. */
   readonly address: string | null
-  readonly ended: Promise<Ending>
-  readonly end: (signal: NodeJS.Signals) => Promise<Ending>
-  /** What it has said so far, on standard output and standard error. */
+  readonly ended: Promise<Exit>
+  readonly end: (signal: NodeJS.Signals) => Promise<Exit>
+  /** Lines of standard output and standard error so far. */
   readonly lines: readonly string[]
-  /** Of these, what was said on standard error. */
-  readonly complaints: readonly string[]
+  /** Lines of standard error so far. */
+  readonly errorLines: readonly string[]
 }
 
-/** A service that has told where it listens. */
+/** A service that listens. */
 export interface Service extends ServiceProcess {
   readonly address: string
   readonly host: string
@@ -61,14 +61,14 @@ interface RunOptions {
   readonly isCovered?: boolean
 }
 
-const listen = (stream: Readable, onLine: (line: string) => void) => createInterface(stream).on('line', onLine)
+const readLines = (stream: Readable, onLine: (line: string) => void) => createInterface(stream).on('line', onLine)
 
 /**
- * The service in a process of its own, as its users start it, until `t` ends; the administrator has PASSWORD unless the
- * environment says otherwise. Resolves when it listens, or has ended before it did.
+ * Runs the service in its own process until `t` ends. The administrator has PASSWORD unless `env` sets another.
+ * Resolves when the service listens, or has ended before.
  */
 export const runService = async (t: Test, env: Environment = {}, { isCovered = false }: RunOptions = {}) => {
-  giveTime(t)
+  extendTimeout(t)
   const dataDir = env.DATA_DIR ?? temporaryDirectory(t)
   const settings = { PORT: '0', ADMIN_PASSWORD: PASSWORD, ...env, DATA_DIR: dataDir }
   const child = isCovered ? spawnCovered(settings) : spawnPlain(SERVER, { env: settings, stdio: 'pipe' })
@@ -79,24 +79,24 @@ export const runService = async (t: Test, env: Environment = {}, { isCovered = f
   }
   t.teardown(() => end('SIGKILL'))
   const lines: string[] = []
-  const complaints: string[] = []
-  listen(child.stderr as Readable, (line) => {
+  const errorLines: string[] = []
+  readLines(child.stderr as Readable, (line) => {
     lines.push(line)
-    complaints.push(line)
+    errorLines.push(line)
   })
   const address = await new Promise<string | null>((resolve) => {
-    listen(child.stdout as Readable, (line) => {
+    readLines(child.stdout as Readable, (line) => {
       lines.push(line)
       const [, found] = /listens at (\S+)/.exec(line) ?? []
       if (found) resolve(found)
     })
     ended.then(() => resolve(null))
   })
-  const service: ServiceProcess = { child, dataDir, address, ended, end, lines, complaints }
+  const service: ServiceProcess = { child, dataDir, address, ended, end, lines, errorLines }
   return service
 }
 
-/** @throws with what it said, where it has ended before it listened */
+/** @throws with its output if the service ended before it listened */
 export const assertListening = (service: ServiceProcess): Service => {
   const { address, lines } = service
   if (address === null) throw new Error(`The service did not start: ${lines.join('\n')}`)
@@ -104,6 +104,5 @@ export const assertListening = (service: ServiceProcess): Service => {
   return { ...service, address, host, port: Number(port) }
 }
 
-/** Runs the service, as `runService` does. @throws with what it said, where it has ended before it listened */
-export const startService = async (...started: Parameters<typeof runService>) =>
-  assertListening(await runService(...started))
+/** Runs the service until `t` ends. @throws with its output if it ended before it listened */
+export const startService = async (...args: Parameters<typeof runService>) => assertListening(await runService(...args))

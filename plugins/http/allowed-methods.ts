@@ -5,38 +5,38 @@ import findMyWay from 'find-my-way'
 import { DomainError } from '../../services/model/errors.ts'
 import { routeNotFound } from './errors.ts'
 
-/** The path of a wildcard that answers for every unknown path: @fastify/cors has one for OPTIONS. */
-const ANY_PATH = '*'
+/** The path of a catch-all route: @fastify/cors adds one for OPTIONS. */
+const CATCH_ALL = '*'
 
-/** Fastify makes `routeOptions` anew each time that it is asked for them. */
-const isFound = (request: FastifyRequest) =>
-  !request.is404 && (request.method !== 'OPTIONS' || request.routeOptions.url !== ANY_PATH)
+/** Reads `routeOptions` only if needed: Fastify builds the object on each access. */
+const hasRoute = (request: FastifyRequest) =>
+  !request.is404 && (request.method !== 'OPTIONS' || request.routeOptions.url !== CATCH_ALL)
 
 /**
- * Fastify answers a known path with another method as 404; HTTP has 405 for it, with the methods that there are
- * (RFC 9110, 15.5.6). Both are said before a body is read: Fastify would parse it first. Registered before all routes,
- * whose paths it notes; asked only where no route was found.
+ * Responds with 405 and `Allow` when a path exists, but not for this method (RFC 9110, 15.5.6). Fastify's own response
+ * is 404. Both 404 and 405 are sent in onRequest, before Fastify would parse the body.
+ * Must be registered before all routes, because it collects their paths.
  */
 export default fp(
   async (fastify) => {
     const paths = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER })
     fastify.addHook('onRoute', ({ url }: RouteOptions) => {
-      if (url !== ANY_PATH && !paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
+      if (url !== CATCH_ALL && !paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
     })
 
-    /** Asked of the router: Fastify adds some routes without telling, HEAD among them. */
-    const allowedAt = (url: string) =>
+    /** Queries the router: Fastify adds some routes, such as HEAD, without an onRoute event. */
+    const allowedMethods = (url: string) =>
       METHODS.filter((method) => fastify.hasRoute({ url, method: method as HTTPMethods })).sort()
 
-    const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-      if (isFound(request)) return done()
-      const known = paths.find('GET', request.url)
-      if (!known) throw routeNotFound(request)
-      const allow = allowedAt(known.store).join(', ')
+    const refuseUnknownRoute = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      if (hasRoute(request)) return done()
+      const path = paths.find('GET', request.url)
+      if (!path) throw routeNotFound(request)
+      const allow = allowedMethods(path.store).join(', ')
       reply.header('allow', allow)
-      throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not possible here. Allowed: ${allow}.`)
+      throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`)
     }
-    fastify.addHook('onRequest', refuseUnknown)
+    fastify.addHook('onRequest', refuseUnknownRoute)
   },
   { name: 'allowed-methods', dependencies: ['errors'] }
 )

@@ -8,75 +8,74 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers although the service is overloaded. */
+    /** The route responds even if the service is overloaded. */
     evenUnderPressure?: boolean
   }
 }
 
 export interface SecurityOptions {
-  /** Milliseconds that a turn of the event loop may be late on average before requests are refused. */
+  /** Mean delay of the event loop, in milliseconds, above which requests are refused. */
   readonly maxEventLoopDelay?: number
 }
 
 const MAX_EVENT_LOOP_DELAY_MS = 1000
-const PREFLIGHT_LIFE_S = 600
+const PREFLIGHT_MAX_AGE_S = 600
 
 const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
   reply.headers(SECURITY_HEADERS)
   done()
 }
 
-/** Characters that a URL may have beside a key: a query takes fewer, and so does an imported table's name, encoded. */
-const LONGEST_URL = 16 * 1024
+/** Characters, without a key. Enough for every query, and for the encoded name of any imported table. */
+const MAX_URL_LENGTH = 16 * 1024
 
-/** A key has a limit of its own. The router, too, takes either of these characters for the end of the path. */
+/** A key has its own limit. The router also ends the path at the first ? or #. */
 const withoutKey = (url: string, route: string | undefined) =>
   route?.endsWith('/:pk') ? url.replace(/^[^?#]*/, '') : url
 
-/** Before anything looks into it: what takes a path apart may take far longer than the path is long. */
+/** Runs before any code parses the path, which may take more than linear time. */
 const refuseLongUrl = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
   const { url } = request
-  if (url.length > LONGEST_URL && withoutKey(url, request.routeOptions.url).length > LONGEST_URL) {
-    throw new DomainError('PATH_TOO_LONG', `The URL has more than ${LONGEST_URL} characters, beside a key.`)
+  if (url.length > MAX_URL_LENGTH && withoutKey(url, request.routeOptions.url).length > MAX_URL_LENGTH) {
+    throw new DomainError('PATH_TOO_LONG', `The URL has more than ${MAX_URL_LENGTH} characters, not counting a key.`)
   }
   done()
 }
 
-/** A name or an address, and perhaps a port (RFC 3986, 3.2.2). */
+/** A name or an address, with an optional port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 
 const isHost = (name: string) => name.length === 4 && name.toLowerCase() === 'host'
 
-/** Every Host header: Node keeps the first one only. */
+/** Returns all Host headers: `headers.host` contains the first one only. */
 const hostsOf = ({ rawHeaders }: IncomingMessage) =>
   rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1] as string))
 
-/** RFC 9112, 3.2. Programs that speak HTTP/1.0 need none. */
-const refuseWithoutHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  // Two of them make none.
+/** Requires exactly one valid Host header (RFC 9112, 3.2). It is optional in HTTP/1.0. */
+const refuseInvalidHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  // Two joined hosts do not match HOST.
   const host = hostsOf(raw).join(' ')
-  const isNeeded = host !== '' || raw.httpVersion !== '1.0'
-  if (isNeeded && !HOST.test(host)) {
-    throw new DomainError('MALFORMED_REQUEST', 'The request has no Host header, more than one, or one that is no host.')
+  const isRequired = raw.httpVersion !== '1.0'
+  if ((isRequired || host !== '') && !HOST.test(host)) {
+    throw new DomainError('MALFORMED_REQUEST', 'The request must have exactly one Host header, with a valid host.')
   }
   done()
 }
 
-/** We inflate nothing, so that no small body becomes a large one. Node passes over codings that it does not know. */
+/** Bodies are never decompressed: a small one could become a large one. Node ignores unknown codings. */
 const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
   const transfer = headers['transfer-encoding']
   if (transfer && transfer.toLowerCase() !== 'chunked') {
-    throw new DomainError('MALFORMED_REQUEST', `The transfer coding '${excerpt(transfer)}' is not known; 'chunked' is.`)
+    throw new DomainError(
+      'MALFORMED_REQUEST',
+      `The transfer coding '${excerpt(transfer)}' is not supported. Use 'chunked'.`
+    )
   }
   const encoding = headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity') {
-    throw new DomainError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `Bodies are taken as they are, not encoded as '${excerpt(encoding)}'.`,
-      {
-        hint: 'Leave Content-Encoding out.'
-      }
-    )
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The content encoding '${excerpt(encoding)}' is not supported.`, {
+      hint: 'Send the body without encoding, and without the header Content-Encoding.'
+    })
   }
   done()
 }
@@ -84,38 +83,38 @@ const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, do
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
-/** Any other OPTIONS request is answered as without CORS: 405, with the methods that there are. */
-const corsFor = (origins: readonly string[]) => {
+/** OPTIONS requests that are not preflights get the same response as without CORS: 405 with `Allow`. */
+const corsOptions = (origins: readonly string[]) => {
   const options: FastifyCorsOptions = {
     origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type'],
     exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate'],
-    maxAge: PREFLIGHT_LIFE_S
+    maxAge: PREFLIGHT_MAX_AGE_S
   }
   const withoutPreflight = { ...options, preflight: false }
   return {
-    delegator: (request: FastifyRequest, use: (error: null, chosen: FastifyCorsOptions) => void) =>
-      use(null, isPreflight(request) ? options : withoutPreflight)
+    delegator: (request: FastifyRequest, callback: (error: null, chosen: FastifyCorsOptions) => void) =>
+      callback(null, isPreflight(request) ? options : withoutPreflight)
   }
 }
 
-const refuseUnlessVital = ({ routeOptions }: FastifyRequest) => {
+const refuseUnderPressure = ({ routeOptions }: FastifyRequest) => {
   if (routeOptions.config.evenUnderPressure) return
-  throw overloaded('More work is under way than the service can take. Try again.', 1)
+  throw overloaded('The service is overloaded. Try again later.', 1)
 }
 
-/** Registered before anything that adds routes or hooks: what it sets and refuses holds for all of them. */
+/** Must be registered before all other plugins with routes, because its hooks must run for every route. */
 export default fp<SecurityOptions>(
   async (fastify, { maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS }) => {
     const { CORS_ORIGIN } = fastify.config
 
     fastify.addHook('onRequest', setHeaders)
     fastify.addHook('onRequest', refuseLongUrl)
-    fastify.addHook('onRequest', refuseWithoutHost)
-    if (CORS_ORIGIN.length > 0) await fastify.register(cors, corsFor(CORS_ORIGIN))
-    await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnlessVital })
+    fastify.addHook('onRequest', refuseInvalidHost)
+    if (CORS_ORIGIN.length > 0) await fastify.register(cors, corsOptions(CORS_ORIGIN))
+    await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnderPressure })
     fastify.addHook('onRequest', refuseEncodedBody)
   },
   { name: 'security' }

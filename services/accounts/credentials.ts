@@ -4,41 +4,41 @@ import { type Attempt, createLoginThrottle } from './login-throttle.ts'
 import type { Passwords } from './passwords.ts'
 
 export interface Credentials {
-  /** @throws OVERLOADED when too many passwords wait. */
+  /** @throws OVERLOADED if too many passwords are queued */
   hash(password: string, address: string): Promise<string>
   /**
-   * The hash to keep from now on: the stored one, or a stronger one when hashing costs more today; null when the
-   * password is wrong. Without a stored hash (there is no such name) it takes as long and gives null.
+   * Returns the hash to store, or null if the password is wrong. It is the given hash, or a stronger one if the cost
+   * has been raised since. Without a stored hash (the name does not exist) it takes the same time and returns null.
    * @throws TOO_MANY_ATTEMPTS, OVERLOADED
    */
   verify(attempt: Attempt, password: string, stored: string | undefined): Promise<string | null>
 }
 
-/** The only way from a request to argon2: throttled, one at a time, in turn by address. */
+/** The only way from a request to argon2: throttled, and queued by address. */
 export const createCredentials = (passwords: Passwords): Credentials => {
   const queue = createHashingQueue()
   const throttle = createLoginThrottle()
 
-  const compare = async (password: string, stored: string | undefined) => {
-    const isRight = await passwords.verify(stored ?? passwords.decoy, password)
-    if (!isRight || stored === undefined) return null
+  const verifyAndRehash = async (password: string, stored: string | undefined) => {
+    const isMatch = await passwords.verify(stored ?? passwords.decoy, password)
+    if (!isMatch || stored === undefined) return null
     return passwords.isOutdated(stored) ? passwords.hash(password) : stored
   }
 
-  const judge = async (attempt: Attempt, password: string, stored: string | undefined) => {
+  const verifyThrottled = async (attempt: Attempt, password: string, stored: string | undefined) => {
     await throttle.assertAllowed(attempt)
-    const kept = await compare(password, stored)
-    await (kept === null ? throttle.recordFailure(attempt) : throttle.recordSuccess(attempt))
-    return kept
+    const hash = await verifyAndRehash(password, stored)
+    await (hash === null ? throttle.recordFailure(attempt) : throttle.recordSuccess(attempt))
+    return hash
   }
 
   return {
     hash: (password, address) => queue.run(networkOf(address), () => passwords.hash(password)),
     verify: async ({ name, address }, password, stored) => {
       const attempt = { name, address: networkOf(address) }
-      // Once before queueing, to spare the queue; again in turn, since the attempts ahead may have used up the limit.
+      // Checked before the queue, to keep it short, and again afterwards: queued attempts may have reached the limit.
       await throttle.assertAllowed(attempt)
-      return queue.run(attempt.address, () => judge(attempt, password, stored))
+      return queue.run(attempt.address, () => verifyThrottled(attempt, password, stored))
     }
   }
 }

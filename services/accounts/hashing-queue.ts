@@ -1,10 +1,10 @@
 import { createFairQueue } from '../engine/shared/fair-queue.ts'
 import { overloaded } from '../model/errors.ts'
 
-/** With some 20 ms a hash, the last in the queue waits little more than a second. */
+/** At about 20 ms a hash, the last job in a full queue waits little more than a second. */
 const CAPACITY = 64
 const RETRY_AFTER_SECONDS = 2
-const TOO_MANY = 'More passwords are waiting to be checked than can be taken. Try again.'
+const TOO_MANY = 'Too many passwords are waiting to be checked. Try again later.'
 
 interface Job {
   start(): Promise<void>
@@ -12,25 +12,26 @@ interface Job {
 }
 
 /**
- * Runs one job at a time: hashing shares its threads with every file operation of the process, and a burst of logins
- * would stall them. Addresses are served in turn, so that one with many attempts does not hold up another with one.
+ * Runs one job at a time. Hashing shares its threads with all file operations of the process, so a burst of logins
+ * would block them. Addresses take turns: one with many jobs does not delay another with a single job.
  */
 export const createHashingQueue = ({ capacity = CAPACITY } = {}) => {
-  const waiting = createFairQueue<Job>(capacity)
+  const queue = createFairQueue<Job>(capacity)
   let isRunning = false
 
   const drain = async () => {
     if (isRunning) return
     isRunning = true
-    for (let job = waiting.take(); job; job = waiting.take()) await job.start()
+    for (let job = queue.take(); job; job = queue.take()) await job.start()
     isRunning = false
   }
 
-  /** @throws OVERLOADED when too many wait already. */
+  /** Returns the result of `work`. @throws OVERLOADED if the queue is full */
   const run = <T>(address: string, work: () => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       const refuse = () => reject(overloaded(TOO_MANY, RETRY_AFTER_SECONDS))
-      waiting.add(address, { start: () => work().then(resolve, reject), refuse })?.refuse()
+      // The refused job may be one of another address, which has more jobs in the queue.
+      queue.add(address, { start: () => work().then(resolve, reject), refuse })?.refuse()
       drain()
     })
 

@@ -6,7 +6,7 @@ const WINDOW_SECONDS = 15 * 60
 const FAILURES_PER_NAME = 10
 const FAILURES_PER_ADDRESS = 200
 
-/** Whose password is being tried, and from where. */
+/** A login attempt: the name of the administrator, and the client's network. */
 export interface Attempt {
   readonly name: string
   readonly address: string
@@ -25,8 +25,8 @@ const assertBelow = async (limiter: RateLimiterMemory, key: string) => {
 }
 
 /**
- * Counts failed logins: 10 in 15 minutes for a name from an address, 200 for an address. Counting by name alone would
- * let a stranger lock out its owner. Names fold as those of accounts do.
+ * Limits failed logins in 15 minutes: 10 for a name from one address, 200 for an address. A limit by name alone would
+ * let an attacker lock out the owner of the name. Names are compared like those of accounts: ASCII case is ignored.
  */
 export const createLoginThrottle = () => {
   const byName = new RateLimiterMemory({ points: FAILURES_PER_NAME, duration: WINDOW_SECONDS })
@@ -43,7 +43,7 @@ export const createLoginThrottle = () => {
       await byName.penalty(keyOf(attempt))
       await byAddress.penalty(attempt.address)
     },
-    /** Forgets the failures of the name, not those of the address: an account of one's own must not buy guesses. */
+    /** Resets the count of the name, not that of the address: a login to one account must not allow more guesses. */
     recordSuccess: async (attempt: Attempt) => {
       await byName.delete(keyOf(attempt))
     }

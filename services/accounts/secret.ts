@@ -2,44 +2,47 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** HS256 wants a key as long as its output (RFC 7518, 3.2). */
-const SHORTEST_SECRET_BYTES = 32
-const LONGEST_PERIOD = 16
+/** HS256 requires a key that is as long as its output (RFC 7518, 3.2). */
+const MIN_SECRET_BYTES = 32
+const MAX_PERIOD = 16
 const OTHERS_PERMISSIONS = 0o077
 
 const PLACEHOLDER =
   /(change|replace|fill)[-_ ]?(me|this|it)|your[-_ ]?(jwt[-_ ]?|own[-_ ]?)?secret|super[-_ ]?secret|placeholder|example|insecure/i
 
-/** `changemechangeme…`, `0000…`: text that goes on as it began. */
+/** Detects repeated text such as `changemechangeme…` or `0000…`. */
 const isRepetition = (text: string) =>
-  Array.from({ length: LONGEST_PERIOD }, (_, index) => index + 1).some(
+  Array.from({ length: MAX_PERIOD }, (_, index) => index + 1).some(
     (period) => 2 * period <= text.length && text.slice(period) === text.slice(0, -period)
   )
 
-/** @throws an Error with the reason when sessions signed with the secret could be forged. `source` names it there. */
+/** @throws an Error with the name `source` and the reason, if sessions signed with the secret could be forged */
 export const assertSecret = (secret: string, source: string) => {
-  const advice = 'Use a random one, for instance the output of `openssl rand -hex 32`.'
-  if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES) {
-    throw new Error(`${source} is shorter than ${SHORTEST_SECRET_BYTES} bytes. ${advice}`)
+  const advice = 'Use a random secret, such as the output of `openssl rand -hex 32`.'
+  if (Buffer.byteLength(secret) < MIN_SECRET_BYTES) {
+    throw new Error(`${source} is shorter than ${MIN_SECRET_BYTES} bytes. ${advice}`)
   }
   if (PLACEHOLDER.test(secret) || isRepetition(secret)) throw new Error(`${source} can be guessed. ${advice}`)
 }
 
 const assertPrivate = (file: string) => {
   if ((statSync(file).mode & OTHERS_PERMISSIONS) === 0) return
-  throw new Error(`${file} can be read or written by others. Run \`chmod 600\` on it, or delete it to get a new one.`)
+  throw new Error(
+    `${file} can be read or written by other users. Run \`chmod 600\` on it, or delete it to create a new one.`
+  )
 }
 
-/** Under another name first: a crash on the way must not leave half a secret, which would stop the next start. */
+/** Writes to another name first: after a crash, a partial secret would prevent the next start. */
 const createSecret = (file: string) => {
-  const unfinished = `${file}.new`
-  writeFileSync(unfinished, `${randomBytes(SHORTEST_SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true })
-  renameSync(unfinished, file)
+  const temporary = `${file}.new`
+  writeFileSync(temporary, `${randomBytes(MIN_SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true })
+  renameSync(temporary, file)
 }
 
 /**
- * The secret that session cookies are signed with, made at the first start. Whoever reads it can log in as anybody.
- * @throws an Error with the reason when it cannot be trusted.
+ * Returns the secret that signs session cookies. Creates it at the first start. With the secret, anybody can log in as
+ * any administrator.
+ * @throws an Error with the reason if the secret is not safe
  */
 export const readOrCreateSecret = (dataDir: string): string => {
   const file = join(dataDir, 'secret')

@@ -1,26 +1,26 @@
 import { verifyPassword } from './passwords.ts'
 
-export interface Question {
+export interface VerifierRequest {
   readonly id: number
   readonly stored: string
   readonly password: string
 }
 
-export type Verdict = { readonly id: number } & ({ readonly isRight: boolean } | { readonly fault: string })
+export type VerifierResponse = { readonly id: number } & ({ readonly isMatch: boolean } | { readonly error: string })
 
-const judge = ({ id, stored, password }: Question): Promise<Verdict> =>
+const respond = ({ id, stored, password }: VerifierRequest): Promise<VerifierResponse> =>
   verifyPassword(stored, password).then(
-    (isRight) => ({ id, isRight }),
-    (error: Error) => ({ id, fault: error.message })
+    (isMatch) => ({ id, isMatch }),
+    (error: Error) => ({ id, error: error.message })
   )
 
-/** Whoever asked may have ended meanwhile, and this process is about to. */
-const ignoreFailure = () => {}
+/** The service may have ended. Then this process ends too. */
+const ignoreSendError = () => {}
 
-process.on('message', async (question: Question) => {
-  process.send?.(await judge(question), undefined, undefined, ignoreFailure)
+process.on('message', async (request: VerifierRequest) => {
+  process.send?.(await respond(request), undefined, undefined, ignoreSendError)
 })
 
-// A terminal or a supervisor signals every process at once; this one is needed until the service itself has stopped.
+// A terminal or a supervisor signals all processes at once. This process is needed until the service has stopped.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())

@@ -5,19 +5,19 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { overloaded } from '../model/errors.ts'
 import type { VerifyPassword } from './passwords.ts'
-import type { Question, Verdict } from './verifier-process.ts'
+import type { VerifierRequest, VerifierResponse } from './verifier-process.ts'
 
 const script = fileURLToPath(new URL(`./verifier-process${extname(import.meta.url)}`, import.meta.url))
 
-/** Milliseconds that the process is kept without anything to do: it takes some 50 MiB, and 0.1 s to start. */
+/** Milliseconds until an idle process is stopped. It takes about 50 MiB, and 0.1 s to start. */
 const IDLE_MS = 60_000
 
-interface Waiting {
-  readonly resolve: (isRight: boolean) => void
+interface PendingRequest {
+  readonly resolve: (isMatch: boolean) => void
   readonly reject: (error: Error) => void
 }
 
-/** Nothing of what the service was told is the process's business, and it yields to whoever is served. */
+/** Starts the process without the environment, which contains secrets, and with a lower priority than the service. */
 const startProcess = () => {
   const child = fork(script, { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
@@ -25,67 +25,71 @@ const startProcess = () => {
   return child
 }
 
-/** Puts questions to a process, in any number. `onIdle` is called when all have been answered, `onEnd` when it ends. */
-const converse = (child: ChildProcess, { onIdle, onEnd }: { onIdle: () => void; onEnd: () => void }) => {
-  const waiting = new Map<number, Waiting>()
-  let asked = 0
+/**
+ * Returns a function that sends requests to the process, any number concurrently. Calls `onIdle` when no request is
+ * pending any more, and `onEnd` when the process ends.
+ */
+const connect = (child: ChildProcess, { onIdle, onEnd }: { onIdle: () => void; onEnd: () => void }) => {
+  const pending = new Map<number, PendingRequest>()
+  let lastId = 0
 
-  const take = (id: number) => {
-    const one = waiting.get(id) as Waiting
-    waiting.delete(id)
-    if (waiting.size === 0) onIdle()
-    return one
+  const takePending = (id: number) => {
+    const request = pending.get(id) as PendingRequest
+    pending.delete(id)
+    if (pending.size === 0) onIdle()
+    return request
   }
   const end = () => {
     onEnd()
-    for (const { reject } of waiting.values()) reject(overloaded('The password could not be checked. Try again.', 1))
+    for (const { reject } of pending.values()) reject(overloaded('The password could not be checked. Try again.', 1))
   }
-  // One that could not be started, or no longer takes questions, says so with errors, perhaps more than one.
+  // A process that cannot start, or is ending, may emit several errors. `once` handles only the first.
   child.on('error', () => {})
   once(child, 'disconnect').then(end, end)
-  child.on('message', (verdict: Verdict) => {
-    const { resolve, reject } = take(verdict.id)
-    if ('fault' in verdict) reject(new Error(verdict.fault))
-    else resolve(verdict.isRight)
+  child.on('message', (response: VerifierResponse) => {
+    const { resolve, reject } = takePending(response.id)
+    if ('error' in response) reject(new Error(response.error))
+    else resolve(response.isMatch)
   })
 
   return (stored: string, password: string) =>
     new Promise<boolean>((resolve, reject) => {
-      asked += 1
-      waiting.set(asked, { resolve, reject })
-      child.send({ id: asked, stored, password } satisfies Question)
+      lastId += 1
+      pending.set(lastId, { resolve, reject })
+      child.send({ id: lastId, stored, password } satisfies VerifierRequest)
     })
 }
 
 /**
- * Checks passwords in a process of its own with a low priority, so that whoever floods the login slows nobody else:
- * docs/decisions/0011-verifier.md. It starts with the first password and ends after a minute without any.
- * @throws OVERLOADED where the process ends before it has answered; the next password starts another
+ * Returns a function that checks passwords in a separate process with a low priority, so that a flood of logins does not
+ * slow down other requests: docs/decisions/0011-verifier.md. The process starts with the first password and stops after
+ * `idle` milliseconds without one.
+ * @throws OVERLOADED if the process ends before it responds. The next password starts a new process.
  */
 export const createVerifier = ({ idle = IDLE_MS } = {}): VerifyPassword => {
-  let ask: VerifyPassword | undefined
-  let idling: NodeJS.Timeout | undefined
+  let verify: VerifyPassword | undefined
+  let idleTimer: NodeJS.Timeout | undefined
 
   const start = () => {
     const child = startProcess()
     const onIdle = () => {
       child.channel?.unref()
-      idling = setTimeout(() => child.disconnect(), idle).unref()
+      idleTimer = setTimeout(() => child.disconnect(), idle).unref()
     }
     const onEnd = () => {
-      clearTimeout(idling)
-      ask = undefined
+      clearTimeout(idleTimer)
+      verify = undefined
     }
-    const put = converse(child, { onIdle, onEnd })
+    const send = connect(child, { onIdle, onEnd })
     return (stored: string, password: string) => {
-      clearTimeout(idling)
+      clearTimeout(idleTimer)
       child.channel?.ref()
-      return put(stored, password)
+      return send(stored, password)
     }
   }
 
   return (stored, password) => {
-    ask ??= start()
-    return ask(stored, password)
+    verify ??= start()
+    return verify(stored, password)
   }
 }

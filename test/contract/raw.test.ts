@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { asAdmin, asToken, createTable, PASSWORD, startApp } from '../helpers.ts'
-import { listenRaw, type RawAnswer } from '../raw-http.ts'
+import { listenRaw, type RawResponse } from '../raw-http.ts'
 
 const app = await startApp(t)
 const admin = await asAdmin(app)
@@ -8,7 +8,7 @@ await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'str
 const { authorization } = (await asToken(app, admin)).headers
 const send = await listenRaw(t, app)
 
-const expectError = (t: Test, response: RawAnswer, status: number, code: string) => {
+const expectError = (t: Test, response: RawResponse, status: number, code: string) => {
   t.equal(response.statusCode, status, response.head)
   t.match(JSON.parse(response.body), { success: false, error: { code, message: /\w.*\.$/ } })
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const script = new URL('../../scripts/bundle.js', import.meta.url).pathname
 
-t.test('each process and each thread is one file, and threads have no more than they need', async (t) => {
+t.test('each process and each thread is one file, and the files of threads are small', async (t) => {
   const directory = t.testdir({})
   t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
@@ -14,7 +14,7 @@ t.test('each process and each thread is one file, and threads have no more than 
     t.ok(statSync(join(directory, file)).size < 100_000, file)
 })
 
-t.test('a bundle says what it cannot bundle', async (t) => {
+t.test('a missing entry fails, and is named', async (t) => {
   const { status, stderr } = spawnSync(process.execPath, [script], { cwd: t.testdir({}), encoding: 'utf8' })
   t.not(status, 0)
   t.match(stderr, /Could not resolve/)

@@ -21,7 +21,7 @@ const report = (...paths: readonly string[]) => ({
   '.tap': { report: { 'lcov.info': paths.map((path) => `TN:\nSF:${path}\nend_of_record\n`).join('') } }
 })
 
-t.test('a report that lists every file with code is accepted', async (t) => {
+t.test('a report with every file that has code is accepted', async (t) => {
   t.strictSame(run(t, { build: COMPILED, ...report('app.ts', 'services/tokens.ts') }), { status: 0, stderr: '' })
 })
 
@@ -32,6 +32,6 @@ t.test('a file that is missing from the report is named', async (t) => {
   })
 })
 
-t.test('a report that is missing lists nothing', async (t) => {
+t.test('without a report, every file is named', async (t) => {
   t.strictSame(run(t, { build: COMPILED }), { status: 1, stderr: 'No test loads app.ts, services/tokens.ts.\n' })
 })

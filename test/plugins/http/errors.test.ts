@@ -4,8 +4,9 @@ import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errors, { onClientError } from '../../../plugins/http/errors.ts'
+import { DomainError } from '../../../services/model/errors.ts'
 
-/** A connection, seen from both of its ends. */
+/** Returns both ends of a connection. */
 const openConnection = async (t: Test) => {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,9 +21,9 @@ const openConnection = async (t: Test) => {
   return { client, socket }
 }
 
-const fault = (code: string) => Object.assign(new Error('a fault of the client'), { code })
+const clientError = (code: string) => Object.assign(new Error('client error'), { code })
 
-t.test('what Fastify finds wrong with a request is the caller’s fault, also under a code that is new', async (t) => {
+t.test('a 4xx error of Fastify is a client error, even if its code is not known', async (t) => {
   const app = Fastify({ logger: false })
   await app.register(errors)
   const thrown: [object, number, string][] = [
@@ -38,48 +39,65 @@ t.test('what Fastify finds wrong with a request is the caller’s fault, also un
       throw Object.assign(new Error('thrown'), properties)
     })
   for (const [index, [, status, code]] of thrown.entries()) {
-    const answer = await app.inject(`/${index}`)
-    t.equal(answer.statusCode, status)
-    t.match(answer.json(), { success: false, error: { code } })
+    const response = await app.inject(`/${index}`)
+    t.equal(response.statusCode, status)
+    t.match(response.json(), { success: false, error: { code } })
   }
 })
 
-t.test('bytes that never became a request get the failure envelope too', async (t) => {
+t.test('only an invalid token gets a Bearer challenge', async (t) => {
+  const app = Fastify({ logger: false })
+  await app.register(errors)
+  const challenges = { INVALID_TOKEN: 'Bearer', AUTHENTICATION_REQUIRED: undefined }
+  const codes = ['INVALID_TOKEN', 'AUTHENTICATION_REQUIRED'] as const
+  for (const code of codes)
+    app.get(`/${code}`, async () => {
+      throw new DomainError(code, 'Refused.')
+    })
+  for (const code of codes) {
+    const response = await app.inject(`/${code}`)
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { success: false, error: { code } })
+    t.equal(response.headers['www-authenticate'], challenges[code])
+  }
+})
+
+t.test('invalid HTTP gets the failure envelope', async (t) => {
   const expected: [string, string, string][] = [
     ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'REQUEST_TIMEOUT'],
     ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', 'HEADERS_TOO_LARGE'],
     ['HPE_INVALID_METHOD', '400 Bad Request', 'MALFORMED_REQUEST']
   ]
-  for (const [code, status, answered] of expected) {
+  for (const [code, status, errorCode] of expected) {
     const { client, socket } = await openConnection(t)
-    onClientError(fault(code), socket)
+    onClientError(clientError(code), socket)
     const [head = '', body = ''] = (await text(client)).split('\r\n\r\n')
     t.match(head, `HTTP/1.1 ${status}\r\n`)
     t.match(head, /^connection: close$/m)
     t.match(head, /^cache-control: private, no-store$/m)
     t.match(head, `content-length: ${Buffer.byteLength(body)}`)
-    t.match(JSON.parse(body), { success: false, error: { code: answered, requestId: 'none' } })
+    t.match(JSON.parse(body), { success: false, error: { code: errorCode, requestId: 'none' } })
   }
 })
 
-t.test('a connection that was answered so is closed, though its client keeps its side open', async (t) => {
+t.test('a connection is closed after such a response, even if its client keeps it open', async (t) => {
   const { client, socket } = await openConnection(t)
   const closed = once(socket, 'close')
-  onClientError(fault('ERR_HTTP_REQUEST_TIMEOUT'), socket)
+  onClientError(clientError('ERR_HTTP_REQUEST_TIMEOUT'), socket)
   t.match(await text(client), /^HTTP\/1.1 408 /)
   await closed
   t.ok(socket.destroyed)
 })
 
-t.test('a connection that is gone is dropped without an answer', async (t) => {
+t.test('a closed connection is destroyed without a response', async (t) => {
   const { client, socket } = await openConnection(t)
-  onClientError(fault('ECONNRESET'), socket)
+  onClientError(clientError('ECONNRESET'), socket)
   t.equal(await text(client), '')
   t.ok(socket.destroyed)
 
   const other = await openConnection(t)
   other.socket.end()
-  onClientError(fault('HPE_INVALID_METHOD'), other.socket)
+  onClientError(clientError('HPE_INVALID_METHOD'), other.socket)
   t.equal(await text(other.client), '')
   t.ok(other.socket.destroyed)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createHashingQueue } from '../../../services/accounts/hashing-queue.ts'
 
-/** Work that ends when told, and notes when it starts. */
+/** Creates jobs that record their start and end when the test calls `finish`. */
 const createWork = () => {
   const started: string[] = []
   const finish: (() => void)[] = []
@@ -13,7 +13,7 @@ const createWork = () => {
   return { started, finish, work }
 }
 
-t.test('gives what the work gives', async (t) => {
+t.test('run returns the result of the work', async (t) => {
   t.equal(await createHashingQueue().run('a', async () => 'done'), 'done')
 })
 
@@ -31,25 +31,25 @@ t.test('one job runs at a time', async (t) => {
   t.equal(await second, 'second')
 })
 
-t.test('addresses are served in turn, each in its own order', async (t) => {
+t.test('addresses take turns, and each keeps its own order', async (t) => {
   const { run } = createHashingQueue()
   const order: string[] = []
-  const note = (name: string) => async () => {
+  const record = (name: string) => async () => {
     order.push(name)
   }
   await Promise.all([
-    run('a', note('a1')),
-    run('a', note('a2')),
-    run('a', note('a3')),
-    run('a', note('a4')),
-    run('b', note('b1')),
-    run('c', note('c1')),
-    run('b', note('b2'))
+    run('a', record('a1')),
+    run('a', record('a2')),
+    run('a', record('a3')),
+    run('a', record('a4')),
+    run('b', record('b1')),
+    run('c', record('c1')),
+    run('b', record('b2'))
   ])
   t.same(order, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
-t.test('64 wait; a further one is refused, and one is taken again when there is room', async (t) => {
+t.test('64 jobs may wait; another one is refused until the queue has space', async (t) => {
   const { run } = createHashingQueue()
   const { finish, work } = createWork()
   const running = run('a', work('running'))
@@ -58,24 +58,35 @@ t.test('64 wait; a further one is refused, and one is taken again when there is 
   finish[0]?.()
   await running
   t.same(await Promise.all(waiting), [...waiting.keys()])
-  t.equal(await run('z', async () => 'taken'), 'taken')
+  t.equal(await run('z', async () => 'accepted'), 'accepted')
 })
 
-t.test('where there is no more room, an address with many waiting gives way to one with fewer', async (t) => {
-  const { run } = createHashingQueue({ capacity: 4 })
-  const { finish, work } = createWork()
-  const running = run('z', work('running'))
-  const done = async () => 'done'
-  const few = run('few', done)
-  const many = [run('many', done), run('many', done), run('many', done)]
-  const newcomer = run('new', done)
-  await t.rejects(many[2] as Promise<string>, { code: 'OVERLOADED' }, 'the last one gives way')
-  await t.rejects(run('new', done), { code: 'OVERLOADED' }, 'nobody gives way to one who has as many')
-  finish[0]?.()
-  t.same(await Promise.all([running, few, many[0], many[1], newcomer]), ['running', 'done', 'done', 'done', 'done'])
-})
+t.test(
+  'in a full queue, a job of the address with the most jobs is refused in favour of an address with fewer',
+  async (t) => {
+    const { run } = createHashingQueue({ capacity: 4 })
+    const { finish, work } = createWork()
+    const running = run('z', work('running'))
+    const done = async () => 'done'
+    const few = run('few', done)
+    const many = [run('many', done), run('many', done), run('many', done)]
+    const newcomer = run('new', done)
+    await t.rejects(
+      many[2] as Promise<string>,
+      { code: 'OVERLOADED' },
+      'the last job of the address with the most jobs is refused'
+    )
+    await t.rejects(
+      run('new', done),
+      { code: 'OVERLOADED' },
+      'no job is refused in favour of an address with as many jobs'
+    )
+    finish[0]?.()
+    t.same(await Promise.all([running, few, many[0], many[1], newcomer]), ['running', 'done', 'done', 'done', 'done'])
+  }
+)
 
-t.test('a job that fails leaves the next alone', async (t) => {
+t.test('a job that fails does not affect the next', async (t) => {
   const { run } = createHashingQueue()
   const failing = run('a', async () => {
     throw new Error('bad hash')

@@ -9,13 +9,13 @@ const fail = async (throttle: LoginThrottle, times: number, name = (_: number) =
   for (let count = 0; count < times; count += 1) await throttle.recordFailure({ ...attempt, name: name(count) })
 }
 
-t.test('nine failures leave a tenth attempt', async (t) => {
+t.test('after nine failures a tenth attempt is allowed', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 9)
   await t.resolves(throttle.assertAllowed(attempt))
 })
 
-t.test('ten failures close the name to the address, and say for how long', async (t) => {
+t.test('ten failures block the name for the address, and the error has the remaining time', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10)
   const error = await throttle.assertAllowed(attempt).catch((error) => error)
@@ -23,13 +23,13 @@ t.test('ten failures close the name to the address, and say for how long', async
   t.ok(error.retryAfter > 890 && error.retryAfter <= 900)
 })
 
-t.test('spellings of a name that differ in case share a counter', async (t) => {
+t.test('names that differ only in ASCII case share a counter', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10, (count) => (count % 2 === 0 ? 'Admin' : 'ADMIN'))
   await t.rejects(throttle.assertAllowed(attempt), { code: 'TOO_MANY_ATTEMPTS' })
 })
 
-t.test('names that are two accounts have two counters: an owner’s login clears no other’s failures', async (t) => {
+t.test('names that differ in non-ASCII case have two counters, because they are two accounts', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10, () => 'JOSÉ')
   await throttle.recordSuccess({ ...attempt, name: 'josé' })
@@ -38,19 +38,19 @@ t.test('names that are two accounts have two counters: an owner’s login clears
   await t.rejects(throttle.assertAllowed({ ...attempt, name: 'josÉ' }), { code: 'TOO_MANY_ATTEMPTS' }, 'ASCII folds')
 })
 
-t.test('failures from one address lock the owner of the name out nowhere else', async (t) => {
+t.test('failures from one address do not block the name for other addresses', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10)
   await t.resolves(throttle.assertAllowed({ ...attempt, address: '192.0.2.2' }))
 })
 
-t.test('failures of one name leave the others of the address open', async (t) => {
+t.test('failures of one name do not block other names from the same address', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 10)
   await t.resolves(throttle.assertAllowed({ ...attempt, name: 'somebody' }))
 })
 
-t.test('a success clears the counter of its name', async (t) => {
+t.test('a success resets the counter of its name', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 9)
   await throttle.recordSuccess(attempt)
@@ -58,7 +58,7 @@ t.test('a success clears the counter of its name', async (t) => {
   await t.resolves(throttle.assertAllowed(attempt))
 })
 
-t.test('200 failures over any names close the address', async (t) => {
+t.test('200 failures of any names block the address', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 199, (count) => `name ${count}`)
   await t.resolves(throttle.assertAllowed(attempt))
@@ -67,14 +67,14 @@ t.test('200 failures over any names close the address', async (t) => {
   await t.resolves(throttle.assertAllowed({ ...attempt, address: '192.0.2.2' }))
 })
 
-t.test('a success does not clear the counter of its address', async (t) => {
+t.test('a success does not reset the counter of its address', async (t) => {
   const throttle = createLoginThrottle()
   await fail(throttle, 200, (count) => `name ${count}`)
   await throttle.recordSuccess(attempt)
   await t.rejects(throttle.assertAllowed(attempt), { code: 'TOO_MANY_ATTEMPTS' })
 })
 
-t.test('the name opens again 15 minutes after the first failure', async (t) => {
+t.test('the name is allowed again 15 minutes after the first failure', async (t) => {
   mock.timers.enable({ apis: ['Date', 'setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const throttle = createLoginThrottle()

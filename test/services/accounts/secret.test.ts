@@ -14,7 +14,7 @@ const withSecret = (t: Test, content: string, mode = 0o600) => {
   return { directory, file }
 }
 
-t.test('the first start makes a secret of 32 random bytes that only its owner reads', async (t) => {
+t.test('the first start creates a secret of 32 random bytes that only its owner can read', async (t) => {
   const directory = temporaryDirectory(t)
   const secret = readOrCreateSecret(directory)
   t.match(secret, /^[0-9a-f]{64}$/)
@@ -22,7 +22,7 @@ t.test('the first start makes a secret of 32 random bytes that only its owner re
   t.same(readdirSync(directory), ['secret'])
 })
 
-t.test('two first starts make two secrets', async (t) => {
+t.test('two first starts create two secrets', async (t) => {
   t.not(readOrCreateSecret(temporaryDirectory(t)), readOrCreateSecret(temporaryDirectory(t)))
 })
 
@@ -39,7 +39,7 @@ t.test('a secret written by hand is read without its line break', async (t) => {
 for (const mode of [0o640, 0o604, 0o620, 0o666]) {
   t.test(`a secret of mode ${mode.toString(8)} is refused`, async (t) => {
     const { directory, file } = withSecret(t, GOOD, mode)
-    t.throws(() => readOrCreateSecret(directory), { message: `${file} can be read or written by others.` })
+    t.throws(() => readOrCreateSecret(directory), { message: `${file} can be read or written by other users.` })
   })
 }
 
@@ -48,13 +48,13 @@ t.test('a secret of mode 400 is accepted', async (t) => {
   t.equal(readOrCreateSecret(directory), GOOD)
 })
 
-t.test('a secret cut short is refused and left alone', async (t) => {
+t.test('a truncated secret is refused, and the file is unchanged', async (t) => {
   const { directory, file } = withSecret(t, GOOD.slice(1))
   t.throws(() => readOrCreateSecret(directory), { message: `${file} is shorter than 32 bytes.` })
   t.equal(readFileSync(file, 'utf8'), GOOD.slice(1))
 })
 
-t.test('32 bytes are enough, in whatever characters', async (t) => {
+t.test('32 bytes are enough, in any characters', async (t) => {
   t.doesNotThrow(() => assertSecret(GOOD, 'JWT_SECRET'))
   t.doesNotThrow(() => assertSecret('äöüÄÖÜéèêáàâñß¿¡', 'JWT_SECRET'))
 })
@@ -70,11 +70,11 @@ for (const secret of [
   'passwordpasswordpasswordpasswordpass'
 ]) {
   t.test(`the placeholder '${secret}' is refused`, async (t) => {
-    t.throws(() => assertSecret(secret, 'JWT_SECRET'), { message: /^JWT_SECRET can be guessed\. Use a random one/ })
+    t.throws(() => assertSecret(secret, 'JWT_SECRET'), { message: /^JWT_SECRET can be guessed\. Use a random secret/ })
   })
 }
 
-t.test('no refusal repeats the secret', async (t) => {
+t.test('the error does not contain the secret', async (t) => {
   try {
     assertSecret('changemechangemechangemechangeme', 'JWT_SECRET')
   } catch (error) {

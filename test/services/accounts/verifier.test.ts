@@ -14,9 +14,9 @@ const PASSWORD = 'correct horse'
 const stored = await hash(PASSWORD)
 
 const PROC = '/proc'
-const noProc = existsSync(`${PROC}/self/stat`) ? false : 'there is no /proc: what runs beside us cannot be seen'
+const noProc = existsSync(`${PROC}/self/stat`) ? false : 'there is no /proc, which lists child processes'
 
-/** The fields of /proc/<pid>/stat after the name, which may itself have spaces and brackets: state, parent, … */
+/** Returns the fields of /proc/<pid>/stat after the name: state, parent, … The name may contain spaces and brackets. */
 const statOf = (path: string) => readFileSync(path, 'utf8').split(') ').at(-1)?.split(' ') ?? []
 const parentOf = (pid: string) => {
   try {
@@ -26,20 +26,20 @@ const parentOf = (pid: string) => {
   }
 }
 
-/** Processes that this one has started and that still run. */
+/** Returns the child processes that still run. */
 const children = () => readdirSync(PROC).filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === process.pid)
 
 const nicenessOf = (pid: string) =>
   readdirSync(`${PROC}/${pid}/task`).map((thread) => Number(statOf(`${PROC}/${pid}/task/${thread}/stat`)[16]))
 
-const until = async (isSo: () => boolean) => {
-  while (!isSo()) await pause(10)
+const until = async (condition: () => boolean) => {
+  while (!condition()) await pause(10)
 }
 
-t.test('a right password is right, a wrong one wrong, also many at once', async (t) => {
+t.test('concurrent passwords get the right results', async (t) => {
   const verify = createVerifier()
   const other = await hash('another')
-  const verdicts = await Promise.all([
+  const results = await Promise.all([
     verify(stored, PASSWORD),
     verify(stored, 'Correct horse'),
     verify(other, 'another'),
@@ -47,16 +47,16 @@ t.test('a right password is right, a wrong one wrong, also many at once', async 
     verify(stored, '\ud800'),
     verify(stored, PASSWORD)
   ])
-  t.strictSame(verdicts, [true, false, true, false, false, true])
+  t.strictSame(results, [true, false, true, false, false, true])
 })
 
-t.test('what is no hash is a fault, and the next password is checked', async (t) => {
+t.test('a stored text that is not a hash throws, and the next password is checked', async (t) => {
   const verify = createVerifier()
   await t.rejects(verify('no hash', PASSWORD), { name: 'Error' })
   t.equal(await verify(stored, PASSWORD), true)
 })
 
-t.test('passwords are checked in one process beside this one, with a lower priority', { skip: noProc }, async (t) => {
+t.test('passwords are checked in one child process with a lower priority', { skip: noProc }, async (t) => {
   const verify = createVerifier()
   const before = children()
   await Promise.all([verify(stored, PASSWORD), verify(stored, PASSWORD)])
@@ -70,7 +70,7 @@ t.test('passwords are checked in one process beside this one, with a lower prior
   )
 })
 
-t.test('it ends when nothing has been asked for a while, and starts again', { skip: noProc }, async (t) => {
+t.test('the process stops when it is idle, and starts again', { skip: noProc }, async (t) => {
   const verify = createVerifier({ idle: 50 })
   const before = children().length
   t.equal(await verify(stored, PASSWORD), true)
@@ -79,21 +79,25 @@ t.test('it ends when nothing has been asked for a while, and starts again', { sk
   t.equal(await verify(stored, PASSWORD), true)
 })
 
-t.test('signals meant for the service leave it; its end refuses what it was asked', { skip: noProc }, async (t) => {
-  const verify = createVerifier()
-  const before = children()
-  await verify(stored, PASSWORD)
-  const [pid] = children().filter((one) => !before.includes(one))
-  process.kill(Number(pid), 'SIGTERM')
-  process.kill(Number(pid), 'SIGINT')
-  t.equal(await verify(stored, PASSWORD), true)
+t.test(
+  'the process ignores signals for the service; when it is killed, pending passwords are refused',
+  { skip: noProc },
+  async (t) => {
+    const verify = createVerifier()
+    const before = children()
+    await verify(stored, PASSWORD)
+    const [pid] = children().filter((one) => !before.includes(one))
+    process.kill(Number(pid), 'SIGTERM')
+    process.kill(Number(pid), 'SIGINT')
+    t.equal(await verify(stored, PASSWORD), true)
 
-  process.kill(Number(pid), 'SIGKILL')
-  await t.rejects(verify(stored, PASSWORD), { code: 'OVERLOADED', retryAfter: 1 })
-  t.equal(await verify(stored, PASSWORD), true, 'another is started')
-})
+    process.kill(Number(pid), 'SIGKILL')
+    await t.rejects(verify(stored, PASSWORD), { code: 'OVERLOADED', retryAfter: 1 })
+    t.equal(await verify(stored, PASSWORD), true, 'a new process is started')
+  }
+)
 
-t.test('it ends without a word when whoever asked has ended', async (t) => {
+t.test('the process exits without output after its parent has disconnected', async (t) => {
   const script = new URL('../../../services/accounts/verifier-process.js', import.meta.url).pathname
   for (const delay of [0, 1, 2, 4, 8, 16]) {
     const child = fork(script, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
@@ -107,7 +111,7 @@ t.test('it ends without a word when whoever asked has ended', async (t) => {
   }
 })
 
-t.test('a process that cannot be started refuses, too', async (t) => {
+t.test('a password is refused if the process cannot start', async (t) => {
   const node = process.execPath
   t.teardown(() => {
     process.execPath = node
