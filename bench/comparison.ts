@@ -4,13 +4,15 @@ import { type BuiltService, serverOf, startBuiltService, THIS_CHECKOUT } from '.
 import { registerTables } from './client.ts'
 import { CONNECTIONS, type Context, ROUND_SECONDS, WARM_UP_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
-import { readProcessCpu, watchOtherPrograms } from './machine.ts'
+import { readProcessCpu, waitUntilQuiet, watchOtherPrograms } from './machine.ts'
 import { COMPARISON_HEAD, comparisonRow, isQuiet, type Pair, type Round, selectQuietest } from './pairs.ts'
-import { alignedTable } from './report.ts'
+import { alignedTable, MAX_OTHERS_SHARE } from './report.ts'
 import { CREATE_TABLE, type HttpRequest, ROWS, requestsOf, TABLE, type Workload } from './workloads.ts'
 
 /** A pair of rounds that other programs disturbed is measured again, until there are this many times the rounds. */
 const MAX_ATTEMPTS = 3
+/** Total time in one process of each build that pairs may wait until other programs are quiet. */
+const MAX_WAIT_MS = 60_000
 
 interface Case {
   readonly name: string
@@ -79,9 +81,11 @@ const runRounds = async (own: readonly Measure[], other: readonly Measure[], rou
     (measure, index): ComparedCase => ({ own: measure, other: other[index] as Measure, pairs: [] })
   )
   const isDone = ({ pairs }: ComparedCase) => pairs.filter(isQuiet).length >= rounds
+  let waitLeft = MAX_WAIT_MS
   for (const measure of [...own, ...other]) await measure(WARM_UP_SECONDS)
   for (let attempt = 0; attempt < MAX_ATTEMPTS * rounds; attempt++) {
     for (const one of compared.filter((candidate) => !isDone(candidate))) {
+      waitLeft = await waitUntilQuiet(MAX_OTHERS_SHARE, waitLeft)
       one.pairs.push(await measurePair(one, attempt % 2 === 0))
     }
   }

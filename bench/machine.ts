@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** CPU seconds that all programs together have used since the machine started. */
 const readAllCpu = () => cpus().reduce((sum, { times: { user, nice, sys } }) => sum + user + nice + sys, 0) / 1000
@@ -20,6 +21,19 @@ export const watchOtherPrograms = () => {
     const others = readAllCpu() - start.all - (readOwnCpu() - start.own) - children
     return Math.max(0, others / seconds)
   }
+}
+
+const SAMPLE_MS = 100
+
+/** Waits until other programs use at most this share of a core, or `milliseconds` have passed. Returns the time left. */
+export const waitUntilQuiet = async (share: number, milliseconds: number) => {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end) {
+    const shareOfOthers = watchOtherPrograms()
+    await wait(SAMPLE_MS)
+    if (shareOfOthers(0) <= share) break
+  }
+  return Math.max(0, end - performance.now())
 }
 
 /** Returns the CPU seconds that the threads of a process have used. @throws where there is no /proc, as on macOS */
