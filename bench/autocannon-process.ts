@@ -2,13 +2,13 @@ import { createHistogram } from 'node:perf_hooks'
 import autocannon from 'autocannon'
 import { headersOf, type Load, type LoadResult } from './load.ts'
 
-/** autocannon keeps latencies in whole milliseconds; most of ours are shorter. */
+/** autocannon records latencies in whole milliseconds; most of ours are shorter than one. */
 const latencies = createHistogram()
 
 const every = <T>(items: readonly T[], step: number, offset: number) =>
   items.filter((_, index) => index % step === offset)
 
-const fire = (options: autocannon.Options) =>
+const sendAll = (options: autocannon.Options) =>
   new Promise<autocannon.Result>((resolve, reject) => {
     const load = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)))
     load.on('response', (_client, _status, _bytes, milliseconds) => {
@@ -19,13 +19,13 @@ const fire = (options: autocannon.Options) =>
 const generate = async ({ address, token, requests, connections, seconds }: Load): Promise<LoadResult> => {
   let started = 0
   const cpu = process.cpuUsage()
-  const result = await fire({
+  const result = await sendAll({
     url: address,
     connections,
     duration: seconds,
     setupClient: (client) => {
-      const own = every(requests, connections, started++)
-      client.setRequests(own.map((request) => ({ ...request, headers: headersOf(token, request) })))
+      const clientRequests = every(requests, connections, started++)
+      client.setRequests(clientRequests.map((request) => ({ ...request, headers: headersOf(token, request) })))
     }
   })
   const { user, system } = process.cpuUsage(cpu)

@@ -6,31 +6,51 @@ import type { Options } from './options.ts'
 import { isWrkInstalled, wrk } from './wrk.ts'
 
 export const CONNECTIONS = 32
+/** Duration of one case in one round. */
+export const ROUND_SECONDS = 0.3
+/** Load on each case before its first round: V8 takes seconds to compile the functions that are called often. */
+export const WARM_UP_SECONDS = 2
 
 /**
- * How often things are measured. Many short rounds: what a machine does changes within a second, and pairs stay pairs.
- * Several processes, one after the other: one and the same route may be a tenth faster in one than in the next.
+ * Rounds are short and many, because the load of a shared machine changes within a second. Processes are several, one
+ * after the other, because the same route may be 10 % faster in one process than in the next.
  */
-interface Plan {
+interface Repetitions {
   readonly processes: number
-  /** In each of them. */
+  /** Rounds in each process. */
   readonly rounds: number
+}
+
+interface Plan extends Repetitions {
+  /** Repetitions of `--against`: pairs of processes, and pairs of rounds in each. */
+  readonly comparison: Repetitions
   readonly exports: number
   readonly exportedRows: number
   readonly starts: number
 }
 
-/** Of one case in one round. */
-export const ROUND_SECONDS = 0.3
-
-const FULL: Plan = { processes: 4, rounds: 15, exports: 7, exportedRows: 1_000_000, starts: 9 }
-const QUICK: Plan = { processes: 1, rounds: 9, exports: 3, exportedRows: 200_000, starts: 3 }
+const FULL: Plan = {
+  processes: 4,
+  rounds: 15,
+  comparison: { processes: 24, rounds: 5 },
+  exports: 7,
+  exportedRows: 1_000_000,
+  starts: 9
+}
+const QUICK: Plan = {
+  processes: 1,
+  rounds: 9,
+  comparison: { processes: 8, rounds: 5 },
+  exports: 3,
+  exportedRows: 200_000,
+  starts: 3
+}
 
 const generators: Record<string, Generator> = { wrk, autocannon }
 
-const chooseGenerator = (wanted: string | undefined): Generator => {
-  const chosen = generators[wanted ?? (isWrkInstalled() ? 'wrk' : 'autocannon')]
-  if (!chosen) throw new Error(`There is no generator '${wanted}'. Generators: ${Object.keys(generators).join(', ')}.`)
+const chooseGenerator = (name: string | undefined): Generator => {
+  const chosen = generators[name ?? (isWrkInstalled() ? 'wrk' : 'autocannon')]
+  if (!chosen) throw new Error(`There is no generator '${name}'. Generators: ${Object.keys(generators).join(', ')}.`)
   return chosen
 }
 
@@ -42,12 +62,12 @@ export const createContext = ({ isQuick, generator, directory, profiles }: Optio
 })
 export type Context = ReturnType<typeof createContext>
 
-/** Gives an experiment a directory on the disk that is measured. */
+/** Runs `use` with a temporary directory on the measured disk, and removes the directory afterwards. */
 export const withDirectory = async <T>({ directory }: Context, use: (directory: string) => Promise<T>) => {
-  const own = mkdtempSync(join(directory, 'rowhouse-bench-'))
+  const temporary = mkdtempSync(join(directory, 'rowhouse-bench-'))
   try {
-    return await use(own)
+    return await use(temporary)
   } finally {
-    rmSync(own, { recursive: true })
+    rmSync(temporary, { recursive: true })
   }
 }

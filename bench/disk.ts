@@ -7,7 +7,7 @@ import { median } from './statistics.ts'
 const PAGE = Buffer.alloc(4096, 1)
 const SAMPLES = 300
 
-/** How long the disk under a directory takes to make a page durable: the median, in milliseconds. */
+/** Returns the median time of an fsync after writing one page to the disk of a directory, in milliseconds. */
 export const measureFsync = (directory: string) => {
   const file = join(directory, 'fsync')
   const descriptor = openSync(file, 'w')
@@ -24,14 +24,14 @@ export const measureFsync = (directory: string) => {
 
 const source = fileURLToPath(new URL('../../bench/slow-fsync.c', import.meta.url))
 
-/** Compiles what makes an fsync 2 ms longer. Gives the environment that loads it, or why there is none. */
+/** Compiles a library that makes each fsync 2 ms longer. Returns the environment that loads it, or why it cannot. */
 export const slowFsync = (directory: string): { env: Record<string, string> } | { missing: string } => {
   if (process.platform !== 'linux') return { missing: 'LD_PRELOAD needs Linux' }
   const library = join(directory, 'slow-fsync.so')
   try {
     execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'], { stdio: 'pipe' })
   } catch {
-    return { missing: 'no C compiler (cc) that could make the interposer' }
+    return { missing: 'there is no C compiler (cc) for the interposer' }
   }
   return { env: { LD_PRELOAD: library } }
 }

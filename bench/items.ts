@@ -16,7 +16,7 @@ const fillTable = (name: string, rows: number) => `WITH RECURSIVE number (i) AS 
   )
   INSERT INTO ${name} SELECT i, 'Item ' || i, i * 37 % 100000 / 100.0, i * 7919 % 1000, ${NOTE} FROM number`
 
-/** Makes a database with tables of so many items, numbered from 1 without gaps. */
+/** Creates a database. Each table has `rows` items, with the ids 1 to `rows`. */
 export const createDatabase = (file: string, tables: readonly string[], rows: number) => {
   const db = new BetterSqlite3(file)
   for (const table of tables) {

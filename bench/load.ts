@@ -1,14 +1,14 @@
 import type { HttpRequest } from './workloads.ts'
 
-/** What is asked of a service. */
+/** The requests that a generator sends, and their destination. */
 export interface Requests {
   readonly address: string
   readonly token: string
-  /** Sent in order and over again, spread over the connections. */
+  /** Sent in order and repeatedly, spread over the connections. */
   readonly requests: readonly HttpRequest[]
 }
 
-/** How much of it is asked. */
+/** How many connections send requests, and for how long. */
 export interface Amount {
   readonly connections: number
   readonly seconds: number
@@ -16,7 +16,7 @@ export interface Amount {
 
 export type Load = Requests & Amount
 
-/** What a generator has counted. It is of no use where `failures` is not 0. */
+/** The counts of a generator. They are valid only if `failures` is 0. */
 export interface LoadResult {
   readonly completed: number
   readonly seconds: number
@@ -25,14 +25,14 @@ export interface LoadResult {
   readonly p99: number
   /** CPU time of the generator's own process. */
   readonly cpuSeconds: number
-  /** Answers other than 2xx, and requests without an answer. */
+  /** Responses other than 2xx, and requests without a response. */
   readonly failures: number
 }
 
-/** Makes load from a process of its own. */
+/** A program that sends requests from its own process. */
 export interface Generator {
   readonly name: string
-  /** Makes requests ready, in files of this directory where it needs some; they may be sent any number of times. */
+  /** Prepares requests, and returns a function that sends them. `directory` is for the files that a generator needs. */
   prepare(requests: Requests, directory: string): (amount: Amount) => Promise<LoadResult>
 }
 

@@ -1,52 +1,76 @@
 import { availableParallelism, cpus } from 'node:os'
+import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runExport } from './experiments/export.ts'
 import { runLogins } from './experiments/logins.ts'
-import { runShares } from './experiments/shares.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
-import { readOptions } from './options.ts'
+import { runThroughput } from './experiments/throughput.ts'
+import { type Options, readOptions } from './options.ts'
 import { milliseconds, NOTES } from './report.ts'
-import { workloads } from './workloads.ts'
+import { CONSTANT_PATH, type Workload, workloads } from './workloads.ts'
 
-const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+const printSection = (title: string, text: string) => print('', title, text)
 
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
-  logins: { title: '50 logins at once', run: runLogins },
-  'slow-disk': { title: '2 ms more for every fsync', run: runSlowDisk },
+  logins: { title: '50 concurrent logins', run: runLogins },
+  'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },
   start: { title: 'Cold start', run: runStart }
 }
-const shares = workloads.map(({ name }) => name)
-/** Apart, since each commit empties the page cache of the connection that reads: what follows it would be slower. */
+/** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */
 const kinds = {
   'Requests that read': workloads.filter(({ isWrite }) => !isWrite),
   'Requests that write': workloads.filter(({ isWrite }) => isWrite)
 }
+/** Only the benchmark's own service process has the constant route. */
+const isInEveryBuild = (workload: Workload) => workload.request().path !== CONSTANT_PATH
 
-const introduce = ({ generator, plan, directory }: Context, fsync: number) =>
-  say(
+const CASES = [...workloads.map(({ name }) => name), ...Object.keys(experiments)]
+const COMPARED_CASES = workloads.filter(isInEveryBuild).map(({ name }) => name)
+
+const printMachine = ({ generator, directory }: Context, fsync: number) =>
+  print(
     `Node ${process.version} on ${availableParallelism()} cores (${cpus()[0]?.model}).`,
-    `Load: ${generator.name}, ${CONNECTIONS} connections, ${plan.processes * plan.rounds} rounds of ${ROUND_SECONDS} s a case (processes: ${plan.processes}); medians.`,
+    `Load: ${generator.name}, ${CONNECTIONS} connections.`,
     `Disk: ${directory}, fsync p50 ${milliseconds(fsync)} ms.`
   )
 
-const section = (title: string, text: string) => say('', title, text)
+const forEachKind = async (names: readonly string[], run: (cases: readonly Workload[]) => Promise<string>) => {
+  for (const [title, cases] of Object.entries(kinds)) {
+    const selected = cases.filter(({ name }) => names.includes(name))
+    if (selected.length > 0) printSection(title, await run(selected))
+  }
+}
+
+const measure = async (context: Context, { names }: Options, fsync: number) => {
+  const { processes, rounds } = context.plan
+  print(`Medians of ${processes * rounds} rounds of ${ROUND_SECONDS} s per case, in ${processes} processes.`)
+  await forEachKind(names, (cases) => runThroughput(context, cases, fsync))
+  for (const [name, { title, run }] of Object.entries(experiments)) {
+    if (names.includes(name)) printSection(title, await run(context))
+  }
+  print('', ...NOTES)
+}
+
+const compare = async (context: Context, { names }: Options, against: string) => {
+  const { processes, rounds } = context.plan.comparison
+  print(
+    `This build against ${against}.`,
+    `Medians of ${processes * rounds} pairs of rounds of ${ROUND_SECONDS} s per case, in ${processes} processes of each build.`
+  )
+  await forEachKind(names, (cases) => runComparison(context, against, cases))
+}
 
 const run = async () => {
-  const options = readOptions(process.argv.slice(2), [...shares, ...Object.keys(experiments)])
+  const options = readOptions(process.argv.slice(2), { all: CASES, compared: COMPARED_CASES })
   const context = createContext(options)
   const fsync = await withDirectory(context, async (directory) => measureFsync(directory))
-  introduce(context, fsync)
-  for (const [title, cases] of Object.entries(kinds)) {
-    const wanted = cases.filter(({ name }) => options.names.includes(name))
-    if (wanted.length > 0) section(title, await runShares(context, wanted, fsync))
-  }
-  for (const [name, { title, run }] of Object.entries(experiments)) {
-    if (options.names.includes(name)) section(title, await run(context))
-  }
-  say('', ...NOTES)
+  printMachine(context, fsync)
+  if (options.against === undefined) return measure(context, options, fsync)
+  return compare(context, options, options.against)
 }
 
 try {

@@ -1,19 +1,19 @@
 import { generatorShare, microseconds, milliseconds, othersShare, perSecond } from './report.ts'
 import { median, medianOf } from './statistics.ts'
 
-/** What one case did while it was measured once. */
+/** The figures of one case in one round. */
 export interface Sample {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
-  /** CPU time of the service for one request, in microseconds. */
+  /** CPU time of the service per request, in microseconds. */
   readonly cpuPerRequest: number
-  /** What of it the kernel took. */
+  /** The part of `cpuPerRequest` in the kernel. */
   readonly kernelPerRequest: number
-  /** Of a core. */
+  /** Share of a core that the generator used. */
   readonly generatorShare: number
-  /** Of a core, used by programs that have nothing to do with the benchmark. */
+  /** Share of a core that programs outside the benchmark used. */
   readonly othersShare: number
 }
 
@@ -28,7 +28,7 @@ export const SAMPLE_HEAD = [
   'others'
 ]
 
-/** The medians of a case, under SAMPLE_HEAD. */
+/** Returns the medians of a case, in the columns of SAMPLE_HEAD. */
 export const sampleRow = (name: string, samples: readonly Sample[]) => [
   name,
   perSecond(medianOf(samples, 'perSecond')),
@@ -40,6 +40,6 @@ export const sampleRow = (name: string, samples: readonly Sample[]) => [
   othersShare(medianOf(samples, 'othersShare'))
 ]
 
-/** How a figure compares with the same figure of another case in the same round: the median of the ratios. */
+/** Returns the median, over the rounds, of a figure divided by the same figure of another case in the same round. */
 export const ratioOf = (figure: 'perSecond' | 'p99', samples: readonly Sample[], base: readonly Sample[]) =>
   median(samples.map((sample, round) => sample[figure] / (base[round] as Sample)[figure]))

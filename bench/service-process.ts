@@ -6,22 +6,22 @@ import { RecordBodySchema } from '../schemas/record.ts'
 import { createVerifier } from '../services/accounts/verifier.ts'
 import { CONSTANT_PATH } from './workloads.ts'
 
-/** What the service process is told. */
-export type ServiceRequest = { readonly constant: string } | 'usage' | 'stop'
+/** A message from the benchmark to the service process. */
+export type ServiceMessage = { readonly constant: string } | 'usage' | 'stop'
 
-/** CPU time of all its threads so far, in microseconds, and resident memory in bytes. */
+/** CPU time of all threads since the start, in microseconds, and memory in bytes. */
 export interface Usage {
-  /** In the service's own code and that of its libraries. */
   readonly user: number
-  /** In the kernel. */
+  /** CPU time in the kernel. */
   readonly system: number
+  /** Peak resident memory. */
   readonly peakMemory: number
 }
 
 const STATUS = '/proc/self/status'
 
 /**
- * In KiB. Linux lets `maxRSS` begin at what the process had that started this one, so its `VmHWM` is taken there:
+ * In KiB. On Linux `maxRSS` starts at the value of the parent process, so `VmHWM` is read there instead:
  * https://man7.org/linux/man-pages/man2/getrusage.2.html
  */
 const readPeakMemory = () => {
@@ -31,7 +31,7 @@ const readPeakMemory = () => {
 
 const readUsage = (): Usage => ({ ...process.cpuUsage(), peakMemory: readPeakMemory() * 1024 })
 
-/** The service as `server.ts` builds it, with one path more: the measure of all others. */
+/** Starts the service as `server.ts` does, with one more route: the constant that all cases are compared with. */
 const start = async () => {
   const config = readConfig(process.env)
   const app = await buildApp({
@@ -46,16 +46,16 @@ const start = async () => {
   let constant = ''
   await app.register(async (fastify) => {
     fastify.addHook('onRequest', fastify.authenticateToken)
-    const answer = async (_request: FastifyRequest, reply: FastifyReply) =>
+    const sendConstant = async (_request: FastifyRequest, reply: FastifyReply) =>
       reply.type('application/json; charset=utf-8').send(constant)
-    fastify.get(CONSTANT_PATH, answer)
-    fastify.post(CONSTANT_PATH, { schema: { body: RecordBodySchema } }, answer)
+    fastify.get(CONSTANT_PATH, sendConstant)
+    fastify.post(CONSTANT_PATH, { schema: { body: RecordBodySchema } }, sendConstant)
   })
 
-  process.on('message', async (request: ServiceRequest) => {
-    if (request === 'usage') return process.send?.(readUsage())
-    if (request !== 'stop') {
-      constant = request.constant
+  process.on('message', async (message: ServiceMessage) => {
+    if (message === 'usage') return process.send?.(readUsage())
+    if (message !== 'stop') {
+      constant = message.constant
       return
     }
     await app.close()

@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PASSWORD } from './client.ts'
 import { nextMessage } from './messages.ts'
-import type { ServiceRequest, Usage } from './service-process.ts'
+import type { ServiceMessage, Usage } from './service-process.ts'
 
 const script = fileURLToPath(new URL(`./service-process${extname(import.meta.url)}`, import.meta.url))
-const PASSWORD = 'correct horse battery staple'
 const NAME = 'The service'
 
 interface ServiceOptions {
@@ -15,80 +15,36 @@ interface ServiceOptions {
   readonly env?: Record<string, string>
 }
 
-/** Starts the service in a process of its own, in a directory that may hold a database already. */
+/** Starts the service with the constant route in a child process. `directory` may already hold a database. */
 export const startService = async ({ directory, profiles, env = {} }: ServiceOptions) => {
   const child = fork(script, {
     env: { ...process.env, DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, PORT: '0', ...env },
     execArgv: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
   })
-  const tell = (request: ServiceRequest) => child.send(request)
+  const send = (message: ServiceMessage) => child.send(message)
   const address = await nextMessage<string>(child, NAME)
-  const askUsage = () => {
-    tell('usage')
+  const requestUsage = () => {
+    send('usage')
     return nextMessage<Usage>(child, NAME)
   }
   let lastUsage: Promise<unknown> = Promise.resolve()
 
   return {
     address,
-    /** One question at a time: the answers do not say which they belong to. */
+    /** One request at a time, because a response does not name its request. */
     usage: () => {
-      const answer = lastUsage.then(askUsage)
-      lastUsage = answer
-      return answer
+      const usage = lastUsage.then(requestUsage)
+      lastUsage = usage
+      return usage
     },
-    /** What the constant route answers from now on. */
-    setConstant: (constant: string) => tell({ constant }),
+    /** Sets the body that the constant route returns. */
+    setConstant: (constant: string) => send({ constant }),
     stop: async () => {
-      const ended = once(child, 'exit')
-      tell('stop')
-      await ended
+      const exited = once(child, 'exit')
+      send('stop')
+      await exited
     }
   }
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>
-
-const json = { 'content-type': 'application/json' }
-
-const succeed = async (answer: Response) => {
-  if (!answer.ok) throw new Error(`${answer.url} answered ${answer.status}: ${await answer.text()}`)
-  return answer
-}
-
-/** Logs in. Gives the header that a browser sends from then on. */
-export const logIn = async (address: string) => {
-  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
-  const answer = await succeed(await fetch(`${address}/auth/login`, { method: 'POST', headers: json, body }))
-  await answer.text()
-  return {
-    cookie: answer.headers
-      .getSetCookie()
-      .map((cookie) => cookie.split(';')[0])
-      .join('; ')
-  }
-}
-
-interface Answer {
-  readonly data: { readonly id: number; readonly token: string }
-}
-
-/** The boundary where what the service answers gets its type. */
-const post = async (url: string, headers: Record<string, string>, body: unknown) => {
-  const answer = await fetch(url, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
-  return (await (await succeed(answer)).json()) as Answer
-}
-
-/** Imports the tables and issues a token for them. */
-export const putOnline = async (address: string, tables: readonly string[]) => {
-  const session = await logIn(address)
-  const ids: number[] = []
-  for (const name of tables) ids.push((await post(`${address}/admin/tables/import`, session, { name })).data.id)
-  const permissions = { tables, actions: ['read', 'write'] }
-  const issued = await post(`${address}/admin/tokens`, session, { name: 'benchmark', permissions })
-  return { session, ids, token: issued.data.token }
-}
-
-/** An answer of the data interface, as text. */
-export const readText = async (url: string, token: string) =>
-  (await succeed(await fetch(url, { headers: { authorization: `Bearer ${token}` } }))).text()

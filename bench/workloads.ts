@@ -6,18 +6,19 @@ export interface HttpRequest {
 
 export interface Workload {
   readonly name: string
-  /** The share of the constant route's throughput to reach; null for that route itself. */
+  /** Minimum throughput as a share of the constant route's; null: there is no target. */
   readonly target: number | null
-  /** Its target holds where an fsync is fast. */
+  /** The target of a write only applies where an fsync is fast. */
   readonly isWrite: boolean
   request(): HttpRequest
 }
 
 export const ROWS = 100_000
 const PAGE_SIZE = 20
-/** Read, updated and incremented. Records are created in a twin, so that this one keeps its rows. */
+/** The table that is read, updated and incremented. */
 export const TABLE = 'items'
-export const TWIN = 'created_items'
+/** The table for creates. It is a second one, so that `items` keeps its number of rows. */
+export const CREATE_TABLE = 'created_items'
 export const CONSTANT_PATH = '/bench/constant'
 
 const PAGES = ROWS / PAGE_SIZE
@@ -36,18 +37,18 @@ const newItem = () => ({
   note: 'This note belongs to a new item, and is about a hundred characters long, as notes often are in tables.'
 })
 
-/** In the order in which a round runs them. Every share is relative to the constant route of its round. */
+/** In the order in which a round runs them. Each share is relative to the constant route in the same round. */
 export const workloads: readonly Workload[] = [
   { name: 'constant', target: null, isWrite: false, request: () => ({ method: 'GET', path: CONSTANT_PATH }) },
   {
     name: 'read',
-    target: 0.95,
+    target: null,
     isWrite: false,
     request: () => ({ method: 'GET', path: `/data/${TABLE}/records/${randomKey()}` })
   },
   { name: 'list', target: 0.25, isWrite: false, request: () => page(between(1, 5)) },
   { name: 'middle', target: 0.2, isWrite: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
-  // What HTTP alone costs a write: the same body, read and checked, and the constant for an answer.
+  // The cost of HTTP alone in a write: the body is read and validated as in create, and the response is the constant.
   {
     name: 'posted constant',
     target: null,
@@ -58,7 +59,7 @@ export const workloads: readonly Workload[] = [
     name: 'create',
     target: 0.55,
     isWrite: true,
-    request: () => ({ method: 'POST', path: `/data/${TWIN}/records`, body: JSON.stringify(newItem()) })
+    request: () => ({ method: 'POST', path: `/data/${CREATE_TABLE}/records`, body: JSON.stringify(newItem()) })
   },
   {
     name: 'update',
@@ -82,13 +83,13 @@ export const workloads: readonly Workload[] = [
   }
 ]
 
-export const workload = (name: string): Workload => {
-  const found = workloads.find((one) => one.name === name)
+export const findWorkload = (name: string): Workload => {
+  const found = workloads.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`There is no workload '${name}'.`)
   return found
 }
 
-/** Enough that the keys cover the table, few enough to be kept ready by a generator. */
+/** Enough to cover the keys of the table, and few enough for a generator to hold in memory. */
 const REQUESTS = 32_000
 
 export const requestsOf = ({ request }: Workload): readonly HttpRequest[] => Array.from({ length: REQUESTS }, request)

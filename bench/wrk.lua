@@ -1,9 +1,9 @@
--- Sends the requests of a file, separated by NUL, in order and over again; prints what bench/wrk.ts reads.
+-- Sends the requests of a file, separated by NUL, in order and repeatedly. Prints the line that bench/wrk.ts parses.
 local requests, position = {}, 0
-local only
+local worker
 
 function setup(thread)
-  only = thread
+  worker = thread
 end
 
 function init(args)
@@ -12,7 +12,7 @@ function init(args)
     requests[#requests + 1] = request
   end
   file:close()
-  -- There is no garbage to come, and to look for it among so many texts would hold up the load, and lengthen its p99.
+  -- The script makes no garbage. A collection would scan all requests, stop the load and raise its p99.
   collectgarbage()
   collectgarbage('stop')
   ready = os.clock()
@@ -29,6 +29,6 @@ function done(summary, latency)
   print(string.format(
     'RESULT {"completed":%d,"seconds":%f,"p50":%f,"p99":%f,"cpuSeconds":%f,"failures":%d}',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
-    os.clock() - only:get('ready'), failures
+    os.clock() - worker:get('ready'), failures
   ))
 end

@@ -14,7 +14,7 @@ export const isWrkInstalled = () => {
     execFileSync('wrk', ['--version'], { stdio: 'ignore' })
     return true
   } catch (error) {
-    // wrk ends with 1 after printing its version; only without it is there no status at all.
+    // wrk exits with 1 after it prints its version. Without wrk the error has no status.
     return error instanceof Error && Reflect.get(error, 'status') === 1
   }
 }
@@ -26,18 +26,18 @@ const asText = (host: string, token: string, request: HttpRequest) => {
   return `${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The boundary where the line that wrk.lua prints gets its type. */
+/** The boundary where the output of wrk.lua gets its type. */
 const readResult = (output: string): LoadResult => {
   const result = /^RESULT (.*)$/m.exec(output)?.[1]
-  if (result === undefined) throw new Error(`wrk gave no result: ${output}`)
+  if (result === undefined) throw new Error(`wrk printed no result: ${output}`)
   return JSON.parse(result) as LoadResult
 }
 
-/** wrk itself counts in whole seconds. Told to stop, it looks up every tenth of one, and prints what it has. */
+/** wrk only takes whole seconds. After SIGINT it stops within a tenth of a second and prints its counts. */
 const runFor = async (seconds: number, args: readonly string[]) => {
-  const running = run('wrk', [`-d${Math.ceil(seconds) + 1}s`, ...args])
-  const end = setTimeout(() => running.child.kill('SIGINT'), seconds * 1000)
-  const { stdout } = await running
+  const wrkProcess = run('wrk', [`-d${Math.ceil(seconds) + 1}s`, ...args])
+  const end = setTimeout(() => wrkProcess.child.kill('SIGINT'), seconds * 1000)
+  const { stdout } = await wrkProcess
   clearTimeout(end)
   return stdout
 }

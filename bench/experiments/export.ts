@@ -1,78 +1,78 @@
 import { get } from 'node:http'
-import { beside } from '../beside.ts'
 import type { Context } from '../context.ts'
+import { type Environment, withEnvironment } from '../environment.ts'
+import { repeatDuring } from '../repeat-during.ts'
 import { alignedTable, atLeast, below, figureTable, mebibytes, milliseconds } from '../report.ts'
 import { SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
-import { type Stage, withStage } from '../stage.ts'
 import { median, medianOf } from '../statistics.ts'
-import { TABLE, workload } from '../workloads.ts'
+import { findWorkload, TABLE } from '../workloads.ts'
 
-const SLOWEST_MB = 50
-const MOST_MEMORY_MIB = 200
-const MOST_P99_MS = 10
-/** As long as an export takes, or two. */
+const MIN_MB_PER_SECOND = 50
+const MAX_MEMORY_MIB = 200
+const MAX_P99_MS = 10
+/** Time for one or two exports. */
 const READING_SECONDS = 3
 
-const read = workload('read')
+const read = findWorkload('read')
 
 const download = (url: string, headers: { readonly cookie: string }) =>
   new Promise<number>((resolve, reject) => {
-    get(url, { headers }, (answer) => {
+    get(url, { headers }, (response) => {
       let bytes = 0
-      answer.on('data', (chunk: Buffer) => {
+      response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
       })
-      answer.on('error', reject)
-      answer.on('end', () => (answer.statusCode === 200 ? resolve(bytes) : reject(new Error('The export failed.'))))
+      response.on('error', reject)
+      response.on('end', () => (response.statusCode === 200 ? resolve(bytes) : reject(new Error('The export failed.'))))
     }).on('error', reject)
   })
 
-/** Megabytes (of a million bytes) a second. */
-const exportOnce = async ({ service, tableId, session }: Stage) => {
+/** Returns the speed of an export in megabytes (of a million bytes) per second. */
+const exportOnce = async ({ service, tableId, session }: Environment) => {
   const start = performance.now()
   const bytes = await download(`${service.address}/admin/tables/${tableId}/export`, session)
   return bytes / 1000 / (performance.now() - start)
 }
 
-/** A large table as CSV, over and over: alone, and beside reads by key. */
+/** Exports a large table as CSV repeatedly: alone, and during reads by key. */
 export const runExport = (context: Context) =>
-  withStage(context, { tables: [TABLE], rows: context.plan.exportedRows }, async (stage) => {
+  withEnvironment(context, { tables: [TABLE], rows: context.plan.exportedRows }, async (environment) => {
     const alone: number[] = []
-    const besideReads: number[] = []
+    const duringReads: number[] = []
     const reads: Sample[] = []
-    const readsBeside: Sample[] = []
-    await stage.measure(read)
+    const readsDuring: Sample[] = []
+    await environment.measure(read)
     for (let round = 0; round < context.plan.exports; round++) {
-      alone.push(await exportOnce(stage))
-      reads.push(await stage.measure(read))
-      const { measured, results } = await beside(
-        () => exportOnce(stage),
-        () => stage.measure(read, { seconds: READING_SECONDS })
+      alone.push(await exportOnce(environment))
+      reads.push(await environment.measure(read))
+      const { measured, results } = await repeatDuring(
+        () => exportOnce(environment),
+        () => environment.measure(read, { seconds: READING_SECONDS })
       )
-      readsBeside.push(measured)
-      besideReads.push(...results)
+      readsDuring.push(measured)
+      duringReads.push(...results)
     }
-    const { peakMemory } = await stage.service.usage()
-    const p99 = medianOf(readsBeside, 'p99')
+    const { peakMemory } = await environment.service.usage()
+    const p99 = medianOf(readsDuring, 'p99')
     const speed = (name: string, speeds: readonly number[]) => ({
       name,
       value: milliseconds(median(speeds)),
-      target: atLeast(median(speeds), SLOWEST_MB)
+      target: atLeast(median(speeds), MIN_MB_PER_SECOND)
     })
     return [
-      alignedTable([SAMPLE_HEAD, sampleRow('read', reads), sampleRow('read beside exports', readsBeside)]),
+      alignedTable([SAMPLE_HEAD, sampleRow('read', reads), sampleRow('read during exports', readsDuring)]),
       figureTable([
         speed('export, MB/s', alone),
-        speed('export beside reads, MB/s', besideReads),
+        speed('export during reads, MB/s', duringReads),
         {
           name: 'peak memory, MiB',
           value: mebibytes(peakMemory),
-          target: below(peakMemory / 2 ** 20, MOST_MEMORY_MIB)
+          target: below(peakMemory / 2 ** 20, MAX_MEMORY_MIB)
         },
         {
-          name: 'p99 of reads beside exports, ms',
+          name: 'p99 of reads during exports, ms',
           value: milliseconds(p99),
-          target: below(p99, MOST_P99_MS)
+          target: below(p99, MAX_P99_MS)
         }
       ])
     ].join('\n')

@@ -6,11 +6,11 @@ t.test('the median is the middle value, whatever the order', async (t) => {
   t.equal(median([10, 9]), 9.5)
 })
 
-t.test('nothing has no median', async (t) => {
-  t.throws(() => median([]), { message: 'There is no median of nothing.' })
+t.test('an empty list has no median', async (t) => {
+  t.throws(() => median([]), { message: 'An empty list has no median.' })
 })
 
-t.test('one figure of several samples has a median', async (t) => {
+t.test('the median of samples is that of one of their figures', async (t) => {
   const samples = [
     { p99: 3, p50: 1 },
     { p99: 1, p50: 1 },

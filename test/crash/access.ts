@@ -1,22 +1,21 @@
 import { PASSWORD } from '../helpers.ts'
-import { createCaller, dataOf, type TestResponse } from './caller.ts'
-import { ABSENT, type Ledger, type Seen } from './ledger.ts'
+import { createHttp, dataOf, type TestResponse } from './http.ts'
+import { ABSENT, type Ledger, type State } from './ledger.ts'
 
-/** The table that the clients write to, and its record that all of them increment. */
+/** The table that the clients write to, and the key of the record that all clients increment. */
 export const RECORDS = 'records'
 export const SHARED = 'shared'
 
-/** What a record of this value holds besides: up to a page of text, so that a torn write would show. */
+/** Returns the text of a record with this value: up to a page, so that a torn write is visible. */
 export const textOf = (value: number) => `${value},`.repeat(1 + ((value * 7919) % 400))
 
-/** A session and a token: as they were acknowledged, they have to open the service after every crash. */
+/** A session and a token. Both were acknowledged, so both must be valid after every crash. */
 export interface Access {
   readonly cookie: string
   readonly token: string
 }
 
-export const callAs = (address: string, { token }: Access) =>
-  createCaller(address, { authorization: `Bearer ${token}` })
+export const connect = (address: string, { token }: Access) => createHttp(address, { authorization: `Bearer ${token}` })
 
 const TABLE = {
   name: RECORDS,
@@ -30,22 +29,22 @@ const TABLE = {
 }
 
 const logIn = async (address: string) => {
-  const answer = await createCaller(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
-  dataOf(answer)
-  return String(answer.headers['set-cookie']?.[0]?.split(';')[0])
+  const response = await createHttp(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
+  dataOf(response)
+  return String(response.headers['set-cookie']?.[0]?.split(';')[0])
 }
 
-/** Logs in, issues a token, and makes what the clients write to. */
+/** Logs in, issues a token, and creates the table and the shared record. */
 export const prepare = async (address: string, ledger: Ledger): Promise<Access> => {
   const cookie = await logIn(address)
-  const asAdmin = createCaller(address, { cookie })
+  const asAdmin = createHttp(address, { cookie })
   dataOf(await asAdmin('POST', '/admin/tables', TABLE))
   const permissions = { tables: ['*'], actions: ['read', 'write'] }
   const { token } = dataOf(await asAdmin('POST', '/admin/tokens', { name: 'crash', permissions }))
   const shared = { key: SHARED, value: 0, text: textOf(0), counter: 0 }
-  dataOf(await callAs(address, { cookie, token })('POST', `/data/${RECORDS}/records`, shared))
-  ledger.note(RECORDS, { value: 1 }, true)
-  ledger.note(SHARED, { value: 0 }, true)
+  dataOf(await connect(address, { cookie, token })('POST', `/data/${RECORDS}/records`, shared))
+  ledger.record(RECORDS, { value: 1 }, true)
+  ledger.record(SHARED, { value: 0 }, true)
   return { cookie, token }
 }
 
@@ -56,18 +55,18 @@ export interface StoredRecord {
   readonly counter: number
 }
 
-/** A record that is not of one piece has a value that no client wrote. */
-export const toSeen = ({ value, text, counter }: StoredRecord): Seen => ({
+/** Returns the state of a record. The value is NaN, which no client writes, if the text belongs to another value. */
+export const toState = ({ value, text, counter }: StoredRecord): State => ({
   value: text === textOf(value) ? value : Number.NaN,
   counter
 })
 
-/** A record through the API. Nothing is seen where the service is gone. @throws when the read is refused */
+/** Reads a record through the API. Without a response there is no `state`. @throws when the read fails */
 export const readRecord = async (
-  call: ReturnType<typeof callAs>,
+  call: ReturnType<typeof connect>,
   key: string
-): Promise<{ answer: TestResponse; seen?: Seen }> => {
-  const answer = await call('GET', `/data/${RECORDS}/records/${key}`)
-  if (answer.status === 0) return { answer }
-  return { answer, seen: answer.status === 404 ? ABSENT : toSeen(dataOf(answer)) }
+): Promise<{ response: TestResponse; state?: State }> => {
+  const response = await call('GET', `/data/${RECORDS}/records/${key}`)
+  if (response.status === 0) return { response }
+  return { response, state: response.status === 404 ? ABSENT : toState(dataOf(response)) }
 }

@@ -1,15 +1,15 @@
-import { type Access, callAs, RECORDS, readRecord, SHARED, textOf } from './access.ts'
-import type { Call, TestResponse } from './caller.ts'
+import { type Access, connect, RECORDS, readRecord, SHARED, textOf } from './access.ts'
+import type { Call, TestResponse } from './http.ts'
 import type { Change, Ledger } from './ledger.ts'
 
 export const CLIENTS = 32
-/** Records that a client keeps, so that the database stays small however long the test. */
-const FEWEST = 4
-const MOST = 16
-/** Fields that are added to a table before there is another one. */
-const FIELDS = 8
+/** Limits on the records of a client, so that the database stays small in a long test. */
+const MIN_RECORDS = 4
+const MAX_RECORDS = 16
+/** Fields that are added to a table before the next table is created. */
+const FIELDS_PER_TABLE = 8
 
-/** A call that writes, and what it does to whom. */
+/** A request that writes, the key that it changes, and the change. */
 interface Write {
   readonly method: string
   readonly path: string
@@ -50,39 +50,39 @@ const addField = (table: string, name: string): Write => {
 
 const below = (limit: number) => Math.floor(Math.random() * limit)
 
-/** A client of records: those of its own, which nobody else writes, and the one that all clients increment. */
-const recordWriter = (ledger: Ledger, number: number) => {
-  const mine = `r${number}_`
-  const own = new Set(ledger.certain().filter((key) => key.startsWith(mine)))
+/** A client that writes records of its own, which no other client writes, and increments the shared record. */
+const createRecordWriter = (ledger: Ledger, number: number) => {
+  const prefix = `r${number}_`
+  const own = new Set(ledger.certain().filter((key) => key.startsWith(prefix)))
 
   const plan = (): Write => {
     const keys = [...own]
     const key = keys[below(keys.length)]
     const choice = below(10)
-    if (key === undefined || keys.length < FEWEST || (choice < 2 && keys.length < MOST)) {
+    if (key === undefined || keys.length < MIN_RECORDS || (choice < 2 && keys.length < MAX_RECORDS)) {
       const value = ledger.next()
-      return create(`${mine}${value}`, value)
+      return create(`${prefix}${value}`, value)
     }
     if (choice < 4) return remove(key)
     if (choice < 6) return increment(key, 1 + below(3))
     return choice < 7 ? increment(SHARED, 1) : update(key, ledger.next())
   }
 
-  const follow = (key: string) => {
-    if (!key.startsWith(mine)) return
+  const updateKeys = (key: string) => {
+    if (!key.startsWith(prefix)) return
     if (ledger.isCertain(key)) own.add(key)
     else own.delete(key)
   }
-  return { plan, follow, owns: (key: string) => key.startsWith(mine) }
+  return { plan, updateKeys, owns: (key: string) => key.startsWith(prefix) }
 }
 
-/** The client that makes tables, and adds fields to the latest of them. */
-const schemaWriter = (ledger: Ledger) => {
+/** A client that creates tables, and adds fields to the latest one. */
+const createSchemaWriter = (ledger: Ledger) => {
   let table: string | undefined
   let fields = 0
 
   const plan = () => {
-    if (table === undefined || fields === FIELDS) {
+    if (table === undefined || fields === FIELDS_PER_TABLE) {
       fields = 0
       return createTable(`made${ledger.next()}`)
     }
@@ -90,89 +90,90 @@ const schemaWriter = (ledger: Ledger) => {
     return addField(table, `f${ledger.next()}`)
   }
 
-  const follow = (key: string) => {
+  const updateKeys = (key: string) => {
     if (!key.includes('.')) table = ledger.isCertain(key) ? key : undefined
   }
-  return { plan, follow, owns: () => false }
+  return { plan, updateKeys, owns: () => false }
 }
 
-type Writer = ReturnType<typeof recordWriter>
+type Writer = ReturnType<typeof createRecordWriter>
 
-export interface Answers {
-  /** How often there was each status: 0 where the connection ended first. */
+/** Numbers of responses by status. Status 0: the connection ended before the response. */
+export interface ResponseCounts {
   readonly writes: Map<number, number>
   readonly reads: Map<number, number>
 }
 
-const count = (counts: Map<number, number>, { status }: TestResponse) =>
-  counts.set(status, (counts.get(status) ?? 0) + 1)
+const count = (statuses: Map<number, number>, { status }: TestResponse) =>
+  statuses.set(status, (statuses.get(status) ?? 0) + 1)
 
-/** Reads a record of one's own, holds it against what is known, and knows it then. */
-const look = async (call: Call, ledger: Ledger, key: string, answers: Answers) => {
-  const { answer, seen } = await readRecord(call, key)
-  count(answers.reads, answer)
-  if (!seen) return
-  const [fault] = ledger.fault(key, seen)
-  if (fault) throw new Error(`A client reads that ${fault}`)
-  ledger.settle(key, seen)
+/** Reads a record, compares it with the ledger, and records the state that it has. */
+const check = async (call: Call, ledger: Ledger, key: string, counts: ResponseCounts) => {
+  const { response, state } = await readRecord(call, key)
+  count(counts.reads, response)
+  if (!state) return
+  const [fault] = ledger.fault(key, state)
+  if (fault) throw new Error(`A client read a wrong state: ${fault}`)
+  ledger.settle(key, state)
 }
 
-/** Refusals of a disk that fails. Any other is a fault: each call is a rightful one. */
-const REFUSALS = [503, 507]
+/** The statuses of requests that fail because of the disk. All requests are valid, so any other failure is a fault. */
+const DISK_FAILURES = [503, 507]
 
-const assertRightful = ({ method, path }: Write, { status, body, headers }: TestResponse) => {
-  const isRightful = [0, 200, ...REFUSALS].includes(status) && (status !== 503 || headers['retry-after'] !== undefined)
-  if (!isRightful) throw new Error(`${method} ${path} was answered with ${status}: ${body}`)
+const assertExpected = ({ method, path }: Write, { status, body, headers }: TestResponse) => {
+  const isExpected =
+    [0, 200, ...DISK_FAILURES].includes(status) && (status !== 503 || headers['retry-after'] !== undefined)
+  if (!isExpected) throw new Error(`${method} ${path} returned ${status}: ${body}`)
 }
 
-/** One write, and a look at what became of it. Gives whether the service is still there. */
-const step = async (call: Call, ledger: Ledger, writer: Writer, answers: Answers) => {
+/** Sends one write and sometimes reads its record. Returns whether the service is still running. */
+const step = async (call: Call, ledger: Ledger, writer: Writer, counts: ResponseCounts) => {
   const write = writer.plan()
-  const answer = await call(write.method, write.path, write.body)
-  count(answers.writes, answer)
-  assertRightful(write, answer)
-  ledger.note(write.key, write.change, answer.status === 200)
-  const isRefused = REFUSALS.includes(answer.status)
-  if (writer.owns(write.key) && (isRefused || below(8) === 0)) await look(call, ledger, write.key, answers)
-  writer.follow(write.key)
-  return answer.status !== 0
+  const response = await call(write.method, write.path, write.body)
+  count(counts.writes, response)
+  assertExpected(write, response)
+  ledger.record(write.key, write.change, response.status === 200)
+  const hasFailed = DISK_FAILURES.includes(response.status)
+  if (writer.owns(write.key) && (hasFailed || below(8) === 0)) await check(call, ledger, write.key, counts)
+  writer.updateKeys(write.key)
+  return response.status !== 0
 }
 
-/** What is waited for, looked at after every call. */
+/** Conditions that clients wait for. `check` resolves those that are met. */
 const createConditions = () => {
   const waiting: { readonly isMet: () => boolean; readonly resolve: () => void }[] = []
   return {
     wait: (isMet: () => boolean) => new Promise<void>((resolve) => waiting.push({ isMet, resolve })),
-    announce: () => {
+    check: () => {
       for (const { isMet, resolve } of waiting) if (isMet()) resolve()
     }
   }
 }
 
-/** Clients that write, one call at a time each, until they are told to stop or the service is gone. */
+/** Starts clients that write, each one request at a time, until `stop` is called or the service has ended. */
 export const startClients = (address: string, access: Access, ledger: Ledger) => {
-  const answers: Answers = { writes: new Map(), reads: new Map() }
-  const call = callAs(address, access)
+  const counts: ResponseCounts = { writes: new Map(), reads: new Map() }
+  const call = connect(address, access)
   const conditions = createConditions()
   let isStopped = false
 
   const work = async (writer: Writer) => {
-    let isThere = true
-    while (isThere && !isStopped) {
-      isThere = await step(call, ledger, writer, answers)
-      conditions.announce()
+    let isRunning = true
+    while (isRunning && !isStopped) {
+      isRunning = await step(call, ledger, writer, counts)
+      conditions.check()
     }
   }
 
-  const writers = Array.from({ length: CLIENTS - 1 }, (_, number) => recordWriter(ledger, number))
-  const finished = Promise.all([...writers, schemaWriter(ledger)].map(work)).finally(() => {
+  const writers = Array.from({ length: CLIENTS - 1 }, (_, number) => createRecordWriter(ledger, number))
+  const finished = Promise.all([...writers, createSchemaWriter(ledger)].map(work)).finally(() => {
     isStopped = true
   })
 
   return {
-    answers,
+    counts,
     finished,
-    /** Resolves when it is so after a call, or no client is left. @throws what a client found wrong */
+    /** Resolves when the condition is met after a request, or all clients have ended. @throws the fault that a client found */
     until: (isMet: () => boolean) => Promise.race([conditions.wait(isMet), finished]),
     stop: () => {
       isStopped = true

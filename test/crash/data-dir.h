@@ -1,4 +1,4 @@
-/* What the interposers share: which calls are about the files of the service, and the calls that they stand before. */
+/* Shared by the interposers: finds the files of the service among all files, and the original functions. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The function of this name that comes after ours. */
+/* Declares `next`, the original function of this name. */
 #define NEXT(type, name, ...) type (*next)(__VA_ARGS__) = (type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
-/* The name of a path relative to DATA_DIR, "." for itself; NULL where it lies elsewhere. */
+/* Returns a path relative to DATA_DIR, "." for DATA_DIR itself, NULL for a path outside of it. */
 static inline const char *name_of_path(const char *path) {
   const char *directory = getenv("DATA_DIR");
   size_t length = directory ? strlen(directory) : 0;
@@ -26,7 +26,7 @@ static inline const char *name_of_path(const char *path) {
   return path[length] == '/' ? path + length + 1 : NULL;
 }
 
-/* The same for a descriptor. What it finds lives in `path`, which has room for PATH_MAX. */
+/* The same for a descriptor. The result points into `path`, a buffer of PATH_MAX bytes. */
 static inline const char *name_of(int fd, char *path) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

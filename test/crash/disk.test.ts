@@ -14,7 +14,7 @@ const syncDirectory = change('S', '.')
 
 const BEFORE: Files = new Map([['file', Buffer.from('before')]])
 
-/** Chance that always falls alike: below a third all is dropped, below two thirds kept, above that torn. */
+/** Constant random numbers: below a third a change is dropped, below two thirds it is kept, above that it is torn. */
 const DROP = () => 0
 const KEEP = () => 0.4
 const TEAR = () => 0.9
@@ -22,7 +22,7 @@ const TEAR = () => 0.9
 const names = (files: Files) => [...files.keys()].sort()
 const text = (files: Files) => String(files.get('file'))
 
-t.test('a journal is read as it was written, whatever the bytes', async (t) => {
+t.test('a journal is parsed correctly, whatever bytes the writes contain', async (t) => {
   const journal = Buffer.from('C file 0 0\nW file 7 3\n\n \nT file 5 0\nR file 0 3\nnew')
   t.strictSame(
     [...readJournal(journal)],
@@ -30,20 +30,20 @@ t.test('a journal is read as it was written, whatever the bytes', async (t) => {
   )
 })
 
-t.test('what was synced is on the disk', async (t) => {
+t.test('synced changes are on the disk', async (t) => {
   t.equal(text(survivors(BEFORE, [write(2, 'xx'), change('T', 'file', 5), sync], DROP)), 'bexxr')
   t.equal(text(survivors(BEFORE, [write(8, 'x'), sync], DROP)), 'before\0\0x')
 })
 
-t.test('what was not synced is dropped or kept, each write for itself', async (t) => {
+t.test('each write that was not synced is dropped or kept independently', async (t) => {
   t.equal(text(survivors(BEFORE, [write(0, 'x'), sync, write(1, 'y')], DROP)), 'xefore')
   t.equal(text(survivors(BEFORE, [write(0, 'x'), sync, write(1, 'y')], KEEP)), 'xyfore')
   const fates = [0, 0, 0.4]
-  const later = survivors(BEFORE, [write(0, 'x'), write(1, 'y')], () => fates.shift() ?? 0)
-  t.equal(text(later), 'byfore', 'the later write without the earlier')
+  const files = survivors(BEFORE, [write(0, 'x'), write(1, 'y')], () => fates.shift() ?? 0)
+  t.equal(text(files), 'byfore', 'the later write is kept and the earlier one is dropped')
 })
 
-t.test('a torn write leaves whole sectors, counted from the beginning of the file', async (t) => {
+t.test('a torn write consists of whole sectors, aligned to the beginning of the file', async (t) => {
   const fates = [0, 0.9, 0, 0.9, 0]
   const files = survivors(BEFORE, [write(500, Buffer.alloc(1036, 'x'))], () => fates.shift() ?? 0)
   const file = files.get('file') as Buffer
@@ -52,24 +52,24 @@ t.test('a torn write leaves whole sectors, counted from the beginning of the fil
   t.equal(text(survivors(BEFORE, [write(0, 'x'), change('T', 'file', 2)], TEAR)), 'before')
 })
 
-t.test('names are stored when the directory is synced, and in their order', async (t) => {
-  const made = [change('C', 'new'), change('W', 'new', 0, 'data'), change('S', 'new')]
-  t.strictSame(names(survivors(BEFORE, made, DROP)), ['file'], 'a synced file that no name leads to')
-  t.strictSame(names(survivors(BEFORE, [...made, syncDirectory], DROP)), ['file', 'new'])
+t.test('changes of names are stored in order, and all of them when the directory is synced', async (t) => {
+  const created = [change('C', 'new'), change('W', 'new', 0, 'data'), change('S', 'new')]
+  t.strictSame(names(survivors(BEFORE, created, DROP)), ['file'], 'a synced file without a stored name is lost')
+  t.strictSame(names(survivors(BEFORE, [...created, syncDirectory], DROP)), ['file', 'new'])
   t.strictSame(names(survivors(BEFORE, [change('U', 'file')], DROP)), ['file'])
   t.strictSame(names(survivors(BEFORE, [change('U', 'file'), syncDirectory], DROP)), [])
-  const renamed = [...made, change('R', 'new', 0, 'file'), syncDirectory]
+  const renamed = [...created, change('R', 'new', 0, 'file'), syncDirectory]
   t.strictSame([...survivors(BEFORE, renamed, DROP)], [['file', Buffer.from('data')]])
   t.strictSame(names(survivors(BEFORE, [change('C', 'a'), change('C', 'b')], () => 0.5)), ['a', 'file'])
 })
 
-t.test('a file that is made again under its name is another one', async (t) => {
-  const again = [change('U', 'file'), change('C', 'file'), write(0, 'x'), sync]
-  t.equal(text(survivors(BEFORE, again, DROP)), 'before')
-  t.equal(text(survivors(BEFORE, [...again, syncDirectory], DROP)), 'x')
+t.test('a file that is created again under the same name is a new file', async (t) => {
+  const recreated = [change('U', 'file'), change('C', 'file'), write(0, 'x'), sync]
+  t.equal(text(survivors(BEFORE, recreated, DROP)), 'before')
+  t.equal(text(survivors(BEFORE, [...recreated, syncDirectory], DROP)), 'x')
 })
 
-t.test('shared memory is on no disk', async (t) => {
+t.test('shared memory is not on the disk', async (t) => {
   const shared = [change('C', 'file-shm'), change('W', 'file-shm', 0, 'x'), change('S', 'file-shm'), syncDirectory]
   t.strictSame(names(survivors(BEFORE, shared, KEEP)), ['file'])
 })

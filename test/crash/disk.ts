@@ -1,21 +1,22 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the interposer `power-cut.c` writes down of a change. */
+/** A change that the interposer `power-cut.c` has written to its journal. */
 export interface Change {
+  /** Create, write, truncate, sync, unlink, rename. */
   readonly kind: 'C' | 'W' | 'T' | 'S' | 'U' | 'R'
   readonly name: string
-  /** Of W, where it begins; of T, the new size. */
+  /** W: the offset; T: the new size. */
   readonly position: number
-  /** Of W, what is written; of R, the new name. */
+  /** W: the bytes; R: the new name. */
   readonly data: Buffer
 }
 
-/** The files of a directory. */
+/** The contents of the files of a directory, by name. */
 export type Files = ReadonlyMap<string, Buffer>
 
 const SECTOR = 512
-/** What the kernel keeps in memory: no disk has it. */
+/** The shared memory of the WAL index is never on the disk. */
 const isMemory = (name: string) => name.endsWith('-shm')
 
 export function* readJournal(journal: Buffer): Generator<Change> {
@@ -32,7 +33,7 @@ export function* readJournal(journal: Buffer): Generator<Change> {
   }
 }
 
-/** A file as the disk has it, and the changes of it that only the page cache has. */
+/** The content of a file on the disk, and the later changes that are only in the page cache. */
 interface Inode {
   bytes: Buffer
   size: number
@@ -55,7 +56,7 @@ const put = (file: Inode, position: number, data: Buffer) => {
 const apply = (file: Inode, { kind, position, data }: Change) =>
   kind === 'W' ? put(file, position, data) : resize(file, position)
 
-/** Some of the sectors that a write touches, each as a whole or not at all. */
+/** Applies a random part of the sectors of a write. A sector is written completely or not at all. */
 const tear = (file: Inode, { position, data }: Change, random: () => number) => {
   for (let at = 0; at < data.length; ) {
     const end = Math.min(data.length, at + SECTOR - ((position + at) % SECTOR))
@@ -64,37 +65,37 @@ const tear = (file: Inode, { position, data }: Change, random: () => number) => 
   }
 }
 
-/** A change that was not synced is lost, on the disk by chance, or, if it is a write, there in part. */
-const leaveToChance = (file: Inode, change: Change, random: () => number) => {
+/** Drops a change that was not synced, applies it, or, if it is a write, applies a part of it. */
+const applyAtRandom = (file: Inode, change: Change, random: () => number) => {
   const fate = Math.floor(random() * 3)
   if (fate === 1) apply(file, change)
   if (fate === 2 && change.kind === 'W') tear(file, change, random)
 }
 
-/** Names point to files as the process sees them, and as the disk has them until the directory is synced. */
+/** Two maps from names to files: the one that the process sees, and the one on the disk, older until the next sync. */
 const createDirectory = (files: Files) => {
-  const seen = new Map([...files].map(([name, bytes]) => [name, inode(Buffer.from(bytes))]))
-  const stored = new Map(seen)
+  const current = new Map([...files].map(([name, bytes]) => [name, inode(Buffer.from(bytes))]))
+  const stored = new Map(current)
   const unsynced: ((names: Map<string, Inode>) => void)[] = []
 
   const change = (step: (names: Map<string, Inode>) => void) => {
-    step(seen)
+    step(current)
     unsynced.push(step)
   }
-  /** A file system that keeps a journal keeps the order of these. */
+  /** In order, as in a file system with a journal. */
   const store = (count: number) => {
     for (const step of unsynced.splice(0, count)) step(stored)
   }
 
   return {
-    find: (name: string) => seen.get(name),
+    find: (name: string) => current.get(name),
     create: (name: string) => {
       const file = inode()
-      if (!seen.has(name)) change((names) => names.set(name, file))
+      if (!current.has(name)) change((names) => names.set(name, file))
     },
     remove: (name: string) => change((names) => names.delete(name)),
     rename: (from: string, to: string) => {
-      const file = seen.get(from) as Inode
+      const file = current.get(from) as Inode
       change((names) => names.delete(from) && names.set(to, file))
     },
     sync: () => store(unsynced.length),
@@ -119,20 +120,20 @@ const replay = (directory: Directory, change: Change) => {
   if (kind === 'R') return directory.rename(name, String(data))
   if (name === '.') return directory.sync()
   const file = directory.find(name)
-  if (!file) throw new Error(`${kind} of ${name}, which was never created`)
+  if (!file) throw new Error(`The journal has a change ${kind} of ${name}, but ${name} was not created.`)
   if (kind === 'S') return syncFile(file)
   file.unsynced.push(change)
 }
 
 /**
- * What a power cut after these changes leaves on the disk. What an fsync has acknowledged is there; everything else is
- * as chance has it, whatever the order in which it was written.
+ * Returns the files on the disk after these changes and a power cut. Changes before an acknowledged fsync are on the disk.
+ * Each later change is dropped, kept or torn at random, independent of the order of the writes.
  */
 export const survivors = (before: Files, changes: Iterable<Change>, random: () => number = Math.random): Files => {
   const directory = createDirectory(before)
   for (const change of changes) if (!isMemory(change.name)) replay(directory, change)
   const files = directory.cut(random)
-  for (const file of files.values()) for (const change of file.unsynced) leaveToChance(file, change, random)
+  for (const file of files.values()) for (const change of file.unsynced) applyAtRandom(file, change, random)
   return new Map([...files].map(([name, { bytes, size }]) => [name, bytes.subarray(0, size)]))
 }
 
@@ -143,7 +144,7 @@ export const readFiles = (directory: string): Files =>
       .map((name) => [name, readFileSync(join(directory, name))])
   )
 
-/** Puts these files, and no others, into a directory. */
+/** Replaces the files of a directory by these. */
 export const writeFiles = (directory: string, files: Files) => {
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory)

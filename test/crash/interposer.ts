@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 
-/** The sources in C are not copied into build. */
+/** The C sources stay in test/crash: the build does not copy them. */
 const SOURCES = fileURLToPath(new URL('../../../test/crash/', import.meta.url))
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -18,13 +18,13 @@ const hasCompiler = () => {
   }
 }
 
-/** Why nothing can stand between the service and its disk on this machine; false where it can. */
+/** The reason why this machine cannot run an interposer; false if it can. */
 export const noInterposer = (() => {
   if (process.platform !== 'linux') return 'LD_PRELOAD and /proc need Linux'
-  return hasCompiler() ? false : 'no C compiler (cc) that could make the interposer'
+  return hasCompiler() ? false : 'the interposer needs a C compiler (cc)'
 })()
 
-/** Compiles one of the sources beside this file. Gives the environment that loads it into the service. */
+/** Compiles a C source of this folder. Returns the environment that loads it into the service. */
 export const compileInterposer = (t: Test, source: string) => {
   const library = join(temporaryDirectory(t), 'interposer.so')
   run('cc', '-shared', '-fPIC', '-O2', '-Wall', '-Werror', '-o', library, join(SOURCES, source), '-ldl', '-lpthread')

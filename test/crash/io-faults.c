@@ -1,7 +1,7 @@
 /*
- * A disk that fails: while the file FAULTS_WHILE is there, so many per cent of the writes to files in DATA_DIR fail with
- * ENOSPC (FAULT_ENOSPC) and EIO (FAULT_EIO, which fails fsync as well), or write only a part (FAULT_SHORT). Each fault
- * leaves its letter in the file FAULT_LOG.
+ * A failing disk. While the file FAULTS_WHILE exists, writes to files in DATA_DIR fail with ENOSPC or EIO, or write only
+ * a part. FAULT_ENOSPC, FAULT_EIO and FAULT_SHORT are the rates in per cent. EIO also fails fsync. Each fault appends its
+ * letter (N, E or S) to the file FAULT_LOG.
  */
 #include "data-dir.h"
 

@@ -8,16 +8,16 @@ import { prepare } from './access.ts'
 import { CLIENTS, startClients } from './clients.ts'
 import { compileInterposer, noInterposer } from './interposer.ts'
 import { createLedger } from './ledger.ts'
-import { askService, inspectFiles } from './oracle.ts'
+import { readDatabase, readService } from './oracle.ts'
 
-/** Calls that write before the disk fails, while it does, and that have to succeed when it no longer does. */
-const BEFORE = 500
-const WRITES = scaled(20_000)
-const AFTERWARDS = scaled(5000)
+/** Successful writes before the disk fails, all writes while it fails, and successful writes after it is repaired. */
+const WRITES_BEFORE = 500
+const WRITES_DURING = scaled(20_000)
+const WRITES_AFTER = scaled(5000)
 
 const sum = (counts: ReadonlyMap<number, number>) => [...counts.values()].reduce((total, count) => total + count, 0)
 
-/** A disk that fails at these rates, in per cent of the calls, from `fail` to `mend`. */
+/** A disk that fails at these rates, in per cent of the system calls, from `fail` to `repair`. */
 const createFailingDisk = (t: Test, rates: Record<string, string>) => {
   const root = realpathSync(temporaryDirectory(t))
   const [faults, log] = [join(root, 'faults'), join(root, 'log')]
@@ -26,57 +26,58 @@ const createFailingDisk = (t: Test, rates: Record<string, string>) => {
     directory: join(root, 'data'),
     env,
     fail: () => writeFileSync(faults, ''),
-    mend: () => rmSync(faults),
-    /** How often a fault of this letter was met. */
-    count: (letter: string) => readFileSync(log, 'utf8').split(letter).length - 1
+    repair: () => rmSync(faults),
+    /** Returns the number of faults with this letter. */
+    countFaults: (letter: string) => readFileSync(log, 'utf8').split(letter).length - 1
   }
 }
 
-/** Lets clients write to a service whose disk fails, mends it, and holds all there is against what they know. */
+/** Lets clients write while the disk fails and after its repair, then compares all stored data with their ledger. */
 const writeThrough = async (t: Test, disk: ReturnType<typeof createFailingDisk>) => {
   const ledger = createLedger()
   const service = await startService(t, { DATA_DIR: disk.directory, ...disk.env })
   const { address } = service
   const access = await prepare(address, ledger)
-  const { answers, until, stop } = startClients(address, access, ledger)
-  const refusals = () => (answers.writes.get(503) ?? 0) + (answers.writes.get(507) ?? 0)
+  const { counts, until, stop } = startClients(address, access, ledger)
+  const countFailures = () => (counts.writes.get(503) ?? 0) + (counts.writes.get(507) ?? 0)
 
-  await until(() => ledger.counts.acknowledged >= BEFORE)
+  await until(() => ledger.counts.acknowledged >= WRITES_BEFORE)
   disk.fail()
-  await until(() => sum(answers.writes) >= BEFORE + WRITES)
-  const [refused, reads] = [refusals(), sum(answers.reads)]
-  disk.mend()
-  const goal = ledger.counts.acknowledged + AFTERWARDS
+  await until(() => sum(counts.writes) >= WRITES_BEFORE + WRITES_DURING)
+  const [failed, reads] = [countFailures(), sum(counts.reads)]
+  disk.repair()
+  const goal = ledger.counts.acknowledged + WRITES_AFTER
   await until(() => ledger.counts.acknowledged >= goal)
   await stop()
-  t.comment(`writes ${JSON.stringify([...answers.writes])}, reads ${JSON.stringify([...answers.reads])}`)
-  t.ok(refused > 0, `${refused} writes were refused`)
-  t.ok(reads > refused / 2, 'reads went on')
-  t.notOk(answers.writes.has(0) || answers.reads.has(0), 'every call was answered')
-  t.ok(refusals() - refused <= CLIENTS, 'once it is mended, none is refused but those under way')
+  t.comment(`writes ${JSON.stringify([...counts.writes])}, reads ${JSON.stringify([...counts.reads])}`)
+  t.ok(failed > 0, `${failed} writes failed`)
+  t.ok(reads > failed / 2, 'reads continue')
+  t.notOk(counts.writes.has(0) || counts.reads.has(0), 'each request has a response')
+  t.ok(countFailures() - failed <= CLIENTS, 'after the repair, only requests in flight fail')
 
-  t.strictSame(ledger.faults(await askService(address, access)), [], 'as the service says')
+  t.strictSame(ledger.faults(await readService(address, access)), [], 'in the responses of the service')
   await service.end('SIGKILL')
-  t.strictSame(ledger.faults(inspectFiles(disk.directory)), [], 'as the files say')
+  t.strictSame(ledger.faults(readDatabase(disk.directory)), [], 'in the files')
   const next = await startService(t, { DATA_DIR: disk.directory })
-  t.strictSame(ledger.faults(await askService(next.address, access)), [], 'as the next service says')
+  t.strictSame(ledger.faults(await readService(next.address, access)), [], 'in the responses after a restart')
   await next.end('SIGKILL')
-  return answers
+  return counts
 }
 
-t.test('a disk that fails now and then makes no false acknowledgement', { skip: noInterposer }, async (t) => {
+t.test('a disk that fails at random causes no false acknowledgement', { skip: noInterposer }, async (t) => {
   const disk = createFailingDisk(t, { FAULT_ENOSPC: '1', FAULT_EIO: '1', FAULT_SHORT: '5' })
   const { writes } = await writeThrough(t, disk)
   t.strictSame([...writes.keys()].sort(), [200, 503, 507])
-  for (const letter of ['N', 'E', 'S']) t.ok(disk.count(letter) > 0, `${disk.count(letter)} faults ${letter}`)
+  for (const letter of ['N', 'E', 'S'])
+    t.ok(disk.countFaults(letter) > 0, `${disk.countFaults(letter)} faults ${letter}`)
 })
 
-t.test('while the disk is full, writes are refused with 507', { skip: noInterposer }, async (t) => {
+t.test('while the disk is full, writes fail with 507', { skip: noInterposer }, async (t) => {
   const { writes } = await writeThrough(t, createFailingDisk(t, { FAULT_ENOSPC: '100' }))
   t.strictSame([...writes.keys()].sort(), [200, 507])
 })
 
-t.test('while the disk takes nothing, writes are refused with 503', { skip: noInterposer }, async (t) => {
+t.test('while each write to the disk fails, writes fail with 503', { skip: noInterposer }, async (t) => {
   const { writes } = await writeThrough(t, createFailingDisk(t, { FAULT_EIO: '100' }))
   t.strictSame([...writes.keys()].sort(), [200, 503])
 })

@@ -7,13 +7,13 @@ import { startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { askService, DATABASE, inspectFiles, walSequence } from './oracle.ts'
+import { DATABASE, readDatabase, readService, walSequence } from './oracle.ts'
 
 const CYCLES = scaled(200)
-/** A database gets older than the full count only in the long form, where its tables would slow down every start. */
+/** A database of more cycles has so many tables that each start is slow. Only SCALE > 1 reaches this limit. */
 const CYCLES_PER_DATABASE = 500
-/** Acknowledgements that a cycle waits for, at most, before it kills. */
-const MOST_WRITES = 500
+/** Maximum number of acknowledged writes in a cycle before the service is killed. */
+const MAX_WRITES = 500
 
 interface World {
   readonly directory: string
@@ -30,25 +30,25 @@ const createWorld = async (t: Test): Promise<World> => {
   return { directory, ledger, access }
 }
 
-/** So little that some of the kills come while the WAL is being folded into the database. */
+/** So small that some kills happen during a checkpoint of the WAL. */
 const env = { WAL_SIZE: '1' }
 
-/** Starts the service, lets the clients write, kills it amid that. Gives what was lost on the way. */
+/** Starts the service and kills it while the clients write. Returns the differences from their ledger. */
 const killOnce = async (t: Test, { directory, ledger, access }: World) => {
   const service = await startService(t, { DATA_DIR: directory, ...env })
-  const faults = [...ledger.faults(await askService(service.address, access))]
+  const faults = [...ledger.faults(await readService(service.address, access))]
   const clients = startClients(service.address, access, ledger)
-  const goal = ledger.counts.acknowledged + Math.floor(Math.random() * MOST_WRITES)
+  const goal = ledger.counts.acknowledged + Math.floor(Math.random() * MAX_WRITES)
   await clients.until(() => ledger.counts.acknowledged >= goal)
   await service.end('SIGKILL')
   await clients.finished
-  const sight = inspectFiles(directory)
-  faults.push(...ledger.faults(sight))
-  ledger.settleAll(sight)
+  const states = readDatabase(directory)
+  faults.push(...ledger.faults(states))
+  ledger.settleAll(states)
   return faults
 }
 
-t.test('kill -9 loses nothing that was acknowledged, and leaves nothing that was not sent', async (t) => {
+t.test('after kill -9, all acknowledged writes are stored, and nothing that was not sent', async (t) => {
   const total = { acknowledged: 0, unknown: 0, checkpoints: 0 }
   for (let done = 0; done < CYCLES; done += CYCLES_PER_DATABASE) {
     const world = await createWorld(t)
@@ -60,6 +60,6 @@ t.test('kill -9 loses nothing that was acknowledged, and leaves nothing that was
     total.checkpoints += walSequence(readFileSync(join(world.directory, `${DATABASE}-wal`)))
   }
   t.comment(`${CYCLES} kills: ${JSON.stringify(total)}`)
-  t.ok(total.unknown > 0, 'calls were under way when it was killed')
-  t.ok(total.checkpoints > 0, 'the WAL was folded into the database on the way')
+  t.ok(total.unknown > 0, 'requests were in flight when the service was killed')
+  t.ok(total.checkpoints > 0, 'the WAL was checkpointed in some cycle')
 })

@@ -1,90 +1,94 @@
-/** What somebody saw of a thing: null where there is none. Records have both, tables and fields have the value 1. */
-export interface Seen {
+/** The state of a record, table or field. `value` is null if it does not exist, and always 1 for tables and fields. */
+export interface State {
   readonly value: number | null
   readonly counter: number
 }
 
-export type Sight = ReadonlyMap<string, Seen>
+/** The state of everything that exists, by key: of a record, `table` or `table.field`. */
+export type States = ReadonlyMap<string, State>
 
-export const ABSENT: Seen = { value: null, counter: 0 }
+export const ABSENT: State = { value: null, counter: 0 }
 
-/** What a call does to a thing once it is carried out. */
+/** The effect of a write: a new value (null: deleted), or an addition to the counter. */
 export type Change = { readonly value: number | null } | { readonly add: number }
 
-/** Every state that a thing may rightly be in: one of these values, and a counter between these two. */
+/** The set of states that are possible: one of these values, and a counter between these limits. */
 interface Possible {
   readonly values: readonly (number | null)[]
-  readonly least: number
-  readonly most: number
+  readonly minCounter: number
+  readonly maxCounter: number
 }
 
-const UNHEARD: Possible = { values: [null], least: 0, most: 0 }
+const NEVER_WRITTEN: Possible = { values: [null], minCounter: 0, maxCounter: 0 }
 
-/** What was acknowledged is so; what was sent and not acknowledged may be so or not. */
-const after = ({ values, least, most }: Possible, change: Change, isAcknowledged: boolean): Possible => {
-  if ('add' in change) return { values, least: isAcknowledged ? least + change.add : least, most: most + change.add }
-  return { values: isAcknowledged ? [change.value] : [...values, change.value], least, most }
+/** Returns the states that are possible after a write. A write that was not acknowledged may have been stored or not. */
+const after = ({ values, minCounter, maxCounter }: Possible, change: Change, isAcknowledged: boolean): Possible => {
+  if ('add' in change) {
+    const added = isAcknowledged ? change.add : 0
+    return { values, minCounter: minCounter + added, maxCounter: maxCounter + change.add }
+  }
+  return { values: isAcknowledged ? [change.value] : [...values, change.value], minCounter, maxCounter }
 }
 
-const allows = ({ values, least, most }: Possible, { value, counter }: Seen) =>
-  values.includes(value) && (value === null || (least <= counter && counter <= most))
+const allows = ({ values, minCounter, maxCounter }: Possible, { value, counter }: State) =>
+  values.includes(value) && (value === null || (minCounter <= counter && counter <= maxCounter))
 
 export interface Ledger {
   readonly counts: { acknowledged: number; unknown: number }
-  /** The same knowledge, to go another way from here. */
+  /** Returns an independent copy. */
   copy(): Ledger
-  /** A call was answered with a success, or its outcome is not known. */
-  note(key: string, change: Change, isAcknowledged: boolean): void
-  /** What contradicts the acknowledgements in one thing: nothing, or a sentence. */
-  fault(key: string, seen: Seen): readonly string[]
-  /** The same in all there is: what is lost, and what is there and should not be. */
-  faults(sight: Sight): readonly string[]
-  /** From now on nothing but what was seen is possible. */
-  settle(key: string, seen: Seen): void
-  settleAll(sight: Sight): void
-  /** The things that are there for certain. */
+  /** Records a write that was acknowledged, or whose result is unknown. */
+  record(key: string, change: Change, isAcknowledged: boolean): void
+  /** Returns a description if the state of one key contradicts the acknowledgements, else an empty list. */
+  fault(key: string, state: State): readonly string[]
+  /** Returns a description for each key that is lost, wrong, or exists and should not. `states` is complete. */
+  faults(states: States): readonly string[]
+  /** Makes an observed state the only possible one. */
+  settle(key: string, state: State): void
+  settleAll(states: States): void
+  /** Returns the keys that certainly exist. */
   certain(): readonly string[]
   isCertain(key: string): boolean
-  /** A number that was not used before. */
+  /** Returns a number that was not used before. */
   next(): number
 }
 
-/** What the clients of a service know: all that was acknowledged to them, and what may have happened besides. */
-export const createLedger = (known: ReadonlyMap<string, Possible> = new Map()): Ledger => {
-  let things = new Map(known)
+/** A record of all writes that clients sent: the states that are possible after the acknowledged and the unknown ones. */
+export const createLedger = (initial: ReadonlyMap<string, Possible> = new Map()): Ledger => {
+  let entries = new Map(initial)
   let last = 0
   const counts = { acknowledged: 0, unknown: 0 }
 
-  const possible = (key: string) => things.get(key) ?? UNHEARD
+  const possible = (key: string) => entries.get(key) ?? NEVER_WRITTEN
 
-  const note = (key: string, change: Change, isAcknowledged: boolean) => {
+  const record = (key: string, change: Change, isAcknowledged: boolean) => {
     counts[isAcknowledged ? 'acknowledged' : 'unknown'] += 1
-    things.set(key, after(possible(key), change, isAcknowledged))
+    entries.set(key, after(possible(key), change, isAcknowledged))
   }
 
-  const fault = (key: string, seen: Seen) =>
-    allows(possible(key), seen) ? [] : [`${key} is ${JSON.stringify(seen)}, not ${JSON.stringify(possible(key))}`]
+  const fault = (key: string, state: State) =>
+    allows(possible(key), state) ? [] : [`${key} is ${JSON.stringify(state)}, not ${JSON.stringify(possible(key))}`]
 
-  const faults = (sight: Sight) =>
-    [...new Set([...things.keys(), ...sight.keys()])].flatMap((key) => fault(key, sight.get(key) ?? ABSENT))
+  const faults = (states: States) =>
+    [...new Set([...entries.keys(), ...states.keys()])].flatMap((key) => fault(key, states.get(key) ?? ABSENT))
 
-  const settle = (key: string, { value, counter }: Seen) => {
-    if (value === null) things.delete(key)
-    else things.set(key, { values: [value], least: counter, most: counter })
+  const settle = (key: string, { value, counter }: State) => {
+    if (value === null) entries.delete(key)
+    else entries.set(key, { values: [value], minCounter: counter, maxCounter: counter })
   }
 
   return {
     counts,
-    copy: () => createLedger(things),
-    note,
+    copy: () => createLedger(entries),
+    record,
     fault,
     faults,
     settle,
-    settleAll: (sight: Sight) => {
-      things = new Map()
-      for (const [key, seen] of sight) settle(key, seen)
+    settleAll: (states: States) => {
+      entries = new Map()
+      for (const [key, state] of states) settle(key, state)
     },
-    certain: () => [...things].filter(([, { values }]) => !values.includes(null)).map(([key]) => key),
+    certain: () => [...entries].filter(([, { values }]) => !values.includes(null)).map(([key]) => key),
     isCertain: (key: string) => !possible(key).values.includes(null),
     next: () => {
       last += 1

@@ -4,11 +4,11 @@ import { noInterposer } from './interposer.ts'
 import { createForgetfulDisk, createWorld, cutOnce } from './power-cut.ts'
 
 const CYCLES = scaled(50)
-/** Enough that the clients have acknowledgements in every cycle. */
+/** Enough for acknowledged writes in every cycle. */
 const CHANGES = 1000
 
 t.test(
-  'a disk that acknowledges fsync without doing it loses: the test would see it',
+  'the power cut test detects the losses of a disk that acknowledges fsync without doing it',
   { skip: noInterposer },
   async (t) => {
     const disk = createForgetfulDisk(t)

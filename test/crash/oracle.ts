@@ -3,34 +3,34 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
-import { type Access, callAs, RECORDS, type StoredRecord, toSeen } from './access.ts'
-import { createCaller, dataOf } from './caller.ts'
-import type { Seen, Sight } from './ledger.ts'
+import { type Access, connect, RECORDS, type StoredRecord, toState } from './access.ts'
+import { createHttp, dataOf } from './http.ts'
+import type { State, States } from './ledger.ts'
 
 export const DATABASE = 'rowhouse.db'
 
-/** How often a WAL began anew: each time, all of it had been folded into the database (checkpointed). */
+/** Returns how often a WAL was restarted. Each restart follows a complete checkpoint: https://www.sqlite.org/fileformat.html */
 export const walSequence = (wal: Buffer | undefined) => (wal && wal.length >= 16 ? wal.readUInt32BE(12) : 0)
 
-/** The database and its journals. Shared memory is not on the disk, and the lock holds nothing. */
+/** Selects the database and its journals. Shared memory is not on the disk, and the lock file is empty. */
 const isStored = (file: string) => file.startsWith(DATABASE) && !/-(?:shm|rowhouse-lock)$/.test(file)
 
-interface Described {
+interface TableDescription {
   readonly name: string
   readonly fields: readonly string[]
 }
 
-const PRESENT: Seen = { value: 1, counter: 0 }
+const PRESENT: State = { value: 1, counter: 0 }
 
-/** Tables, and the fields that were added to them, as the clients name them. */
-const toThings = (tables: readonly Described[]) =>
+/** Returns the states of tables and of the fields that clients added, under the keys that clients use. */
+const schemaStates = (tables: readonly TableDescription[]) =>
   tables.flatMap(({ name, fields }) => {
     const added = fields.filter((field) => /^f\d+$/.test(field))
-    return [name, ...added.map((field) => `${name}.${field}`)].map((key): [string, Seen] => [key, PRESENT])
+    return [name, ...added.map((field) => `${name}.${field}`)].map((key): [string, State] => [key, PRESENT])
   })
 
-const toSight = (records: readonly StoredRecord[], tables: readonly Described[]): Sight =>
-  new Map([...toThings(tables), ...records.map((record): [string, Seen] => [record.key, toSeen(record)])])
+const toStates = (records: readonly StoredRecord[], tables: readonly TableDescription[]): States =>
+  new Map([...schemaStates(tables), ...records.map((record): [string, State] => [record.key, toState(record)])])
 
 const STORED_TABLES = `SELECT s.name, json_group_array(x.name) AS fields
   FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS x
@@ -40,32 +40,35 @@ const STORED_TABLES = `SELECT s.name, json_group_array(x.name) AS fields
 const REGISTERED_TABLES = `SELECT t.name, json_group_array(c.value ->> 'name') AS fields
   FROM _rowhouse_tables AS t, json_each(t.structure, '$.columns') AS c GROUP BY t.name ORDER BY t.name`
 
-const readTables = (db: BetterSqlite3.Database, sql: string): Described[] =>
+const readTables = (db: BetterSqlite3.Database, sql: string): TableDescription[] =>
   db
     .prepare<[], { name: string; fields: string }>(sql)
     .all()
     .map(({ name, fields }) => ({ name, fields: JSON.parse(fields) }))
 
-/** @throws when SQLite finds damage, or the registry and the schema tell of different tables */
-const inspect = (db: BetterSqlite3.Database): Sight => {
-  const verdict = db.pragma('integrity_check(1)', { simple: true })
-  if (verdict !== 'ok') throw new Error(`integrity_check says ${String(verdict).replaceAll('\n', ' ')}`)
+/** @throws when SQLite finds corruption, or the registry and the schema have different tables */
+const readStates = (db: BetterSqlite3.Database): States => {
+  const integrity = db.pragma('integrity_check(1)', { simple: true })
+  if (integrity !== 'ok') throw new Error(`integrity_check returned ${String(integrity).replaceAll('\n', ' ')}`)
   const stored = readTables(db, STORED_TABLES)
   const registered = readTables(db, REGISTERED_TABLES)
   if (!isDeepStrictEqual(stored, registered)) {
-    throw new Error(`The schema has ${JSON.stringify(stored)}, and the registry ${JSON.stringify(registered)}`)
+    throw new Error(`The schema has ${JSON.stringify(stored)}, but the registry has ${JSON.stringify(registered)}`)
   }
-  return toSight(db.prepare<[], StoredRecord>(`SELECT * FROM ${RECORDS}`).all(), stored)
+  return toStates(db.prepare<[], StoredRecord>(`SELECT * FROM ${RECORDS}`).all(), stored)
 }
 
-/** What a service has left behind, through SQLite alone: on a copy, since the next service is to find the crash. */
-export const inspectFiles = (directory: string): Sight => {
+/**
+ * Returns all states that a service has stored, read through SQLite alone. It reads a copy, because the next service has
+ * to recover the original files.
+ */
+export const readDatabase = (directory: string): States => {
   const copy = mkdtempSync(join(tmpdir(), 'rowhouse-copy-'))
   try {
     cpSync(directory, copy, { recursive: true, filter: (path) => path === directory || isStored(basename(path)) })
     const db = new BetterSqlite3(join(copy, DATABASE))
     try {
-      return inspect(db)
+      return readStates(db)
     } finally {
       db.close()
     }
@@ -74,14 +77,14 @@ export const inspectFiles = (directory: string): Sight => {
   }
 }
 
-/** What a service says of all that it has, under the session and the token that it gave before it crashed. */
-export const askService = async (address: string, access: Access): Promise<Sight> => {
-  const tables = dataOf(await createCaller(address, { cookie: access.cookie })('GET', '/admin/tables'))
-  const { rows, total } = dataOf(await callAs(address, access)('GET', `/data/${RECORDS}?size=1000`))
-  if (rows.length !== total) throw new Error(`The page has ${rows.length} of ${total} records`)
-  const described = tables.map((table: { name: string; fields: { name: string }[] }) => ({
+/** Returns all states through the API, with the session and the token that were issued before the crash. */
+export const readService = async (address: string, access: Access): Promise<States> => {
+  const tables = dataOf(await createHttp(address, { cookie: access.cookie })('GET', '/admin/tables'))
+  const { rows, total } = dataOf(await connect(address, access)('GET', `/data/${RECORDS}?size=1000`))
+  if (rows.length !== total) throw new Error(`The page has only ${rows.length} of ${total} records`)
+  const descriptions = tables.map((table: { name: string; fields: { name: string }[] }) => ({
     name: table.name,
     fields: table.fields.map(({ name }) => name)
   }))
-  return toSight(rows, described)
+  return toStates(rows, descriptions)
 }

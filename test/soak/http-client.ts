@@ -2,21 +2,21 @@ import { Agent, type ClientRequest, type IncomingHttpHeaders, request } from 'no
 import type { Test } from 'tap'
 import type { Service } from '../service-process.ts'
 
-export interface Reply {
+export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
-export interface Wanted {
+export interface HttpRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: Record<string, string>
   readonly body?: object
 }
 
-const replyTo = (sent: ClientRequest) =>
-  new Promise<Reply>((resolve, reject) => {
+const receive = (sent: ClientRequest) =>
+  new Promise<HttpResponse>((resolve, reject) => {
     sent.on('error', reject)
     sent.on('response', (response) => {
       let body = ''
@@ -29,12 +29,12 @@ const replyTo = (sent: ClientRequest) =>
     })
   })
 
-/** Requests to a service over so many connections, which are kept. */
+/** Returns a client that sends requests over at most this many connections, which are kept alive. */
 export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'port'>, connections: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
   t.teardown(() => agent.destroy())
 
-  const open = ({ method = 'GET', path, headers = {}, body }: Wanted, more: Record<string, string> = {}) =>
+  const open = ({ method = 'GET', path, headers = {}, body }: HttpRequest, more: Record<string, string> = {}) =>
     request({
       host,
       port,
@@ -48,38 +48,38 @@ export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'po
       }
     })
 
-  const send = (wanted: Wanted) => {
-    const sent = open(wanted)
-    sent.end(wanted.body && JSON.stringify(wanted.body))
-    return replyTo(sent)
+  const send = (input: HttpRequest) => {
+    const sent = open(input)
+    sent.end(input.body && JSON.stringify(input.body))
+    return receive(sent)
   }
 
-  /** The service has the head of the request and half of its body; what this gives sends the other half. */
-  const begin = async (wanted: Wanted) => {
-    const sent = open(wanted, { expect: '100-continue' })
-    const reply = replyTo(sent)
-    const text = JSON.stringify(wanted.body)
+  /** Sends the headers and half of the body. Returns a function that sends the other half. */
+  const begin = async (input: HttpRequest) => {
+    const sent = open(input, { expect: '100-continue' })
+    const response = receive(sent)
+    const text = JSON.stringify(input.body)
     sent.flushHeaders()
     await new Promise((resolve) => sent.once('continue', resolve))
     sent.write(text.slice(0, text.length / 2))
     return () => {
       sent.end(text.slice(text.length / 2))
-      return reply
+      return response
     }
   }
 
-  /** The `data` of an answer that has to be a success. */
-  const dataOf = async (wanted: Wanted) => {
-    const { status, body } = await send(wanted)
-    if (status !== 200) throw new Error(`${wanted.method} ${wanted.path}: ${status} ${body}`)
+  /** Sends a request and returns the `data` of the response. @throws when the response is a failure */
+  const dataOf = async (input: HttpRequest) => {
+    const { status, body } = await send(input)
+    if (status !== 200) throw new Error(`${input.method} ${input.path}: ${status} ${body}`)
     return JSON.parse(body).data
   }
 
-  /** The header of a new session. */
+  /** Logs in. Returns the cookie header of the session. */
   const logIn = async (name: string, password: string) => {
     const { headers, body } = await send({ method: 'POST', path: '/auth/login', body: { name, password } })
     const [cookie] = headers['set-cookie'] ?? []
-    if (!cookie) throw new Error(`The login was refused: ${body}`)
+    if (!cookie) throw new Error(`The login failed: ${body}`)
     return { cookie: cookie.slice(0, cookie.indexOf(';')) }
   }
 

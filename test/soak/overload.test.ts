@@ -7,27 +7,27 @@ import t from 'tap'
 import { isFailure, PASSWORD } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { startService, withPreload } from '../service-process.ts'
-import { createClient, type Reply } from './http-client.ts'
+import { createClient, type HttpResponse } from './http-client.ts'
 
 const ROUNDS = scaled(10)
-/** More writes than may wait (4,096), on connections that each send as many without an answer as they may. */
+/** Together more writes than the queue takes (4,096). Each connection sends the maximum of pipelined requests. */
 const SOCKETS = 640
 const WRITES_PER_SOCKET = 8
-const TRY_MS = 20
+const RETRY_MS = 20
 
-/** From one SIGWINCH to the next, every turn of the event loop is late: something holds its thread, at no cost to others. */
-const LATE_TURNS = `
+/** Between two SIGWINCH signals, each tick of the event loop is late: the thread sleeps, which costs no CPU time. */
+const LATE_TICKS = `
   import { isMainThread } from 'node:worker_threads'
-  const nothing = new Int32Array(new SharedArrayBuffer(4))
+  const neverChanged = new Int32Array(new SharedArrayBuffer(4))
   let isLate = false
-  const turn = () => {
+  const tick = () => {
     if (!isLate) return
-    Atomics.wait(nothing, 0, 0, 1200)
-    setImmediate(turn)
+    Atomics.wait(neverChanged, 0, 0, 1200)
+    setImmediate(tick)
   }
-  if (isMainThread) process.on('SIGWINCH', () => { isLate = !isLate; turn() })`
+  if (isMainThread) process.on('SIGWINCH', () => { isLate = !isLate; tick() })`
 
-const service = await startService(t, withPreload(LATE_TURNS))
+const service = await startService(t, withPreload(LATE_TICKS))
 const { host, port } = service
 const client = createClient(t, service, 512)
 const cookie = await client.logIn('admin', PASSWORD)
@@ -38,11 +38,11 @@ const permissions = { tables: ['*'], actions: ['read', 'write'] }
 const { token } = await client.dataOf({ ...asAdmin, path: '/admin/tokens', body: { name: 'a', permissions } })
 const headers = { authorization: `Bearer ${token}` }
 
-const writing = { method: 'POST', path: '/data/cats/records', headers, body: { name: 'Tom' } }
+const createRecord = { method: 'POST', path: '/data/cats/records', headers, body: { name: 'Tom' } }
 const health = () => client.send({ path: '/health' })
 
-const text = JSON.stringify(writing.body)
-const write = [
+const text = JSON.stringify(createRecord.body)
+const pipelinedRequest = [
   'POST /data/cats/records HTTP/1.1',
   'Host: localhost',
   `Authorization: Bearer ${token}`,
@@ -52,23 +52,23 @@ const write = [
   text
 ].join('\r\n')
 
-const isOverload = ({ status, headers, body }: Reply) =>
+const isOverload = ({ status, headers, body }: HttpResponse) =>
   status === 503 &&
   /^\d+$/.test(headers['retry-after'] ?? '') &&
   isFailure(JSON.parse(body)) &&
   /"OVERLOADED"/.test(body)
 
-/** As many times as it takes: for a moment after too much work, the event loop still counts as late. */
+/** Retries: for a moment after an overload, the event loop still counts as late. */
 const countRecords = async () => {
   for (;;) {
-    const reply = await client.send({ path: '/data/cats?size=1', headers })
-    if (reply.status === 200) return JSON.parse(reply.body).data.total
-    if (!isOverload(reply)) throw new Error(`${reply.status} ${reply.body}`)
-    await wait(TRY_MS)
+    const response = await client.send({ path: '/data/cats?size=1', headers })
+    if (response.status === 200) return JSON.parse(response.body).data.total
+    if (!isOverload(response)) throw new Error(`${response.status} ${response.body}`)
+    await wait(RETRY_MS)
   }
 }
 
-/** Sends writes at once down one connection. Gives the heads of the answers. */
+/** Sends pipelined writes over one connection. Returns the heads of the responses. */
 const pipeline = async () => {
   const socket = connect({ host, port })
   socket.setEncoding('latin1')
@@ -77,27 +77,27 @@ const pipeline = async () => {
   socket.on('data', (chunk: string) => {
     received += chunk
   })
-  socket.write(write.repeat(WRITES_PER_SOCKET - 1))
-  socket.write(write.replace('\r\n', '\r\nConnection: close\r\n'))
+  socket.write(pipelinedRequest.repeat(WRITES_PER_SOCKET - 1))
+  socket.write(pipelinedRequest.replace('\r\n', '\r\nConnection: close\r\n'))
   await closing
-  return received.split(/(?=HTTP\/1\.1 \d)/).map((answer) => answer.split('\r\n\r\n')[0] ?? '')
+  return received.split(/(?=HTTP\/1\.1 \d)/).map((response) => response.split('\r\n\r\n')[0] ?? '')
 }
 
-/** Tries again and again, whether or not earlier tries were answered, until one is refused for there being too many. */
-const untilRefused = async () => {
-  const tries: Promise<Reply>[] = []
-  const refusal = await new Promise<Reply>((resolve, reject) => {
+/** Sends writes at intervals, without waiting for earlier ones, until one fails with OVERLOADED. */
+const sendUntilOverload = async () => {
+  const tries: Promise<HttpResponse>[] = []
+  const overload = await new Promise<HttpResponse>((resolve, reject) => {
     const timer = setInterval(() => {
-      const reply = client.send(writing)
-      tries.push(reply)
-      reply.then((answer) => {
-        if (!isOverload(answer)) return
+      const sent = client.send(createRecord)
+      tries.push(sent)
+      sent.then((response) => {
+        if (!isOverload(response)) return
         clearInterval(timer)
-        resolve(answer)
+        resolve(response)
       }, reject)
-    }, TRY_MS)
+    }, RETRY_MS)
   })
-  return { refusal, tries }
+  return { overload, tries }
 }
 
 const holdLock = () => {
@@ -108,48 +108,53 @@ const holdLock = () => {
 
 const count = (heads: readonly string[], pattern: RegExp) => heads.filter((head) => pattern.test(head)).length
 
-/** Fills the queue while another program holds the lock. */
-const overfill = async () => {
+/** Sends more writes than the queue takes, while another program holds the lock. */
+const overfillQueue = async () => {
   const release = holdLock()
   const flood = Array.from({ length: SOCKETS }, pipeline)
-  const { refusal, tries } = await untilRefused()
+  const { overload, tries } = await sendUntilOverload()
   const alive = await health()
   release()
   const heads = (await Promise.all(flood)).flat()
   const succeeded = (await Promise.all(tries)).filter(({ status }) => status === 200).length
-  return { refusal, alive, heads, acknowledged: succeeded + count(heads, /^HTTP\/1\.1 200 /) }
+  return { overload, alive, heads, acknowledged: succeeded + count(heads, /^HTTP\/1\.1 200 /) }
 }
 
-t.test('more writes than can wait are refused, those that were taken are carried out, and it is alive', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const before = await countRecords()
-    const { refusal, alive, heads, acknowledged } = await overfill()
-    const refused = heads.filter((head) => head.startsWith('HTTP/1.1 503 '))
-    t.comment(`of ${heads.length} writes at once ${refused.length} were refused; ${acknowledged} were acknowledged`)
-    t.ok(isOverload(refusal), refusal.body)
-    t.equal(alive.status, 200)
-    t.equal(heads.length, SOCKETS * WRITES_PER_SOCKET, 'each has an answer')
-    t.equal(count(heads, /^HTTP\/1\.1 (?:200|503) /), heads.length)
-    t.ok(refused.length > 0, 'there were too many')
-    t.equal(count(refused, /^retry-after: \d+$/m), refused.length, 'who is refused hears when to try again')
-    t.equal(await countRecords(), before + acknowledged, 'there is what was acknowledged, and nothing else')
+t.test(
+  'writes that do not fit into the queue fail with 503, queued writes are carried out, and the service is healthy',
+  async (t) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = await countRecords()
+      const { overload, alive, heads, acknowledged } = await overfillQueue()
+      const rejected = heads.filter((head) => head.startsWith('HTTP/1.1 503 '))
+      t.comment(
+        `of ${heads.length} concurrent writes ${rejected.length} were rejected; ${acknowledged} were acknowledged`
+      )
+      t.ok(isOverload(overload), overload.body)
+      t.equal(alive.status, 200)
+      t.equal(heads.length, SOCKETS * WRITES_PER_SOCKET, 'each write has a response')
+      t.equal(count(heads, /^HTTP\/1\.1 (?:200|503) /), heads.length)
+      t.ok(rejected.length > 0, 'the queue was full')
+      t.equal(count(rejected, /^retry-after: \d+$/m), rejected.length, 'each failure has a Retry-After header')
+      t.equal(await countRecords(), before + acknowledged, 'the acknowledged records are stored, and nothing else')
+    }
   }
-})
+)
 
-/** Asks for a record and for its health, both at once, until the first answer is such. */
-const until = async (isSuch: (reply: Reply) => boolean) => {
+/** Repeats a read and, concurrently, a health check until the response of the read meets the condition. */
+const readUntil = async (isMet: (response: HttpResponse) => boolean) => {
   for (let tries = 1; ; tries += 1) {
-    const [reply, alive] = await Promise.all([client.send({ path: '/data/cats/records/1', headers }), health()])
-    if (isSuch(reply)) return { reply, alive, tries }
+    const [response, alive] = await Promise.all([client.send({ path: '/data/cats/records/1', headers }), health()])
+    if (isMet(response)) return { response, alive, tries }
   }
 }
 
-t.test('while the event loop is late, requests are refused, and health answers', async (t) => {
+t.test('while the event loop is late, requests fail with 503 and the health check succeeds', async (t) => {
   service.child.kill('SIGWINCH')
-  const { reply, alive, tries } = await until(({ status }) => status !== 200)
+  const { response, alive, tries } = await readUntil(({ status }) => status !== 200)
   service.child.kill('SIGWINCH')
-  t.comment(`refused at try ${tries}`)
-  t.ok(isOverload(reply), reply.body)
+  t.comment(`rejected at try ${tries}`)
+  t.ok(isOverload(response), response.body)
   t.equal(alive.status, 200)
-  t.equal((await until(({ status }) => status !== 503)).reply.status, 200, 'it recovers')
+  t.equal((await readUntil(({ status }) => status !== 503)).response.status, 200, 'the service recovers')
 })

@@ -1,17 +1,17 @@
 const TICK_MS = 10
 
-/** Does something so many times a second for so long, however long each takes; resolves when all of it is done. */
+/** Calls `act` at a constant rate, without waiting for earlier calls. Resolves when all calls have ended. */
 export const pace = async <T>(perSecond: number, milliseconds: number, act: (index: number) => Promise<T>) => {
   const start = performance.now()
-  const acts: Promise<T>[] = []
+  const calls: Promise<T>[] = []
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = Math.min(performance.now() - start, milliseconds)
-      while (acts.length < (elapsed / 1000) * perSecond) acts.push(act(acts.length))
+      while (calls.length < (elapsed / 1000) * perSecond) calls.push(act(calls.length))
       if (elapsed < milliseconds) return
       clearInterval(timer)
       resolve()
     }, TICK_MS)
   })
-  return Promise.all(acts)
+  return Promise.all(calls)
 }

@@ -1,94 +1,97 @@
-import type { HttpClient, Wanted } from './http-client.ts'
+import type { HttpClient, HttpRequest } from './http-client.ts'
 
 const PASSWORD = 'long enough'
-/** The first moment of 1970, and so the past. */
-const LONG_AGO = 1
-/** Milliseconds that a token lives which runs out by itself. */
-const SHORT_LIFE = 40
+/** A time in the past: the first millisecond of 1970. */
+const PAST = 1
+/** Milliseconds until a token expires by itself. */
+const SHORT_LIFETIME_MS = 40
 
-/** Something that may be done until it is taken away. */
+/** Access that is valid until it is revoked. */
 export interface Right {
-  /** What it opens: all of it, or nothing. */
-  readonly opens: readonly Wanted[]
-  /** Takes it away; from the moment that this resolves, nothing in `opens` may succeed. */
+  /** The requests that the right allows. After its end, none of them may succeed. */
+  readonly requests: readonly HttpRequest[]
+  /** Ends the right. It has ended when the promise resolves. */
   readonly end: () => Promise<unknown>
-  /** The status of whatever is asked for afterwards. */
-  readonly refusal: number
+  /** The status of the requests after the end. */
+  readonly statusAfterEnd: number
 }
 
-export type MakeRight = () => Promise<Right>
+export type CreateRight = () => Promise<Right>
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Makes a right of each kind, as often as it is asked to: none of them has to be given back. */
-export const createRights = async (client: HttpClient, password: string): Promise<Record<string, MakeRight>> => {
+/** Returns a factory for each kind of right. */
+export const createRights = async (client: HttpClient, password: string): Promise<Record<string, CreateRight>> => {
   const { dataOf, logIn, send } = client
   const headers = await logIn('admin', password)
-  let made = 0
-  const newName = () => `new_${++made}`
+  let names = 0
+  const nextName = () => `new_${++names}`
 
   const asAdmin = (method: string, path: string, body?: object) =>
     dataOf({ method, path: `/admin${path}`, headers, ...(body && { body }) })
 
-  const newTable = async () => {
-    const name = newName()
+  const createTable = async () => {
+    const name = nextName()
     const table = await asAdmin('POST', '/tables', { name, label: '', fields: [{ name: 'a', jsonType: 'string' }] })
     await asAdmin('POST', `/tables/${table.id}/data`, { a: 'x' })
     return { id: Number(table.id), name }
   }
-  const shared = await newTable()
+  const shared = await createTable()
 
-  const newToken = async (tables: string[], expiresAt: number | null = null) => {
+  const createToken = async (tables: string[], expiresAt: number | null = null) => {
     const permissions = { tables, actions: ['read', 'write'] }
     const { id, token } = await asAdmin('POST', '/tokens', { name: 'a', permissions, expiresAt })
     return { path: `/tokens/${id}`, headers: bearer(token) }
   }
 
-  const reading = (table: string, headers: Wanted['headers'] = {}): Wanted => ({
+  const readRequest = (table: string, headers: HttpRequest['headers'] = {}): HttpRequest => ({
     path: `/data/${table}/records/1`,
     headers
   })
-  const writing = (table: string, headers: Wanted['headers'] = {}): Wanted => ({
+  const writeRequest = (table: string, headers: HttpRequest['headers'] = {}): HttpRequest => ({
     method: 'POST',
     path: `/data/${table}/records`,
     headers,
     body: { a: 'written' }
   })
-  const both = (table: string, headers: Wanted['headers']) => [writing(table, headers), reading(table, headers)]
+  const bothRequests = (table: string, headers: HttpRequest['headers']) => [
+    writeRequest(table, headers),
+    readRequest(table, headers)
+  ]
 
-  /** Of a token, which an administrator takes away. */
+  /** The right of a token that an administrator changes or revokes. */
   const ofToken =
-    (refusal: number, end: (path: string) => Promise<unknown>): MakeRight =>
+    (statusAfterEnd: number, end: (path: string) => Promise<unknown>): CreateRight =>
     async () => {
-      const token = await newToken([shared.name])
-      return { opens: both(shared.name, token.headers), end: () => end(token.path), refusal }
+      const token = await createToken([shared.name])
+      return { requests: bothRequests(shared.name, token.headers), end: () => end(token.path), statusAfterEnd }
     }
 
-  /** Of a token, to a table of its own. */
+  /** The right of a token to a table that only this token uses. */
   const ofTable =
-    (refusal: number, opens: typeof both, end: (path: string) => Promise<unknown>): MakeRight =>
+    (statusAfterEnd: number, requestsOf: typeof bothRequests, end: (path: string) => Promise<unknown>): CreateRight =>
     async () => {
-      const { id, name } = await newTable()
-      const token = await newToken([name])
-      return { opens: opens(name, token.headers), end: () => end(`/tables/${id}`), refusal }
+      const { id, name } = await createTable()
+      const token = await createToken([name])
+      return { requests: requestsOf(name, token.headers), end: () => end(`/tables/${id}`), statusAfterEnd }
     }
 
-  /** Of a session, and of all that its cookie opens. */
+  /** The right of a session: all requests with its cookie. */
   const ofSession =
-    (end: (admin: { id: number; name: string; session: Record<string, string> }) => Promise<unknown>): MakeRight =>
+    (end: (admin: { id: number; name: string; session: Record<string, string> }) => Promise<unknown>): CreateRight =>
     async () => {
-      const name = newName()
+      const name = nextName()
       const { id } = await asAdmin('POST', '/admins', { name, nickname: '', password: PASSWORD })
       const session = await logIn(name, PASSWORD)
       const path = `/admin/tables/${shared.id}/data`
       return {
-        opens: [
+        requests: [
           { method: 'POST', path, headers: session, body: { a: 'written' } },
           { path: '/auth/me', headers: session },
           { path: `${path}/1`, headers: session }
         ],
         end: () => end({ id, name, session }),
-        refusal: 401
+        statusAfterEnd: 401
       }
     }
 
@@ -98,34 +101,36 @@ export const createRights = async (client: HttpClient, password: string): Promis
   return {
     'the revocation of a token': ofToken(401, remove),
     'the deactivation of a token': ofToken(401, change({ isActive: false })),
-    'an expiry set into the past': ofToken(401, change({ expiresAt: LONG_AGO })),
-    'an expiry that comes': async () => {
-      const expiresAt = Date.now() + SHORT_LIFE
-      const token = await newToken([shared.name], expiresAt)
+    'an expiry set to the past': ofToken(401, change({ expiresAt: PAST })),
+    'the expiry of a token': async () => {
+      const expiresAt = Date.now() + SHORT_LIFETIME_MS
+      const token = await createToken([shared.name], expiresAt)
       const end = async () => {
-        while (Date.now() < expiresAt) await send(reading(shared.name, token.headers))
+        while (Date.now() < expiresAt) await send(readRequest(shared.name, token.headers))
       }
-      return { opens: both(shared.name, token.headers), end, refusal: 401 }
+      return { requests: bothRequests(shared.name, token.headers), end, statusAfterEnd: 401 }
     },
-    'actions taken from a token': ofToken(403, change({ permissions: { tables: ['*'], actions: [] } })),
-    'a table taken from a token': ofToken(
+    'the removal of actions from a token': ofToken(403, change({ permissions: { tables: ['*'], actions: [] } })),
+    'the removal of a table from a token': ofToken(
       403,
       change({ permissions: { tables: ['elsewhere'], actions: ['read', 'write'] } })
     ),
-    'a table that is published no more': ofTable(404, both, change({ isPublished: false })),
-    'a table that may only be read': ofTable(
+    'the unpublishing of a table': ofTable(404, bothRequests, change({ isPublished: false })),
+    'making a table read-only': ofTable(
       403,
-      (table, headers) => [writing(table, headers)],
+      (table, headers) => [writeRequest(table, headers)],
       change({ isEditable: false })
     ),
-    'a table that is unregistered': ofTable(404, both, (path) => remove(`${path}?confirm=true`)),
+    'the unregistration of a table': ofTable(404, bothRequests, (path) => remove(`${path}?confirm=true`)),
     'a logout': ofSession(({ session }) => dataOf({ method: 'POST', path: '/auth/logout', headers: session })),
-    'a password changed in another session': ofSession(async ({ name }) => {
+    'a password change in another session': ofSession(async ({ name }) => {
       const other = await logIn(name, PASSWORD)
       const body = { oldPassword: PASSWORD, newPassword: 'another one' }
       await dataOf({ method: 'PUT', path: '/auth/password', headers: other, body })
     }),
-    'a password set by another': ofSession(({ id }) => asAdmin('PUT', `/admins/${id}`, { password: 'another one' })),
+    'a password reset by another administrator': ofSession(({ id }) =>
+      asAdmin('PUT', `/admins/${id}`, { password: 'another one' })
+    ),
     'the deletion of an administrator': ofSession(({ id }) => remove(`/admins/${id}`))
   }
 }

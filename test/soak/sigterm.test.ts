@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createCaller, dataOf } from '../crash/caller.ts'
+import { createHttp, dataOf } from '../crash/http.ts'
 import { PASSWORD, temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { type Service, startService } from '../service-process.ts'
@@ -12,11 +12,11 @@ import { createClient } from './http-client.ts'
 
 const STOPS = scaled(100)
 const CLIENTS = 32
-/** Requests whose head the service has when it is told to stop, and whose body comes later. */
+/** Requests whose headers arrive before SIGTERM and whose body arrives after it. */
 const SLOW = 4
-/** Answers that the clients get before the service is told to stop. */
-const FEWEST = 50
-const MOST = 250
+/** Limits on the number of responses before SIGTERM. */
+const MIN_RESPONSES = 50
+const MAX_RESPONSES = 250
 
 const directory = temporaryDirectory(t)
 const file = join(directory, 'rowhouse.db')
@@ -24,8 +24,8 @@ const file = join(directory, 'rowhouse.db')
 const prepare = async (t: Test) => {
   const service = await startService(t, { DATA_DIR: directory })
   const { address } = service
-  const login = await createCaller(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
-  const asAdmin = createCaller(address, { cookie: String(login.headers['set-cookie']?.[0]?.split(';')[0]) })
+  const login = await createHttp(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
+  const asAdmin = createHttp(address, { cookie: String(login.headers['set-cookie']?.[0]?.split(';')[0]) })
   const fields = [
     { name: 'number', jsonType: 'integer' },
     { name: 'text', jsonType: 'string' }
@@ -37,7 +37,7 @@ const prepare = async (t: Test) => {
   return { authorization: `Bearer ${token}` }
 }
 
-/** The status of a whole answer; null where the connection ended before there was any of it. */
+/** The status of a complete response; null if the connection ended before the response began. */
 type Outcome = number | null
 
 interface Sent {
@@ -46,7 +46,7 @@ interface Sent {
   readonly body?: object
 }
 
-/** @throws when an answer ends before it is whole */
+/** Sends a request. @throws when a response begins but is not complete */
 const call = (url: string, { agent, headers, body }: Sent) =>
   new Promise<Outcome>((resolve, reject) => {
     const type = body && { 'content-type': 'application/json' }
@@ -61,48 +61,48 @@ const call = (url: string, { agent, headers, body }: Sent) =>
     sent.end(body && JSON.stringify(body))
   })
 
-let last = 0
+let lastNumber = 0
 const nextRecord = () => {
-  last += 1
-  return { number: last, text: 'x'.repeat(1 + ((last * 7919) % 2000)) }
+  lastNumber += 1
+  return { number: lastNumber, text: 'x'.repeat(1 + ((lastNumber * 7919) % 2000)) }
 }
 
-/** Clients that read and write over connections which they keep, until the service is gone. */
+/** Starts clients that read and write over kept-alive connections until the service has ended. */
 const startLoad = (address: string, headers: Record<string, string>) => {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
   const acknowledged: number[] = []
   const counts: Record<string, number> = {}
-  let answered = 0
-  let goal = { answers: Number.POSITIVE_INFINITY, resolve: () => {} }
+  let received = 0
+  let goal = { responses: Number.POSITIVE_INFINITY, resolve: () => {} }
 
   const count = (outcome: Outcome) => {
     counts[String(outcome)] = (counts[String(outcome)] ?? 0) + 1
-    answered += outcome === null ? 0 : 1
-    if (answered >= goal.answers) goal.resolve()
+    received += outcome === null ? 0 : 1
+    if (received >= goal.responses) goal.resolve()
     return outcome
   }
 
   const work = async () => {
-    for (let isThere = true; isThere; ) {
+    for (let isRunning = true; isRunning; ) {
       const body = nextRecord()
       const written = count(await call(`${address}/data/cats/records`, { agent, headers, body }))
       if (written === 200) acknowledged.push(body.number)
-      isThere = count(await call(`${address}/data/cats?size=50`, { agent, headers })) !== null
+      isRunning = count(await call(`${address}/data/cats?size=50`, { agent, headers })) !== null
     }
   }
 
   return {
     acknowledged,
     counts,
-    until: (answers: number) =>
+    until: (responses: number) =>
       new Promise<void>((resolve) => {
-        goal = { answers, resolve }
+        goal = { responses, resolve }
       }),
     ended: Promise.all(Array.from({ length: CLIENTS }, work)).finally(() => agent.destroy())
   }
 }
 
-/** Writes of which the service has the head and half of the body. */
+/** Begins writes: the service has received the headers and half of the body. */
 const beginSlow = async (t: Test, service: Service, headers: Record<string, string>) => {
   const client = createClient(t, service, SLOW)
   return Promise.all(
@@ -114,21 +114,21 @@ const beginSlow = async (t: Test, service: Service, headers: Record<string, stri
   )
 }
 
-/** Tells a service to stop amid its load. Gives how that ended, and what was acknowledged. */
+/** Sends SIGTERM to a service under load. Returns its exit code, the outcomes, and the acknowledged numbers. */
 const stopOnce = async (t: Test, service: Service, headers: Record<string, string>) => {
   const slow = await beginSlow(t, service, headers)
   const load = startLoad(service.address, headers)
-  await load.until(FEWEST + Math.floor(Math.random() * (MOST - FEWEST)))
+  await load.until(MIN_RESPONSES + Math.floor(Math.random() * (MAX_RESPONSES - MIN_RESPONSES)))
   const start = performance.now()
   const exit = service.end('SIGTERM')
-  const replies = await Promise.all(slow.map(({ finish }) => finish()))
+  const responses = await Promise.all(slow.map(({ finish }) => finish()))
   const [[code]] = await Promise.all([exit, load.ended])
   const milliseconds = performance.now() - start
   const acknowledged = [...load.acknowledged, ...slow.map(({ number }) => number)].sort((a, b) => a - b)
-  return { code, counts: load.counts, slow: replies.map(({ status }) => status), acknowledged, milliseconds }
+  return { code, counts: load.counts, slow: responses.map(({ status }) => status), acknowledged, milliseconds }
 }
 
-/** The numbers that are stored above this one, through SQLite alone. */
+/** Returns the stored numbers greater than this one, read through SQLite alone. */
 const storedAfter = (number: number) => {
   const db = new BetterSqlite3(file, { readonly: true })
   const numbers = db
@@ -140,23 +140,23 @@ const storedAfter = (number: number) => {
 }
 
 t.test(
-  'a service that is told to stop answers what it has begun, and begins nothing that it does not answer',
+  'after SIGTERM, the service completes the requests that it has begun, and begins none that it does not complete',
   async (t) => {
     const headers = await prepare(t)
     let slowest = 0
     const total: Record<string, number> = {}
     for (let stop = 0; stop < STOPS; stop += 1) {
-      const before = last
+      const before = lastNumber
       const service = await startService(t, { DATA_DIR: directory })
       const { code, counts, slow, acknowledged, milliseconds } = await stopOnce(t, service, headers)
       t.equal(code, 0, service.lines.join('\n'))
-      t.notOk(existsSync(`${file}-wal`), 'the WAL was folded into the file')
-      t.strictSame(slow, Array(SLOW).fill(200), 'what was on its way is completed')
-      t.strictSame(storedAfter(before), acknowledged, 'what was acknowledged is there, and nothing else')
-      for (const [outcome, times] of Object.entries(counts)) total[outcome] = (total[outcome] ?? 0) + times
+      t.notOk(existsSync(`${file}-wal`), 'the WAL was checkpointed and removed')
+      t.strictSame(slow, Array(SLOW).fill(200), 'the requests in flight are completed')
+      t.strictSame(storedAfter(before), acknowledged, 'the acknowledged records are stored, and nothing else')
+      for (const [outcome, count] of Object.entries(counts)) total[outcome] = (total[outcome] ?? 0) + count
       slowest = Math.max(slowest, milliseconds)
     }
-    t.comment(`${STOPS} stops, the longest ${slowest.toFixed(0)} ms; answers (null: none) ${JSON.stringify(total)}`)
-    t.strictSame(Object.keys(total).sort(), ['200', 'null'], 'nothing is refused')
+    t.comment(`${STOPS} stops, the longest ${slowest.toFixed(0)} ms; responses (null: none) ${JSON.stringify(total)}`)
+    t.strictSame(Object.keys(total).sort(), ['200', 'null'], 'no request fails')
   }
 )

@@ -8,15 +8,15 @@ import { residentMib } from './memory.ts'
 
 const SOCKETS = scaled(2000)
 const TRICKLE_MS = 200
-/** Somebody else's requests meanwhile, one at a time each. */
+/** Number of ordinary clients during the test. Each sends one request at a time. */
 const ORDINARY = 4
-/** 50 KiB a connection, and what the same memory differs by from one second to the next. */
-const MOST_GROWTH_MIB = 50 + SOCKETS / 20
-/** Before memory is looked at for the first time: a service grows by 50 MiB and more in its first work, trickle or not. */
+/** 50 KiB per connection, plus 50 MiB of normal variation. */
+const MAX_GROWTH_MIB = 50 + SOCKETS / 20
+/** Time before the first measurement of memory: any service grows by 50 MiB and more during its first requests. */
 const WARM_UP_MS = scaled(10_000)
 
-/** A minute is too long for a short run: there, the service gives less time. The long run waits for what is set. */
-const SHORTER = `
+/** Shorter limits of the HTTP server for a short run. A long run uses the real limits, which are a minute. */
+const SHORT_LIMITS = `
   import { Server } from 'node:http'
   import net from 'node:net'
   Server.prototype.listen = function (...rest) {
@@ -25,7 +25,7 @@ const SHORTER = `
   }`
 const isShort = scaled(10) < 10
 
-const service = await startService(t, isShort ? withPreload(SHORTER) : {})
+const service = await startService(t, isShort ? withPreload(SHORT_LIMITS) : {})
 const client = createClient(t, service, ORDINARY)
 const headers = await client.logIn('admin', PASSWORD)
 const asAdmin = { headers, method: 'POST' }
@@ -33,7 +33,7 @@ const fields = [{ name: 'name', jsonType: 'string' }]
 const { id } = await client.dataOf({ ...asAdmin, path: '/admin/tables', body: { name: 'cats', label: '', fields } })
 const records = `/admin/tables/${id}/data`
 
-/** Spaces behind the record, more than anybody waits for. */
+/** Number of spaces after the record: more than arrive before the time limit. */
 const MISSING = 10_000
 const record = JSON.stringify({ name: 'late' })
 const headOfBody = [
@@ -45,7 +45,7 @@ const headOfBody = [
   '',
   ''
 ].join('\r\n')
-/** What is sent at once, what follows byte by byte, and all that is missing then. */
+/** The part that is sent at the start, the byte that is sent repeatedly, and the rest of the request. */
 const HEADERS = { first: 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ', byte: 'x', rest: '\r\n\r\n' }
 const BODY = { first: `${headOfBody}${record}`, byte: ' ', rest: ' '.repeat(MISSING) }
 
@@ -54,7 +54,7 @@ interface End {
   readonly milliseconds: number
 }
 
-/** A request that trickles in, and is sent to its end as soon as it is refused, by a client that closes nothing. */
+/** Sends a request byte by byte, and its rest when the response arrives. The client does not close the connection. */
 const trickle = ({ first, byte, rest }: typeof BODY) => {
   const start = performance.now()
   const socket = connect({ host: service.host, port: service.port, allowHalfOpen: true })
@@ -75,8 +75,8 @@ const trickle = ({ first, byte, rest }: typeof BODY) => {
   })
 }
 
-/** Reads and writes until told to stop. Gives how long each took; each has to succeed. */
-const workBeside = async (isOver: () => boolean) => {
+/** Writes and reads until `isOver`. Returns the time of each write and read. @throws when one fails */
+const sendOrdinary = async (isOver: () => boolean) => {
   const times: number[] = []
   while (!isOver()) {
     const start = performance.now()
@@ -93,31 +93,31 @@ const is408 = (text: string) => {
   return head.startsWith('HTTP/1.1 408 ') && /^connection: close$/m.test(head) && isFailure(JSON.parse(body))
 }
 
-t.test('requests that trickle in are answered with 408 and closed, and harm nobody', async (t) => {
+t.test('requests that arrive byte by byte get a 408 and are closed, and do not affect other clients', async (t) => {
   t.setTimeout(120_000)
   let isOver = false
-  const beside = Array.from({ length: ORDINARY }, () => workBeside(() => isOver))
+  const ordinary = Array.from({ length: ORDINARY }, () => sendOrdinary(() => isOver))
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS))
   const before = residentMib(service)
   const trickling = Array.from({ length: SOCKETS }, (_, index) => trickle(index % 2 === 0 ? HEADERS : BODY))
   const ended = await Promise.all(trickling)
   const growth = residentMib(service) - before
   isOver = true
-  const times = (await Promise.all(beside)).flat().sort((a, b) => a - b)
+  const times = (await Promise.all(ordinary)).flat().sort((a, b) => a - b)
 
   const late = Math.max(...ended.map(({ milliseconds }) => milliseconds))
   const early = Math.min(...ended.map(({ milliseconds }) => milliseconds))
   t.comment(`${SOCKETS} sockets ended after ${(early / 1000).toFixed(1)} to ${(late / 1000).toFixed(1)} s`)
   t.comment(
-    `${times.length} writes and reads beside: median ${times[times.length >> 1]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`
+    `${times.length} ordinary writes and reads: median ${times[times.length >> 1]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`
   )
   t.comment(`memory grew by ${growth.toFixed(0)} MiB`)
   t.strictSame(
     ended.filter(({ text }) => !is408(text)).map(({ text }) => text),
     [],
-    'each was answered with 408'
+    'each request gets a 408'
   )
-  t.ok(growth < MOST_GROWTH_MIB, `${growth} MiB`)
+  t.ok(growth < MAX_GROWTH_MIB, `${growth} MiB`)
   const { rows } = await client.dataOf({ path: `${records}?q=late`, headers })
-  t.strictSame(rows, [], 'what was refused as late was not carried out')
+  t.strictSame(rows, [], 'requests that got a 408 were not carried out')
 })

@@ -3,50 +3,53 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 
 export interface TestResponse {
-  /** 0: the connection ended before there was one. */
+  /** 0: the connection ended before the response did. */
   readonly status: number
   readonly body: string
   readonly headers: IncomingMessage['headers']
 }
 
-const NO_ANSWER: TestResponse = { status: 0, body: '', headers: {} }
+const NO_RESPONSE: TestResponse = { status: 0, body: '', headers: {} }
 
 const RETRY_MS = 50
 
-/** The machine may be busy with other tests. What is refused for that before it is looked at has left no trace. */
+/** The machine may be busy with other tests. A request that fails with OVERLOADED was not processed. */
 const isOverloaded = ({ status, body }: TestResponse) => status === 503 && JSON.parse(body).error.code === 'OVERLOADED'
 
-/** Calls under one credential, over as many connections as are under way at once, each kept alive. */
-export const createCaller = (address: string, credential: Record<string, string> = {}) => {
+/**
+ * Returns a function that sends requests with one credential. Each request in flight has its own connection, which is
+ * kept alive. A request is retried while the service is overloaded.
+ */
+export const createHttp = (address: string, credential: Record<string, string> = {}) => {
   const agent = new Agent({ keepAlive: true })
   const send = (method: string, path: string, body?: object) =>
     new Promise<TestResponse>((resolve) => {
       const headers = { ...credential, ...(body && { 'content-type': 'application/json' }) }
       const call = request(`${address}${path}`, { method, headers, agent })
-      call.on('error', () => resolve(NO_ANSWER))
+      call.on('error', () => resolve(NO_RESPONSE))
       call.on('response', (response) => {
         const { statusCode: status = 0, headers } = response
         text(response).then(
           (body) => resolve({ status, body, headers }),
-          () => resolve(NO_ANSWER)
+          () => resolve(NO_RESPONSE)
         )
       })
       call.end(body && JSON.stringify(body))
     })
 
   return async (...call: Parameters<typeof send>) => {
-    let answer = await send(...call)
-    while (isOverloaded(answer)) {
+    let response = await send(...call)
+    while (isOverloaded(response)) {
       await setTimeout(RETRY_MS)
-      answer = await send(...call)
+      response = await send(...call)
     }
-    return answer
+    return response
   }
 }
 
-export type Call = ReturnType<typeof createCaller>
+export type Call = ReturnType<typeof createHttp>
 
-/** The `data` of an answer that has to be a success. */
+/** Returns the `data` of a response. @throws when the response is a failure */
 export const dataOf = ({ status, body }: TestResponse) => {
   if (status !== 200) throw new Error(`${status}: ${body}`)
   return JSON.parse(body).data

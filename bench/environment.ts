@@ -1,23 +1,25 @@
 import { join } from 'node:path'
+import { readText, registerTables } from './client.ts'
 import { CONNECTIONS, type Context, ROUND_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
 import type { Amount, Generator } from './load.ts'
-import { watchOthers } from './machine.ts'
+import { watchOtherPrograms } from './machine.ts'
 import type { Sample } from './sample.ts'
-import { putOnline, readText, type Service, startService } from './service.ts'
+import { type Service, startService } from './service.ts'
 import { requestsOf, TABLE, type Workload } from './workloads.ts'
 
-export interface Stage {
+/** A running service with registered tables, and a function that measures it under load. */
+export interface Environment {
   readonly service: Service
-  /** The header of an administrator's session. */
+  /** The cookie header of an administrator's session. */
   readonly session: { readonly cookie: string }
-  /** The first table's. */
+  /** The id of the first table. */
   readonly tableId: number
-  /** Loads the service; @throws when an answer was not a success. */
+  /** Sends the requests of a workload and returns the figures. @throws when a request failed */
   measure(workload: Workload, amount?: Partial<Amount>): Promise<Sample>
 }
 
-interface StageOptions {
+interface EnvironmentOptions {
   readonly tables: readonly string[]
   readonly rows: number
   readonly env?: Record<string, string>
@@ -30,7 +32,7 @@ interface MeasureOptions {
   readonly directory: string
 }
 
-const createMeasure = ({ generator, service, token, directory }: MeasureOptions): Stage['measure'] => {
+const createMeasure = ({ generator, service, token, directory }: MeasureOptions): Environment['measure'] => {
   const prepared = new Map<Workload, ReturnType<Generator['prepare']>>()
   const prepare = (workload: Workload) => {
     const load =
@@ -43,7 +45,7 @@ const createMeasure = ({ generator, service, token, directory }: MeasureOptions)
   return async (workload, { seconds = ROUND_SECONDS, connections = CONNECTIONS } = {}) => {
     const load = prepare(workload)
     const before = await service.usage()
-    const othersSince = watchOthers()
+    const shareOfOthers = watchOtherPrograms()
     const result = await load({ seconds, connections })
     const after = await service.usage()
     const system = after.system - before.system
@@ -56,19 +58,23 @@ const createMeasure = ({ generator, service, token, directory }: MeasureOptions)
       cpuPerRequest: cpu / result.completed,
       kernelPerRequest: system / result.completed,
       generatorShare: result.cpuSeconds / result.seconds,
-      othersShare: othersSince(cpu / 1e6 + result.cpuSeconds)
+      othersShare: shareOfOthers(cpu / 1e6 + result.cpuSeconds)
     }
   }
 }
 
-/** A fresh database, the service on it, and its tables within reach of a token. */
-export const withStage = <T>(context: Context, options: StageOptions, use: (stage: Stage) => Promise<T>) =>
+/** Runs `use` with a new service on a new database whose tables are registered, and stops the service afterwards. */
+export const withEnvironment = <T>(
+  context: Context,
+  options: EnvironmentOptions,
+  use: (environment: Environment) => Promise<T>
+) =>
   withDirectory(context, async (directory) => {
     const { tables, rows, env = {} } = options
     createDatabase(join(directory, 'rowhouse.db'), tables, rows)
     const service = await startService({ directory, profiles: context.profiles, env })
     try {
-      const { token, session, ids } = await putOnline(service.address, tables)
+      const { token, session, ids } = await registerTables(service.address, tables)
       service.setConstant(await readText(`${service.address}/data/${TABLE}/records/${Math.ceil(rows / 2)}`, token))
       const tableId = ids[0] as number
       return await use({
@@ -82,9 +88,13 @@ export const withStage = <T>(context: Context, options: StageOptions, use: (stag
     }
   })
 
-/** The same in several processes, one after the other. */
-export const withStages = async <T>(context: Context, options: StageOptions, use: (stage: Stage) => Promise<T>) => {
+/** Calls `withEnvironment` for each process of the plan, one after the other. */
+export const withEachEnvironment = async <T>(
+  context: Context,
+  options: EnvironmentOptions,
+  use: (environment: Environment) => Promise<T>
+) => {
   const results: T[] = []
-  while (results.length < context.plan.processes) results.push(await withStage(context, options, use))
+  while (results.length < context.plan.processes) results.push(await withEnvironment(context, options, use))
   return results
 }

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PASSWORD } from './client.ts'
+
+/** The root of this checkout, seen from build/bench/. */
+export const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Returns the program that `npm start` runs. */
+export const serverOf = (checkout: string) => join(checkout, 'dist', 'server.js')
+
+/** Starts `dist/server.js` of a checkout on a data directory. Resolves when it listens. @throws when it ends before */
+export const startBuiltService = async (checkout: string, directory: string) => {
+  const child = spawn(process.execPath, [serverOf(checkout)], {
+    env: { ...process.env, DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const exited = once(child, 'exit')
+  const readAddress = async () => {
+    let output = ''
+    for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      output += chunk
+      const [address] = /http:\/\/\S+(?=\s)/.exec(output) ?? []
+      if (address !== undefined) return address
+    }
+    throw new Error(`The service of ${checkout} ended before it listened. Output: ${output}`)
+  }
+  const address = await readAddress()
+  child.stdout.resume()
+  return {
+    address,
+    pid: child.pid as number,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    }
+  }
+}
+
+export type BuiltService = Awaited<ReturnType<typeof startBuiltService>>

@@ -1,0 +1,45 @@
+export const PASSWORD = 'correct horse battery staple'
+
+const json = { 'content-type': 'application/json' }
+
+const assertSuccess = async (response: Response) => {
+  if (!response.ok) throw new Error(`${response.url} returned ${response.status}: ${await response.text()}`)
+  return response
+}
+
+/** Logs in. Returns the cookie header of the session. */
+export const logIn = async (address: string) => {
+  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
+  const response = await assertSuccess(await fetch(`${address}/auth/login`, { method: 'POST', headers: json, body }))
+  await response.text()
+  return {
+    cookie: response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0])
+      .join('; ')
+  }
+}
+
+interface ResponseBody {
+  readonly data: { readonly id: number; readonly token: string }
+}
+
+/** The boundary where a response of the service gets its type. */
+const post = async (url: string, headers: Record<string, string>, body: unknown) => {
+  const response = await fetch(url, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+  return (await (await assertSuccess(response)).json()) as ResponseBody
+}
+
+/** Registers existing tables and issues a token that may read and write them. */
+export const registerTables = async (address: string, tables: readonly string[]) => {
+  const session = await logIn(address)
+  const ids: number[] = []
+  for (const name of tables) ids.push((await post(`${address}/admin/tables/import`, session, { name })).data.id)
+  const permissions = { tables, actions: ['read', 'write'] }
+  const issued = await post(`${address}/admin/tokens`, session, { name: 'benchmark', permissions })
+  return { session, ids, token: issued.data.token }
+}
+
+/** Returns the body of a GET with a token, as text. */
+export const readText = async (url: string, token: string) =>
+  (await assertSuccess(await fetch(url, { headers: { authorization: `Bearer ${token}` } }))).text()
