@@ -14,7 +14,6 @@ import {
 import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../schemas/table.ts'
 import { TokenIdentitySchema } from '../schemas/token.ts'
 import { DomainError } from '../services/model/errors.ts'
-import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
 import type { Scope } from '../services/tokens/permissions.ts'
 import { okCreated, okText } from './replies/json-text.ts'
@@ -22,13 +21,12 @@ import { createCallerOf } from './scan-caller.ts'
 
 const tags = ['data']
 
-const viewOf = ({ table }: FastifyRequest) => tokenView(table)
-
 const changedMeanwhile = (name: string) =>
   new DomainError('TABLE_CHANGED', `The table '${name}' was changed meanwhile. Try again.`)
 
 const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, tables, allow } = fastify
+  const { records, tables, views, allow } = fastify
+  const viewOf = ({ table }: FastifyRequest) => views.tokenView(table)
   const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   const mayRead = allow('read')

@@ -9,7 +9,6 @@ import {
   RecordParamsSchema,
   RecordSchema
 } from '../../schemas/record.ts'
-import { administratorView } from '../../services/records/view.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { okCreated, okText } from '../replies/json-text.ts'
 import { createAdminCallerOf } from '../scan-caller.ts'
@@ -17,8 +16,8 @@ import { createAdminCallerOf } from '../scan-caller.ts'
 const tags = ['records']
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, clock } = fastify
-  const viewOf = (id: number) => administratorView(tables.get(id))
+  const { records, exports, tables, views, clock } = fastify
+  const viewOf = (id: number) => views.administratorView(tables.get(id))
   const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(

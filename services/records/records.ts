@@ -1,9 +1,9 @@
 import type { Increment, ListQuery, RecordBody } from '../../schemas/record.ts'
 import { type ScanCaller as Caller, type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Clock } from '../model/clock.ts'
-import { isNumeric } from '../model/column-kind.ts'
 import { always, type Confirm } from '../model/confirm.ts'
 import { answerTooLarge, DomainError, excerpt, hasCode, invalid, recordNotFound } from '../model/errors.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
@@ -160,7 +160,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const column = columns.get(name)
     if (!column)
       throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }])
-    if (!isNumeric(column) || column.isPrimary || column.isReadonly) {
+    if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
       throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that may be changed.`)
     }
     return column
@@ -177,9 +177,9 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const key = keyOf(view, text)
     const step = { key, column, count: checked.value }
     const why = async () => {
-      const { read, judgeIncrement } = view.statements
+      const { read, checkIncrement } = view.statements
       const usesIndex = await plans.usesIndex(view, read(key))
-      const [row] = await (usesIndex ? db.read(judgeIncrement(step)) : db.scan(judgeIncrement(step, true)))
+      const [row] = await (usesIndex ? db.read(checkIncrement(step)) : db.scan(checkIncrement(step, true)))
       if (row?.number !== 1) return noNumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
-import { administratorView } from '../../../services/records/view.ts'
 import { bearer } from '../../helpers.ts'
 import { createTable, issue, startTokenApp, type TokenApp } from '../../token-app.ts'
 
@@ -32,7 +31,7 @@ t.before(async () => {
   for (const [name, changes] of Object.entries(flags)) {
     const { id } = await createTable(app, name)
     await app.tables.update(id, changes)
-    await app.records.create(administratorView(findTable(name)), { name: 'Tom', lives: 9 })
+    await app.records.create(app.views.administratorView(findTable(name)), { name: 'Tom', lives: 9 })
   }
 })
 
@@ -53,7 +52,7 @@ const writes = {
   increment: (token: string, table: string) =>
     call(token, 'POST', `/${table}/incr`, { pk: '1', field: 'lives', count: 1 }),
   delete: async (token: string, table: string) => {
-    const created = await app.records.create(administratorView(findTable('cats')), {})
+    const created = await app.records.create(app.views.administratorView(findTable('cats')), {})
     return call(token, 'DELETE', `/${table}/records/${JSON.parse(created).id}`)
   },
   addField: (token: string, table: string) =>

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { tokenView } from '../../../services/records/view.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -93,7 +92,7 @@ const RULES: Record<string, { takes: readonly (readonly [unknown, unknown])[]; r
 }
 
 t.test('what records take', async (t) => {
-  const { serve, tables, records, registry, foreign } = await startServices(t, THEIRS)
+  const { serve, tables, views, records, registry, foreign } = await startServices(t, THEIRS)
   const { create, read, update, id, remove } = await serve('kinds')
 
   for (const [field, { takes, refuses }] of Object.entries(RULES)) {
@@ -270,7 +269,7 @@ t.test('what records take', async (t) => {
   t.test('a violation names to a token only what it sees', async (t) => {
     const secrets = await serve('secrets')
     await tables.update(secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
-    const create = (body: Record<string, unknown>) => records.create(tokenView(tables.get(secrets.id)), body)
+    const create = (body: Record<string, unknown>) => records.create(views.tokenView(tables.get(secrets.id)), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
     const refusal = await rejection(create({ shown: 'b' }))
