@@ -130,7 +130,7 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     const { table, statements } = view
     const assignments = readNewRecord(view, body, clock())
     try {
-      const results = await totals.follow(table, 1, db.write(statements.insert(assignments)))
+      const results = await totals.follow(table, 1, db.write(statements.insert(assignments, hasTriggers(table))))
       return String(results.at(-1)?.rows[0]?.record)
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw explainViolation(error, view)

@@ -4,7 +4,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
 import type { Dialect } from './dialect.ts'
-import { columnRef, identifier } from './identifiers.ts'
+import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
@@ -55,6 +55,17 @@ const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable
   }
 }
 
+const META = '_rowhouse_meta'
+
+/**
+ * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
+ * only. Returns no row if the condition matches none. Binds the parameters of `where` twice.
+ */
+const returnRow = (table: Identifier, json: string, where: string) =>
+  `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
+    WHERE ${columnRef(META, 'key')} = 'version' AND EXISTS (SELECT 1 FROM ${table} WHERE ${where})
+    RETURNING (SELECT ${json} FROM ${table} WHERE ${where}) AS record`
+
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
 
 /** Sets `updated_at`. It always increases, also if the clock stands still or goes back. */
@@ -93,7 +104,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const match = keyMatch(table)
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
-  const readInserted = `SELECT ${json} AS record FROM ${name} WHERE ${inserted.where}`
+  const returnInserted = returnRow(name, json, inserted.where)
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
   /** For a full scan in a reader thread, if no index serves the key. */
@@ -106,20 +117,23 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /**
-   * A unit that inserts a record and returns it as JSON text. The record is read after its triggers have run;
-   * RETURNING would return it as it was before them, and take longer. Only a key that is a default of a table without
-   * a rowid is unknown before the insert: such a record is returned by RETURNING.
+   * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
+   * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
+   * then; such a record is returned as it was inserted.
    */
-  const insert = (assignments: readonly Assignment[]): Unit => {
+  const insert = (assignments: readonly Assignment[], hasTriggers: boolean): Unit => {
     const names = namesOf(assignments)
     const params = valuesOf(assignments)
-    const sql = cached('insert', names, () => composeInsert(name, names))
-    const key = inserted.paramsOf(assignments)
-    if (!key) return [{ sql: `${sql} RETURNING ${json} AS record`, params, expect: 1 }]
-    return [
-      { sql, params, expect: 1 },
-      { sql: readInserted, params: key, expect: 1 }
-    ]
+    const key = hasTriggers ? inserted.paramsOf(assignments) : null
+    if (key) {
+      const sql = cached('insert', names, () => composeInsert(name, names))
+      return [
+        { sql, params, expect: 1 },
+        { sql: returnInserted, params: [...key, ...key], expect: 1 }
+      ]
+    }
+    const sql = cached('insert returning', names, () => `${composeInsert(name, names)} RETURNING ${json} AS record`)
+    return [{ sql, params, expect: 1 }]
   }
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
