@@ -8,6 +8,7 @@ import { createReadiness, type Readiness } from '../../services/engine/readiness
 import { createExportService, type ExportService } from '../../services/records/export.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
+import { createViews, type Views } from '../../services/records/view.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
@@ -15,6 +16,7 @@ import { createTokenService, type TokenService } from '../../services/tokens/tok
 declare module 'fastify' {
   interface FastifyInstance {
     tables: TableService
+    views: Views
     records: RecordService
     exports: ExportService
     admins: AdminService
@@ -76,6 +78,7 @@ export default fp<ServicesOptions>(
     const tables = createTableService({ db, registry, clock })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
+    fastify.decorate('views', createViews(db.dialect))
     fastify.decorate(
       'records',
       createRecordService({ db, clock, totals, hasTriggers: registry.hasTriggers, maxPageSize })

@@ -10,7 +10,6 @@ import {
   RecordParamsSchema,
   RecordSchema
 } from '../../schemas/record.ts'
-import { administratorView } from '../../services/records/view.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.ts'
 
@@ -20,8 +19,8 @@ const READS = ['TABLE_NOT_FOUND', ...SCAN_ERRORS] as const
 const WRITES = ['TABLE_NOT_FOUND', ...RECORD_WRITE_ERRORS] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, clock } = fastify
-  const viewOf = (id: number) => administratorView(tables.get(id))
+  const { records, exports, tables, views, clock } = fastify
+  const viewOf = (id: number) => views.administratorView(tables.get(id))
 
   fastify.get(
     '/:id/data',

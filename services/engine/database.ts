@@ -1,5 +1,6 @@
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 
 export interface WriteResult {
@@ -31,6 +32,8 @@ export interface HeldReader {
  * cross a network one day, so whatever a read in the middle would do is done by guards, subqueries and `expect`.
  */
 export interface Database {
+  /** The SQL expressions that differ between engines. */
+  readonly dialect: Dialect
   /** Bounded work only (by key, one page): it runs on the event loop, in the snapshot of the present turn. */
   read(statement: Statement): Promise<readonly Row[]>
   /** The same for a statement that gives one text, such as JSON made by SQLite; null where there is no row. */

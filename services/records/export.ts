@@ -3,7 +3,7 @@ import type { ScanCaller as Caller, Database, HeldReader, Scan } from '../engine
 import { responseTooLarge } from '../model/errors.ts'
 import { INT64 } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import { collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
+import { COLLECTED_KEYS, collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
@@ -87,7 +87,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const step = createStepper()
     let rows = FIRST_ROWS
     for (let after = 0; after < total; ) {
-      const statement = exportCollected(selection, csv, after, { rows, maxBytes: LARGEST_CHUNK })
+      const statement = exportCollected(selection, csv, COLLECTED_KEYS, after, { rows, maxBytes: LARGEST_CHUNK })
       const { chunk, count, bytes } = await step(reader, statement)
       if (chunk) yield chunk
       if (chunk || count === 0) after += rows

@@ -1,11 +1,11 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
-import { kindOf } from '../model/column-kind.ts'
 import { DomainError, excerpt, type Fault, invalid, MAX_DETAILS, pointer } from '../model/errors.ts'
-import type { SqlValue } from '../model/sql-value.ts'
+import type { Checked } from '../model/kinds/kind.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
-import { type Checked, checkValue } from '../model/values.ts'
-import { isUntyped, keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
+import { checkValue } from '../model/values.ts'
+import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import type { View } from './view.ts'
 
@@ -85,17 +85,11 @@ interface Changes {
   readonly unchanged: readonly Assignment[]
 }
 
-const spelling = (column: Column, value: SqlValue) => {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  const isTruth = kindOf(column) === 'boolean' && (value === 0n || value === 1n)
-  return String(isTruth ? value === 1n : value)
-}
-
 /** A key has one spelling, so the parts that were sent are those of the path, or others. */
 const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]) => {
   const texts = keyTexts(table.structure, pk)
   const others = sent.filter(
-    ([column, value]) => column.isPrimary && texts.get(column.name) !== spelling(column, value)
+    ([column, value]) => column.isPrimary && texts.get(column.name) !== kindOf(column).keyText(value)
   )
   if (others.length === 0) return
   throw invalid(
@@ -120,7 +114,7 @@ export const readChanges = (view: View, pk: string, body: RecordBody): Changes =
     )
   }
   // The other parts of the key are what is stored, or they would have been refused.
-  const unchanged = sent.filter(([column]) => (column.isPrimary ? isUntyped(column) : column.isReadonly))
+  const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
   return { assignments, unchanged }
 }
 

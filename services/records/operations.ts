@@ -2,8 +2,8 @@ import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database, WriteResult } from '../engine/database.ts'
 import { UnexpectedChanges } from '../engine/database.ts'
 import type { Clock } from '../model/clock.ts'
-import { isNumeric } from '../model/column-kind.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
 import type { Unit } from '../sql/statement.ts'
@@ -69,7 +69,7 @@ const incrementableColumn = ({ columns }: View, name: string): Column => {
   const column = columns.get(name)
   if (!column)
     throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }])
-  if (!isNumeric(column) || column.isPrimary || column.isReadonly) {
+  if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
     throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
       hint: 'Name an integer or number field that is neither the key nor read-only.'
     })
@@ -117,7 +117,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
   /** Results in the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
   const createOp = (view: View, body: RecordBody): Operation<string> => ({
     table: view.table,
-    unit: view.statements.insert(readNewRecord(view, body, clock())),
+    unit: view.statements.insert(readNewRecord(view, body, clock()), hasTriggers(view.table)),
     countChange: 1,
     result: (results) => String(results.at(-1)?.rows[0]?.record),
     explain: ({ error, statement }) => {
@@ -159,9 +159,9 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     const column = incrementableColumn(view, field)
     const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
     const reason = async () => {
-      const { read, judgeIncrement } = view.statements
+      const { read, checkIncrement } = view.statements
       const isBounded = await planner.usesIndex(view, read(increment.key))
-      const [row] = await (isBounded ? db.read(judgeIncrement(increment)) : db.scan(judgeIncrement(increment, true)))
+      const [row] = await (isBounded ? db.read(checkIncrement(increment)) : db.scan(checkIncrement(increment, true)))
       if (row?.number !== 1) return notANumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }

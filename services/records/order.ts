@@ -2,19 +2,19 @@ import { excerpt, invalid } from '../model/errors.ts'
 import type { OrderItem } from '../sql/lists.ts'
 import type { View } from './view.ts'
 
-const MOST_ITEMS = 8
+const MAX_ITEMS = 8
 
-const refuse = (message: string) =>
+const invalidOrder = (message: string) =>
   invalid(
     [{ path: '/order', code: 'order', message }],
-    'Write fields with commas between them, a leading - for descending: -price,name.'
+    'Separate fields with commas. A leading - means descending: -price,name.'
   )
 
 const isDescending = (direction: string) => direction.toLowerCase() === 'desc'
 
 /**
- * `field desc`, `field:desc`, `field.desc`. Taken apart step by step: one expression for all of it would try every way
- * to share out a long run of spaces.
+ * Parses `field desc`, `field:desc` and `field.desc`. In several steps: one regular expression for the whole item takes
+ * quadratic time on a long run of spaces.
  */
 const splitDirection = (item: string) => {
   const direction = /(?:asc|desc)$/i.exec(item)?.[0] ?? ''
@@ -24,7 +24,7 @@ const splitDirection = (item: string) => {
   return { name: name === rest ? item : name, direction }
 }
 
-/** `-field`, `+field`, or with a direction behind it; a field of just that name comes first. */
+/** Parses `field`, `-field`, `+field`, or a field with a direction after it. A field with exactly this name wins. */
 const parseItem = (item: string, isField: (name: string) => boolean): OrderItem | undefined => {
   if (isField(item)) return { name: item, descending: false }
   const rest = item.slice(1).trim()
@@ -33,18 +33,18 @@ const parseItem = (item: string, isField: (name: string) => boolean): OrderItem 
   return direction !== '' && isField(name) ? { name, descending: isDescending(direction) } : undefined
 }
 
-/** The `order` parameter as fields and directions; empty counts as absent. @throws VALIDATION_FAILED */
+/** Returns the fields and directions of the `order` parameter. Empty counts as absent. @throws VALIDATION_FAILED */
 export const parseOrder = ({ columns, table }: View, order = ''): readonly OrderItem[] => {
   const items = order.split(',').map((item) => item.trim())
-  if (items.length > MOST_ITEMS) throw refuse(`'order' takes ${MOST_ITEMS} fields at most.`)
+  if (items.length > MAX_ITEMS) throw invalidOrder(`'order' takes ${MAX_ITEMS} fields at most.`)
   const parsed: OrderItem[] = []
 
   const add = (item: string) => {
     const known = parseItem(item, (name) => columns.has(name))
     if (known) return parsed.push(known)
     if (!/^(?:asc|desc)$/i.test(item))
-      throw refuse(`'order' names '${excerpt(item)}', which is no field of this table.`)
-    // A bare direction belongs to the item before it, or to the key where it stands alone.
+      throw invalidOrder(`'order' names '${excerpt(item)}', which is no field of this table.`)
+    // A direction without a field belongs to the field before it, or to the key if there is none.
     const before = parsed.pop()
     const names = before ? [before.name] : table.structure.key
     return parsed.push(...names.map((name) => ({ name, descending: isDescending(item) })))

@@ -1,51 +1,58 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../model/table.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
 
-/** A table as one audience sees it, with the SQL that follows from that and no request changes. */
+/** A table as tokens or administrators see it, with the SQL that does not depend on the request. */
 export interface View {
   readonly table: RegisteredTable
+  readonly dialect: Dialect
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
-  /** What a new record must have: columns that are not visible may be among them. */
+  /** The columns that a new record must have, including columns that are not visible. */
   readonly required: readonly Column[]
   readonly json: RecordText
-  /** The parameters of `statements` for the record with this key; undefined where it is no spelling of any. */
+  /** Returns the parameters of `statements` for the record with this key, or undefined if no key has this text. */
   parseKey(text: string): readonly SqlValue[] | undefined
   readonly statements: RecordStatements
-  /** Without line ends. `guard`: against formulas. */
-  csv(guard: boolean): RecordText
+  /** Without line ends. */
+  csv(escapesFormulas: boolean): RecordText
 }
 
-const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
-  const { structure } = table
-  const { isStrict } = structure
-  const json = jsonText(visible, isStrict)
+const createView = (dialect: Dialect, table: RegisteredTable, visible: readonly Column[]): View => {
+  const { name, structure } = table
+  const shape = { tableName: name, isStrict: structure.isStrict, columns: visible, dialect }
+  const json = jsonText(shape)
   return {
     table,
+    dialect,
     columns: new Map(visible.map((column) => [column.name, column])),
     required: structure.columns.filter((column) => isRequired(structure, column)),
     json,
     parseKey: keyParser(structure),
-    statements: recordStatements(table, json),
-    csv: (guard) => csvText(visible, isStrict, guard)
+    statements: recordStatements(table, json, dialect),
+    csv: (escapesFormulas) => csvText(shape, escapesFormulas)
   }
 }
 
-/** A registered table is immutable, so a view lives as long as the table that it shows. */
-const remembered = (select: (table: RegisteredTable) => readonly Column[]) => {
+/** Caches views. A registered table is immutable, so its view is valid as long as the table. */
+const cachedViews = (dialect: Dialect, visibleColumns: (table: RegisteredTable) => readonly Column[]) => {
   const views = new WeakMap<RegisteredTable, View>()
   return (table: RegisteredTable): View => {
     const known = views.get(table)
     if (known) return known
-    const view = createView(table, select(table))
+    const view = createView(dialect, table, visibleColumns(table))
     views.set(table, view)
     return view
   }
 }
 
-export const administratorView = remembered(({ structure }) => structure.columns)
+/** Views of registered tables, in the SQL dialect of one database. */
+export const createViews = (dialect: Dialect) => ({
+  administratorView: cachedViews(dialect, ({ structure }) => structure.columns),
+  tokenView: cachedViews(dialect, ({ structure }) => structure.columns.filter((column) => !column.isHidden))
+})
 
-export const tokenView = remembered(({ structure }) => structure.columns.filter((column) => !column.isHidden))
+export type Views = ReturnType<typeof createViews>

@@ -1,24 +1,19 @@
-import type { Structure } from '../model/table.ts'
+import type { RegisteredTable, Structure } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
-import { identifier } from './identifiers.ts'
+import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
 import { orderBy, pageByScanning, type Selection, selectionWhere, type Window } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
 
-/**
- * Where a reader collects the keys of a sorted or filtered export, in order. The prefix keeps it clear of any table.
- */
-const COLLECTED = 'temp._rowhouse_keys'
-
 /** Lines of CSV, each with its line end; null without rows. */
 const LINES = 'group_concat(value, char(13, 10)) || char(13, 10)'
 
-/** One page; empty without rows. */
+/** Selects one page as `text`; empty without rows. */
 export const exportPage = (selection: Selection, csv: RecordText, window: Window): Statement =>
   pageByScanning(selection, csv, window, `coalesce(${LINES}, '')`)
 
-/** Rows of one step of an export; of more than one no more than so many bytes. */
+/** The limits of one step of an export. `maxBytes` does not apply to a single row. */
 interface Step {
   readonly rows: number
   readonly maxBytes: number
@@ -26,17 +21,17 @@ interface Step {
 
 const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
 
-/** Beside its `text`, a step gives the `count` of its rows and about how many `bytes` they have, or would have. */
-const stepOf = (rows: Rows, csv: RecordText, maxBytes: number, ...beside: readonly string[]) =>
-  boundedText(rows, csv, { join: LINES, maxBytes, beside: [...SIZE, ...beside] })
+/** Selects the `text` of a step, or null if it is too large, and its `count` of rows and approximate `bytes`. */
+const stepOf = (rows: Rows, csv: RecordText, maxBytes: number, ...aggregates: readonly string[]) =>
+  boundedText(rows, csv, { join: LINES, maxBytes, aggregates: [...SIZE, ...aggregates] })
 
 /**
- * The next rows in the order of an integer key, `from` this key on. Gives `last`, the last key as text: it may lie
- * beyond 2^53.
+ * Selects the next rows in the order of an integer key, starting with the key `from`. `last` is the last key as text:
+ * it may be beyond 2^53.
  */
 export const exportByKey = (selection: Selection, csv: RecordText, from: bigint, step: Step): Statement => {
   const { table, order } = selection
-  const key = identifier(table.structure.key[0] as string)
+  const key = columnRef(table.name, table.structure.key[0] as string)
   const descending = order[0]?.descending === true
   const select = (expression: string) => `SELECT ${expression} AS value, ${key} AS k FROM ${identifier(table.name)}
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
@@ -45,35 +40,57 @@ export const exportByKey = (selection: Selection, csv: RecordText, from: bigint,
   return stepOf({ select, params }, csv, step.maxBytes, last)
 }
 
-/** What tells rows apart while an export walks over them: the rowid, which is never NULL, or the key without one. */
-const walkingKey = ({ rowid, key }: Structure) => (rowid === null ? key : [rowid])
+/** The columns that identify a row during an export: the rowid, which is never NULL, or the key without a rowid. */
+const rowKey = ({ rowid, key }: Structure) => (rowid === null ? key : [rowid])
 
-const positions = (structure: Structure) => walkingKey(structure).map((_, index) => `k${index}`)
+/** The number of columns that `selectKeys` selects. */
+export const countKeyColumns = ({ structure }: RegisteredTable) => rowKey(structure).length
 
-/** Sorts and filters once. Statements for a held reader, in order; the last gives the `count` of rows. */
-export const collectKeys = (selection: Selection): readonly Statement[] => {
+/** Selects the keys of all rows in the order of the export. Sorts and filters in a reader thread. */
+export const selectKeys = (selection: Selection): Statement => {
   const { table, filter } = selection
-  const keys = walkingKey(table.structure).map(identifier).join(', ')
+  const keys = rowKey(table.structure).map((name) => columnRef(table.name, name))
+  return {
+    sql: `SELECT ${keys.join(', ')} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)}`,
+    params: filter?.params ?? []
+  }
+}
+
+/** The table in which a held reader collects keys. No served table can have this name. */
+export const COLLECTED_KEYS = 'temp._rowhouse_keys'
+
+/** Returns the statements that collect the keys in a held reader, in order. The last one selects their `count`. */
+export const collectKeys = (selection: Selection): readonly Statement[] => {
+  const keys = selectKeys(selection)
+  const names = Array.from({ length: countKeyColumns(selection.table) }, (_, index) => `k${index}`).join(', ')
   return [
-    {
-      sql: `CREATE TABLE ${COLLECTED} (position INTEGER PRIMARY KEY, ${positions(table.structure).join(', ')})`,
-      params: []
-    },
-    {
-      sql: `INSERT INTO ${COLLECTED} (${positions(table.structure).join(', ')})
-        SELECT ${keys} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)}`,
-      params: filter?.params ?? []
-    },
-    { sql: `SELECT count(*) AS count FROM ${COLLECTED}`, params: [] }
+    { sql: `CREATE TABLE ${COLLECTED_KEYS} (position INTEGER PRIMARY KEY, ${names})`, params: [] },
+    { sql: `INSERT INTO ${COLLECTED_KEYS} (${names}) ${keys.sql}`, params: keys.params },
+    { sql: `SELECT count(*) AS count FROM ${COLLECTED_KEYS}`, params: [] }
   ]
 }
 
-/** The collected rows after one position; those deleted meanwhile are missing. */
-export const exportCollected = ({ table }: Selection, csv: RecordText, after: number, step: Step): Statement => {
-  const match = walkingKey(table.structure).map((name, index) => isExactly(name, `_rowhouse_keys.k${index}`))
+/** An alias for the table of collected keys that hides no served table. */
+const COLLECTED = '_rowhouse_collected'
+
+/**
+ * Selects the rows of the collected keys after one position. Rows that were deleted since are missing. `collected`: a
+ * table with `position` from 1, then `k0`, `k1` … in the order of `selectKeys`.
+ */
+export const exportCollected = (
+  { table }: Selection,
+  csv: RecordText,
+  collected: string,
+  after: number,
+  step: Step
+): Statement => {
+  const match = rowKey(table.structure).map((name, index) =>
+    isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
+  )
   const select = (expression: string) =>
     `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
-      FROM ${COLLECTED} WHERE position > ? AND position <= ? ORDER BY position LIMIT -1`
+      FROM ${collected} AS ${COLLECTED}
+      WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
   const params = [BigInt(after), BigInt(after + step.rows)]
   return stepOf({ select, params }, csv, step.maxBytes)
 }

@@ -1,8 +1,8 @@
-import { affinityOf, jsonTypeOf } from '../model/column-kind.ts'
+import { affinityOf, jsonTypeOf } from '../model/column-types.ts'
+import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column, Structure } from '../model/table.ts'
-import { looksNumeric } from './keys.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
 

@@ -1,86 +1,37 @@
-import { type ColumnKind, kindOf } from '../model/column-kind.ts'
-import { parseBase64, parseInteger } from '../model/literals.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import { parseInteger } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import type { Column, Structure } from '../model/table.ts'
-import { identifier } from './identifiers.ts'
+import type { Column, RegisteredTable, Structure } from '../model/table.ts'
+import { columnRef, type Identifier } from './identifiers.ts'
 
-/** Characters, decoded: a longer key could not be put into a path. */
+/** Decoded characters; a longer key does not fit in a path. */
 export const MAX_KEY_LENGTH = 8192
 
-/** What numeric affinity turns into a number: https://sqlite.org/datatype3.html#type_affinity */
-export const looksNumeric = (text: string) =>
-  /^[ \t-\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[ \t-\r]*$/i.test(text)
-
-/** The shortest spelling of a double, which beyond 2^53 is not that of the integer it is. */
-const parseReal = (text: string): SqlValue | undefined => {
-  const number = Number(text)
-  if (Number.isFinite(number) && String(number) === text) return number
-  return looksNumeric(text) ? undefined : text
-}
-
-/** Numeric affinity would find 1 for '01' and '1.0'; a key has one spelling, the one that JSON shows. */
-const parseNumeric = (text: string): SqlValue | undefined => {
-  const integer = parseInteger(text)
-  return integer === undefined ? parseReal(text) : integer
-}
-
-/** JSON shows 1 and 0 as `true` and `false`, and whatever else a boolean column holds as it is. */
-const parseBoolean = (text: string): SqlValue | undefined => {
-  if (text === 'true') return 1n
-  if (text === 'false') return 0n
-  return text === '0' || text === '1' ? undefined : parseNumeric(text)
-}
-
-/** What a text may stand for in an untyped column, where bytes are shown as base64. */
-export const textOrBytes = (text: string): readonly SqlValue[] => [text, parseBase64(text) ?? text]
-
-const parseUntyped = (text: string): readonly SqlValue[] => {
-  const value = parseNumeric(text)
-  return value === undefined || value === text ? textOrBytes(text) : [value, text]
-}
-
-const asItIs = (text: string) => text
-
-const parsers: Record<ColumnKind, (text: string) => SqlValue | undefined> = {
-  integer: parseNumeric,
-  real: parseReal,
-  numeric: parseNumeric,
-  boolean: parseBoolean,
-  loose: parseNumeric,
-  text: asItIs,
-  json: asItIs,
-  blob: parseBase64
-}
-
 /**
- * Without an affinity, the number 5 and the text '5' are different keys with the same spelling, and so may bytes be.
- */
-export const isUntyped = (column: Column) => kindOf(column) === 'loose' && column.sqliteType === 'BLOB'
-
-/**
- * An index serves only comparisons in its own collation, which need not be the column's and which no pragma tells of a
- * column. What is the same in BINARY is the same in each, so a condition in all of them lets whichever index there is
- * lead to the row, and holds for the exact value alone. https://sqlite.org/datatype3.html#collation
+ * An index serves only comparisons in its own collation. That may differ from the column's, and no pragma returns the
+ * column's. A condition in every collation matches exactly the rows of the BINARY one, and any of the indexes can serve
+ * it. https://sqlite.org/datatype3.html#collation
  */
 const COLLATIONS = ['BINARY', 'NOCASE', 'RTRIM']
 
 const inEachCollation = (condition: (collation: string) => string) => COLLATIONS.map(condition).join(' AND ')
 
-/** The parameters of a condition in each collation. */
+/** Returns the parameters of a condition that is repeated in each collation. */
 export const forEachCollation = (values: readonly SqlValue[]) => COLLATIONS.flatMap(() => values)
 
-/** A condition for exactly this value. `value`: an expression; where it is a parameter, see `forEachCollation`. */
-export const isExactly = (name: string, value: string) =>
-  inEachCollation((collation) => `${identifier(name)} = ${value} COLLATE ${collation}`)
+/**
+ * Returns a condition for exactly this value. `value`: an SQL expression; for a parameter bind `forEachCollation`.
+ */
+export const isExactly = (column: Identifier, value: string) =>
+  inEachCollation((collation) => `${column} = ${value} COLLATE ${collation}`)
 
-const parsePart = (column: Column, structure: Structure, text: string): readonly SqlValue[] | undefined => {
-  if (structure.isRowidKey) {
+const parsePart = (column: Column, { isRowidKey }: Structure, text: string): readonly SqlValue[] | undefined => {
+  if (isRowidKey) {
     const integer = parseInteger(text)
     return integer === undefined ? undefined : [integer]
   }
-  if (isUntyped(column)) return forEachCollation(parseUntyped(text))
-  const value = parsers[kindOf(column)](text)
-  return value === undefined ? undefined : forEachCollation([value])
+  const values = kindOf(column).parseKey(text)
+  return values && forEachCollation(values)
 }
 
 const decodePart = (part: string) => {
@@ -101,13 +52,13 @@ const partsOf = (text: string, count: number) => {
 const keyColumns = ({ key, columns }: Structure) =>
   key.map((name) => columns.find((column) => column.name === name) as Column)
 
-/** How the text of a key spells each of its parts, by the column's name. */
+/** Returns the text of each part of a key, by the column's name. */
 export const keyTexts = ({ key }: Structure, text: string): ReadonlyMap<string, string | undefined> => {
   const parts = partsOf(text, key.length)
   return new Map(key.map((name, index) => [name, parts[index]]))
 }
 
-/** Makes the parameters for `keyMatch` of a text, or undefined where it is no spelling of any key of this table. */
+/** Returns a parser from the text of a key to the parameters of `keyMatch`, or undefined if no key has this text. */
 export const keyParser = (structure: Structure) => {
   const columns = keyColumns(structure)
   return (text: string): readonly SqlValue[] | undefined => {
@@ -123,15 +74,17 @@ export const keyParser = (structure: Structure) => {
   }
 }
 
-const partMatch = (column: Column, { isRowidKey }: Structure) => {
-  const name = identifier(column.name)
-  if (isRowidKey) return `${name} = ?`
-  if (!isUntyped(column)) return isExactly(column.name, '?')
-  return inEachCollation((collation) => `${name} COLLATE ${collation} IN (?, ?)`)
+const partMatch = (column: Column, { name, structure }: TableKey) => {
+  const ref = columnRef(name, column.name)
+  if (structure.isRowidKey) return `${ref} = ?`
+  if (!kindOf(column).isUntyped) return isExactly(ref, '?')
+  return inEachCollation((collation) => `${ref} COLLATE ${collation} IN (?, ?)`)
 }
 
-/** A condition that holds for the one row with the key. */
-export const keyMatch = (structure: Structure) =>
-  keyColumns(structure)
-    .map((column) => partMatch(column, structure))
+type TableKey = Pick<RegisteredTable, 'name' | 'structure'>
+
+/** Returns a condition for the row with the key. For an untyped key it can match two rows. */
+export const keyMatch = (table: TableKey) =>
+  keyColumns(table.structure)
+    .map((column) => partMatch(column, table))
     .join(' AND ')

@@ -1,12 +1,12 @@
-import { isNumeric, isTextual } from '../model/column-kind.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import { parseInteger } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
-import { type Identifier, identifier } from './identifiers.ts'
+import type { Dialect } from './dialect.ts'
+import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
-import { scanGuard } from './scan-guard.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
@@ -20,36 +20,36 @@ interface Condition {
   readonly params: readonly SqlValue[]
 }
 
-/** What a page or an export walks over: which rows, in which order. */
+/** The rows of a page or an export, and their order. */
 export interface Selection {
   readonly table: RegisteredTable
+  readonly dialect: Dialect
   readonly order: readonly OrderItem[]
   /** null: all rows. */
   readonly filter: Condition | null
 }
+
+export type RowSelection = Omit<Selection, 'order'>
 
 export interface Window {
   readonly limit: number
   readonly offset: number
 }
 
-/** A page that is made on the event loop, if none of its rows is too wide. */
-interface NarrowWindow extends Window {
+/** A page that is made on the event loop, unless one of its rows is too wide. */
+interface BoundedWindow extends Window {
   readonly maxRowBytes: number
   /** Rows of the whole table. */
   readonly total: number
 }
 
-/** Bytes beyond which a page is not made: it is held in memory until it is sent. */
-const LARGEST_PAGE = 8 * 1024 * 1024
+/** Maximum bytes of a page: it is held in memory until it is sent. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
-/** Qualified, since ORDER BY would prefer an alias of ours to a column of that name. */
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
-  order
-    .map(({ name, descending }) => `${identifier(table.name)}.${identifier(name)}${descending ? ' DESC' : ''}`)
-    .join(', ')
+  order.map(({ name, descending }) => `${columnRef(table.name, name)}${descending ? ' DESC' : ''}`).join(', ')
 
-/** The order, made total: the key is the last tie-breaker, and the rowid behind keys that may be NULL. */
+/** Makes the order total: the key breaks ties, and the rowid breaks ties between keys that are NULL. */
 export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
   const last = structure.rowid === null ? structure.key : [...structure.key, structure.rowid]
   const missing = [...new Set(last)].filter((name) => order.every((item) => item.name !== name))
@@ -64,101 +64,105 @@ const toNumber = (q: string): SqlValue | null => {
   return parseInteger(q) ?? (Number.isFinite(number) ? number : null)
 }
 
-/** Not LIKE: on a long text of near misses that took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. */
+/** Not LIKE: on a long text of near matches LIKE took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. */
 const contains = (column: Identifier) => `(typeof(${column}) <> 'blob' AND instr(lower(${column}), ?))`
 
-/** `q` as a case-insensitive substring of the text columns, or as the value of the numeric ones when it is a number. */
-export const search = (columns: readonly Column[], q: string): Condition => {
+/** Matches `q` as a case-insensitive substring of text columns, and as the value of numeric columns if it is a number. */
+export const search = ({ name: table }: RegisteredTable, columns: readonly Column[], q: string): Condition => {
   const text = foldName(q)
-  const textual = columns.filter(isTextual)
+  const textual = columns.filter((column) => kindOf(column).isTextual)
   const number = toNumber(q)
-  const numeric = number === null ? [] : columns.filter(isNumeric)
+  const numeric = number === null ? [] : columns.filter((column) => kindOf(column).isNumeric)
   const terms = [
-    ...textual.map(({ name }) => contains(identifier(name))),
-    ...numeric.map(({ name }) => `${identifier(name)} = ?`)
+    ...textual.map(({ name }) => contains(columnRef(table, name))),
+    ...numeric.map(({ name }) => `${columnRef(table, name)} = ?`)
   ]
   if (terms.length === 0) return { sql: '0', params: [] }
   return { sql: joinTerms(terms, 'OR'), params: [...textual.map(() => text), ...numeric.map(() => number)] }
 }
 
-/** Records as the inside of a JSON array. */
+/** Records joined as the inside of a JSON array. */
 const LIST = "coalesce(group_concat(value, ','), '')"
 
-/** A page near the start of an indexed order; null where a row is too wide. */
-export const pageNearStart = (selection: Selection, json: RecordText, window: NarrowWindow): Statement => {
+/** Selects a page near the start of an indexed order, or null if a row is too wide. */
+export const pageNearStart = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => {
   const select = (expression: string) =>
     `SELECT ${expression} AS value FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
   const params = [BigInt(window.limit), BigInt(window.offset)]
   return narrowText({ select, params }, json, LIST, window.maxRowBytes)
 }
 
-/** No table can have these names, so none hides behind them. */
-const ENDS = '_rowhouse_ends'
-const WALKED = '_rowhouse_walked'
+/** No served table can have these names, so neither hides a table. */
+const KEY_RANGE = '_rowhouse_range'
+const PAGE_KEYS = '_rowhouse_page'
 
 /**
- * A page anywhere in an integer key without gaps, sought directly: 4.9 times as fast as an OFFSET in the middle of
- * 100,000 rows. Gives null where a row is too wide, and where the total is not what the key's ends span.
+ * Selects a page by its position in an integer key without gaps: 4.9 times as fast as an OFFSET in the middle of
+ * 100,000 rows. Null if a row is too wide, or if the total differs from the range of the key.
  */
-export const pageBySeeking = (selection: Selection, json: RecordText, window: NarrowWindow): Statement => {
+export const pageBySeeking = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => {
   const { table, order } = selection
   const name = identifier(table.name)
-  const key = identifier(table.structure.key[0] as string)
-  const from = order[0]?.descending ? `${key} <= ${ENDS}.last - ?` : `${key} >= ${ENDS}.first + ?`
+  const key = columnRef(table.name, table.structure.key[0] as string)
+  const from = order[0]?.descending ? `${key} <= ${KEY_RANGE}.last - ?` : `${key} >= ${KEY_RANGE}.first + ?`
   const select = (expression: string) =>
     `SELECT ${expression} AS value FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`
   const params = [BigInt(window.offset), BigInt(window.limit)]
   const page = narrowText({ select, params }, json, LIST, window.maxRowBytes)
   return {
     sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${page.sql}) END AS text
-      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${ENDS}`,
+      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${KEY_RANGE}`,
     params: [BigInt(window.total), ...page.params]
   }
 }
 
-/**
- * The rows of a selection, for a reader thread. Beside a filter, which may take long over one row, the guard is cheap.
- */
-export const selectionWhere = ({ table, filter }: Pick<Selection, 'table' | 'filter'>) =>
-  filter ? `WHERE alive() AND ${filter.sql}` : `WHERE ${scanGuard(table.structure)}`
+/** Returns the guard of a full scan. It is cheap enough for every row if the rowid selects the rows to check. */
+export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection, 'table' | 'dialect'>) =>
+  dialect.scanGuard(structure.rowid === null ? null : columnRef(name, structure.rowid))
+
+/** Selects the rows in a reader thread. A filter can take long for one row, so its guard runs at every row. */
+export const selectionWhere = (selection: RowSelection) => {
+  const { filter, dialect } = selection
+  return filter ? `WHERE ${dialect.scanGuard(null)} AND ${filter.sql}` : `WHERE ${guardOf(selection)}`
+}
 
 /**
- * A page found by walking: keys first, then the rows that they stand for. Without a rowid it is walked to twice. Null
- * where it is too large. Runs in a reader thread.
+ * Selects a page by a full scan: keys first, then the rows of these keys. Without a rowid the scan runs twice. Null if
+ * the page is too large. Runs in a reader thread.
  */
 export const pageByScanning = (selection: Selection, record: RecordText, window: Window, join = LIST): Statement => {
   const { table, filter } = selection
   const name = identifier(table.name)
   const { rowid } = table.structure
   const order = `ORDER BY ${orderBy(selection)}`
-  const walk = `FROM ${name} ${selectionWhere(selection)} ${order} LIMIT ? OFFSET ?`
+  const scan = `FROM ${name} ${selectionWhere(selection)} ${order} LIMIT ? OFFSET ?`
   const params = [...(filter?.params ?? []), BigInt(window.limit), BigInt(window.offset)]
-  const joining = { join, maxBytes: LARGEST_PAGE }
+  const joining = { join, maxBytes: MAX_PAGE_BYTES }
   if (rowid === null)
-    return boundedText({ select: (expression) => `SELECT ${expression} AS value ${walk}`, params }, record, joining)
-  const key = identifier(rowid)
+    return boundedText({ select: (expression) => `SELECT ${expression} AS value ${scan}`, params }, record, joining)
+  const key = columnRef(table.name, rowid)
   const select = (expression: string) =>
-    `SELECT ${expression} AS value FROM ${name} WHERE ${key} IN ${WALKED} ${order} LIMIT -1`
+    `SELECT ${expression} AS value FROM ${name} WHERE ${key} IN ${PAGE_KEYS} ${order} LIMIT -1`
   const page = boundedText({ select, params: [] }, record, joining)
   return {
-    sql: `WITH ${WALKED} AS MATERIALIZED (SELECT ${key} ${walk}) ${page.sql}`,
+    sql: `WITH ${PAGE_KEYS} AS MATERIALIZED (SELECT ${key} ${scan}) ${page.sql}`,
     params: [...params, ...page.params]
   }
 }
 
-/** How many rows there are. The guard makes SQLite look at each row, where it would count pages in half the time. */
-export const countRows = (selection: Pick<Selection, 'table' | 'filter'>): Statement => ({
+/** Selects the `total` of rows. The guard reads every row; without it SQLite counts pages, in half the time. */
+export const countRows = (selection: RowSelection): Statement => ({
   sql: `SELECT count(*) AS total FROM ${identifier(selection.table.name)} ${selectionWhere(selection)}`,
   params: selection.filter?.params ?? []
 })
 
-/** How many rows there are, but no more than so many: bounded work, whatever the table. */
-export const countUpTo = ({ name }: RegisteredTable, most: number): Statement => ({
+/** Selects the `total` of rows up to a maximum: bounded work for a table of any size. */
+export const countUpTo = ({ name }: RegisteredTable, max: number): Statement => ({
   sql: `SELECT count(*) AS total FROM (SELECT 1 FROM ${identifier(name)} LIMIT ?)`,
-  params: [BigInt(most)]
+  params: [BigInt(max)]
 })
 
-/** A filtered page and its total, of one snapshot. */
+/** Selects a filtered page and its total from one snapshot. */
 export const pageWithTotal = (selection: Selection, json: RecordText, window: Window): Statement => {
   const page = pageByScanning(selection, json, window)
   const count = countRows(selection)

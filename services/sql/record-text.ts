@@ -1,7 +1,8 @@
 import type { Column } from '../model/table.ts'
-import { identifier } from './identifiers.ts'
+import { columnRef } from './identifiers.ts'
 import { recordCsv } from './record-csv.ts'
 import { recordJson } from './record-json.ts'
+import type { RecordShape } from './record-shape.ts'
 import { joinTerms } from './terms.ts'
 
 /** A record as text that SQLite makes. */
@@ -9,50 +10,49 @@ export interface RecordText {
   /** An expression for the text. */
   readonly text: string
   /**
-   * An expression for about how many bytes the text has. SQLite finds it in the head of a stored row, without reading
-   * the values: 0.4 ms for 1,000 rows of 400 kB.
+   * An expression for the approximate length of the text in bytes. SQLite reads it from the header of a stored row,
+   * without the values: 0.4 ms for 1,000 rows of 400 kB.
    */
   readonly width: string
-  /** Bytes of work that no record goes below, as the event loop reckons. */
+  /** Minimum estimated cost of one record, in bytes. */
   readonly minCost: number
 }
 
-/** The most that SQLite stores of a number. */
-const NUMBER = 8
+/** Maximum bytes that SQLite stores for a number. */
+const MAX_NUMBER_BYTES = 8
 /** `"":,` around a name in JSON. */
-const NAME_FRAME = 4
+const JSON_FRAME_BYTES = 4
 /** `"",` around a text in CSV. */
-const CELL_FRAME = 3
+const CSV_FRAME_BYTES = 3
 
-/** A BLOB takes the 5 µs in JavaScript in which SQLite makes some hundred bytes of text. */
-const BLOB = 64
+/** A BLOB costs 5 µs in JavaScript. In that time SQLite makes some hundred bytes of text. */
+const BLOB_COST = 64
 
 const costOf = ({ isGenerated, sqliteType }: Column) => {
-  // What it computes may be anything, and so may its length, which is computed as well.
+  // A generated column can compute anything. So can its length, which is computed as well.
   if (isGenerated) return Number.POSITIVE_INFINITY
-  return sqliteType === 'BLOB' ? BLOB : 0
+  return sqliteType === 'BLOB' ? BLOB_COST : 0
 }
 
 const isNumber = ({ sqliteType }: Column, isStrict: boolean) =>
   isStrict && (sqliteType === 'INTEGER' || sqliteType === 'REAL')
 
-const widthOf = (columns: readonly Column[], isStrict: boolean, frame: (column: Column) => number) => {
-  const fixed = columns.map((column) => frame(column) + (isNumber(column, isStrict) ? NUMBER : 0))
-  const leastWidth = fixed.reduce((sum, bytes) => sum + bytes, 0)
-  const minCost = columns.reduce((sum, column) => sum + costOf(column), leastWidth)
+const widthOf = ({ tableName, isStrict, columns }: RecordShape, frameBytes: (column: Column) => number) => {
+  const fixed = columns.map((column) => frameBytes(column) + (isNumber(column, isStrict) ? MAX_NUMBER_BYTES : 0))
+  const minWidth = fixed.reduce((sum, bytes) => sum + bytes, 0)
+  const minCost = columns.reduce((sum, column) => sum + costOf(column), minWidth)
   const lengths = columns
     .filter((column) => !isNumber(column, isStrict))
-    .map(({ name }) => `ifnull(octet_length(${identifier(name)}), 0)`)
-  return { width: joinTerms([String(leastWidth), ...lengths], '+'), minCost }
+    .map(({ name }) => `ifnull(octet_length(${columnRef(tableName, name)}), 0)`)
+  return { width: joinTerms([String(minWidth), ...lengths], '+'), minCost }
 }
 
-export const jsonText = (columns: readonly Column[], isStrict: boolean): RecordText => ({
-  text: recordJson(columns, isStrict),
-  ...widthOf(columns, isStrict, ({ name }) => Buffer.byteLength(name) + NAME_FRAME)
+export const jsonText = (shape: RecordShape): RecordText => ({
+  text: recordJson(shape),
+  ...widthOf(shape, ({ name }) => Buffer.byteLength(name) + JSON_FRAME_BYTES)
 })
 
-/** `guard`: against formulas. */
-export const csvText = (columns: readonly Column[], isStrict: boolean, guard: boolean): RecordText => ({
-  text: recordCsv(columns, isStrict, guard),
-  ...widthOf(columns, isStrict, () => CELL_FRAME)
+export const csvText = (shape: RecordShape, escapesFormulas: boolean): RecordText => ({
+  text: recordCsv(shape, escapesFormulas),
+  ...widthOf(shape, () => CSV_FRAME_BYTES)
 })

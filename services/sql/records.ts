@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { parseInteger } from '../model/literals.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
-import { identifier } from './identifiers.ts'
-import { forEachCollation, isExactly, isUntyped, keyMatch, textOrBytes } from './keys.ts'
+import type { Dialect } from './dialect.ts'
+import { columnRef, type Identifier, identifier } from './identifiers.ts'
+import { forEachCollation, isExactly, keyMatch } from './keys.ts'
+import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
-import { scanGuard } from './scan-guard.ts'
 import type { Statement, Unit } from './statement.ts'
 
 /** A column and the value that SQLite stores for it. */
@@ -15,7 +16,7 @@ export type Assignment = readonly [column: Column, value: SqlValue]
 interface RecordUpdate {
   readonly key: readonly SqlValue[]
   readonly assignments: readonly Assignment[]
-  /** Read-only fields that were sent along: the record changes only if they are what is stored. */
+  /** Read-only fields in the request: the record changes only if they equal the stored values. */
   readonly unchanged: readonly Assignment[]
   /** Epoch milliseconds. */
   readonly now: number
@@ -29,8 +30,8 @@ interface RecordIncrement {
   readonly now: number
 }
 
-/** Callers choose which fields they send, and in which order: each choice is another text. */
-const REMEMBERED_TEXTS = 100
+/** Each set of fields in a request, and each order of them, has a text of its own. */
+const MAX_CACHED_TEXTS = 100
 
 /** The text of a record that is too wide to be made on the event loop. A record's JSON is never empty. */
 export const TOO_WIDE = ''
@@ -43,11 +44,11 @@ const composeInsert = (table: string, names: readonly string[]) => {
   return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
 
-/** Leads to the row that was just inserted. Gives no parameters where its key is a default, which only SQLite knows. */
-const insertedRow = ({ structure: { rowid, key } }: RegisteredTable) => {
-  if (rowid !== null) return { where: `${identifier(rowid)} = last_insert_rowid()`, paramsOf: () => [] }
+/** Returns a condition for the inserted row. Its parameters are null if the key is a default that only SQLite knows. */
+const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
+  if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
-    where: key.map((name) => isExactly(name, '?')).join(' AND '),
+    where: key.map((name) => isExactly(columnRef(table, name), '?')).join(' AND '),
     paramsOf: (assignments: readonly Assignment[]) => {
       const parts = assignments.filter(([{ isPrimary }]) => isPrimary)
       if (parts.length < key.length) return null
@@ -57,58 +58,41 @@ const insertedRow = ({ structure: { rowid, key } }: RegisteredTable) => {
   }
 }
 
-const UPDATED = identifier(UPDATED_AT)
+const META = '_rowhouse_meta'
 
-/** JSON shows integers that a number would round as text. */
-const textOrWideInteger = (text: string) => {
-  const integer = parseInteger(text)
-  return integer === undefined || Number.isSafeInteger(Number(integer)) ? text : integer
+/**
+ * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
+ * only. Returns no row if the condition matches none. Binds the parameters of `where` twice.
+ */
+const returnRow = (table: Identifier, json: string, where: string) =>
+  `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
+    WHERE ${columnRef(META, 'key')} = 'version' AND EXISTS (SELECT 1 FROM ${table} WHERE ${where})
+    RETURNING (SELECT ${json} FROM ${table} WHERE ${where}) AS record`
+
+const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
+
+/** Sets `updated_at`. It always increases, also if the clock stands still or goes back. */
+const timestampUpdate = ({ name, structure }: RegisteredTable) => {
+  if (!structure.autoTimestamps) return { sql: '', params: () => [] }
+  const sql = `, ${identifier(UPDATED_AT)} = max(?, coalesce(${columnRef(name, UPDATED_AT)}, 0) + 1)`
+  return { sql, params: (now: number) => [BigInt(now)] }
 }
 
-/** The stored values that JSON shows as this one. */
-const shownAs = (value: SqlValue) =>
-  typeof value === 'string' ? [...textOrBytes(value), textOrWideInteger(value)] : [value, value, value]
-
-const isUnchanged = ([column]: Assignment) => {
-  const name = identifier(column.name)
-  return isUntyped(column) ? `(${name} IS ? OR ${name} IS ? OR ${name} IS ?)` : `${name} IS ?`
-}
-
-const unchangedValues = ([column, value]: Assignment) => (isUntyped(column) ? shownAs(value) : [value])
-
-/** A clock may stand still or go back; `updated_at` always moves. */
-const touch = ({ structure }: RegisteredTable) =>
-  structure.autoTimestamps
-    ? { sql: `, ${UPDATED} = max(?, coalesce(${UPDATED}, 0) + 1)`, params: (now: number) => [BigInt(now)] }
-    : { sql: '', params: () => [] }
-
-/** NULL counts as 0. */
-const summand = ({ name }: Column) => `coalesce(${identifier(name)}, 0)`
-
-const isNumber = (column: Column) => `typeof(${summand(column)}) IN ('integer', 'real')`
-
-/** Whether the sum stays what it is: an integer that overflows would silently become a REAL. Takes the count thrice. */
-const sumFits = (column: Column) => {
-  const before = summand(column)
-  return `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+/** Conditions of an increment. `before`: the stored number, in which NULL counts as 0. */
+const incrementOf = (before: string) => ({
+  isNumber: `typeof(${before}) IN ('integer', 'real')`,
+  /** The sum keeps its type: an integer that overflows would silently become a REAL. Binds `count` three times. */
+  sumFits: `${before} + ? BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
     AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
-}
+})
 
 /**
- * Adds to a number in one statement. The row stays as it is where the field holds no number or the sum would not fit:
- * outside STRICT tables SQLite would add to text, too.
+ * The statements for records of a table. `text`: the expression for a record as JSON text.
+ * Texts are composed once: this saves work, and every cache recognises the same string faster.
  */
-const composeIncrement = (table: string, column: Column, touched: string, match: string) =>
-  `UPDATE ${table} SET ${identifier(column.name)} = ${summand(column)} + ?${touched}
-    WHERE ${match} AND ${isNumber(column)} AND ${sumFits(column)}`
-
-/**
- * The statements for records of a table. `json`: the expression that shows a record as JSON text.
- * Texts are composed once: besides the work, every cache that they go to recognises the same string faster.
- */
-export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText) => {
-  const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
-  const remembered = (kind: string, names: readonly string[], compose: () => string) => {
+export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText, dialect: Dialect) => {
+  const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
+  const cached = (kind: string, names: readonly string[], compose: () => string) => {
     const shape = `${kind}\0${names.join('\0')}`
     const known = texts.get(shape)
     if (known !== undefined) return known
@@ -118,64 +102,88 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   const name = identifier(table.name)
-  const match = keyMatch(table.structure)
-  const touched = touch(table)
+  const refOf = (column: string) => columnRef(table.name, column)
+  const beforeOf = (column: Column) => `coalesce(${refOf(column.name)}, 0)`
+  const match = keyMatch(table)
+  const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
-  const readInserted = `SELECT ${json} AS record FROM ${name} WHERE ${inserted.where}`
+  const returnInserted = returnRow(name, json, inserted.where)
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
-  /** For a walk in a reader thread, where no index leads to the row. */
-  const guarded = `${scanGuard(table.structure)} AND ${match}`
+  /** For a full scan in a reader thread, if no index serves the key. */
+  const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
 
-  const select = (what: string, whatSought = what) => {
-    const sought = `SELECT ${whatSought} FROM ${name} WHERE ${match}`
-    const walked = `SELECT ${what} FROM ${name} WHERE ${guarded}`
-    return (key: readonly SqlValue[], isWalk = false): Statement => ({ sql: isWalk ? walked : sought, params: key })
+  const select = (expression: string, expressionOnLoop = expression) => {
+    const byIndex = `SELECT ${expressionOnLoop} FROM ${name} WHERE ${match}`
+    const byScan = `SELECT ${expression} FROM ${name} WHERE ${guardedMatch}`
+    return (key: readonly SqlValue[], isScan = false): Statement => ({ sql: isScan ? byScan : byIndex, params: key })
   }
 
   /**
-   * A unit that inserts a record and gives it as JSON text. It is read once its triggers have run; RETURNING would show
-   * it as it was before them, and take longer. Only a key that is a default of the table, and no rowid, cannot be known
-   * beforehand: such a record is returned.
+   * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
+   * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
+   * then; such a record is returned as it was inserted.
    */
-  const insert = (assignments: readonly Assignment[]): Unit => {
+  const insert = (assignments: readonly Assignment[], hasTriggers: boolean): Unit => {
     const names = namesOf(assignments)
     const params = valuesOf(assignments)
-    const sql = remembered('insert', names, () => composeInsert(name, names))
-    const found = inserted.paramsOf(assignments)
-    if (!found) return [{ sql: `${sql} RETURNING ${json} AS record`, params, expect: 1 }]
-    return [
-      { sql, params, expect: 1 },
-      { sql: readInserted, params: found, expect: 1 }
-    ]
+    const key = hasTriggers ? inserted.paramsOf(assignments) : null
+    if (key) {
+      const sql = cached('insert', names, () => composeInsert(name, names))
+      return [
+        { sql, params, expect: 1 },
+        { sql: returnInserted, params: [...key, ...key], expect: 1 }
+      ]
+    }
+    const sql = cached('insert returning', names, () => `${composeInsert(name, names)} RETURNING ${json} AS record`)
+    return [{ sql, params, expect: 1 }]
+  }
+
+  const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
+    const sets = changed.map((column) => `${identifier(column)} = ?`).join(', ')
+    const conditions = unchanged.map((assignment) => {
+      const isEqual = `${refOf(assignment[0].name)} IS ?`
+      return `(${sameInJson(assignment)
+        .map(() => isEqual)
+        .join(' OR ')})`
+    })
+    return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${[match, ...conditions].join(' AND ')}`
   }
 
   const update = ({ key, assignments, unchanged, now }: RecordUpdate): Statement => {
-    const [set, same] = [namesOf(assignments), namesOf(unchanged)]
-    const compose = () => {
-      const sets = set.map((column) => `${identifier(column)} = ?`).join(', ')
-      const where = [match, ...unchanged.map(isUnchanged)].join(' AND ')
-      return `UPDATE ${name} SET ${sets}${touched.sql} WHERE ${where}`
-    }
+    const changed = namesOf(assignments)
     return {
-      sql: remembered(`update ${set.length}`, [...set, ...same], compose),
-      params: [...valuesOf(assignments), ...touched.params(now), ...key, ...unchanged.flatMap(unchangedValues)],
+      sql: cached(`update ${changed.length}`, [...changed, ...namesOf(unchanged)], () =>
+        composeUpdate(changed, unchanged)
+      ),
+      params: [...valuesOf(assignments), ...timestamp.params(now), ...key, ...unchanged.flatMap(sameInJson)],
       expect: 1
     }
   }
 
-  /** Misses its expectation where the field holds no number or the sum would not fit. */
+  /** The conditions prevent what SQLite would do outside STRICT tables: add to text, too. */
+  const composeIncrement = (column: Column) => {
+    const before = beforeOf(column)
+    const { isNumber, sumFits } = incrementOf(before)
+    return `UPDATE ${name} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
+      WHERE ${match} AND ${isNumber} AND ${sumFits}`
+  }
+
+  /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
   const increment = ({ key, column, count, now }: RecordIncrement): Statement => ({
-    sql: remembered('increment', [column.name], () => composeIncrement(name, column, touched.sql, match)),
-    params: [count, ...touched.params(now), ...key, count, count, count],
+    sql: cached('increment', [column.name], () => composeIncrement(column)),
+    params: [count, ...timestamp.params(now), ...key, count, count, count],
     expect: 1
   })
 
-  /** Why an increment missed its expectation: `number` and `fits` are 0 or 1. */
-  const judgeIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>, isWalk = false): Statement => ({
-    sql: `SELECT ${isNumber(column)} AS number, ${sumFits(column)} AS fits FROM ${name} WHERE ${isWalk ? guarded : match}`,
-    params: [count, count, count, ...key]
-  })
+  /** Selects why an increment changed no row: `number` and `fits` are 0 or 1. */
+  const checkIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>, isScan = false): Statement => {
+    const { isNumber, sumFits } = incrementOf(beforeOf(column))
+    return {
+      sql: `SELECT ${isNumber} AS number, ${sumFits} AS fits FROM ${name} WHERE ${isScan ? guardedMatch : match}`,
+      params: [count, count, count, ...key]
+    }
+  }
 
   return {
     /** One that is sought is empty where it is too wide to be made on the event loop. */
@@ -188,7 +196,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     insert,
     update,
     increment,
-    judgeIncrement
+    checkIncrement
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { NewField, NewTable } from '../../schemas/table.ts'
-import { storedTypeOf } from '../model/column-kind.ts'
+import { storedTypeOf } from '../model/column-types.ts'
 import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'

@@ -1,5 +1,5 @@
 import type { FieldChanges } from '../../schemas/table.ts'
-import { fits } from '../model/column-kind.ts'
+import { fits } from '../model/column-types.ts'
 import { excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import { type Column, isFilledIn, type Structure, TIMESTAMPS } from '../model/table.ts'

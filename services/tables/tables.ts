@@ -182,7 +182,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
 
   /** A table that another program has dropped or changed cannot be counted, and can be unregistered all the same. */
   const describeRows = (caller: Caller, table: RegisteredTable) =>
-    db.scan(countRows({ table, filter: null }), caller).then(
+    db.scan(countRows({ table, dialect: db.dialect, filter: null }), caller).then(
       ([row]) => ({ says: `has ${row?.total} rows. They stay`, afterwards: 'It can be imported again.' }),
       (error) => {
         if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error

@@ -3,7 +3,7 @@ import { serviceCaller } from '../../services/model/caller.ts'
 import { createExportService } from '../../services/records/export.ts'
 import { createRecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
-import { administratorView } from '../../services/records/view.ts'
+import { createViews } from '../../services/records/view.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
@@ -23,13 +23,14 @@ export const startServices = async (t: Test, theirs: string) => {
   const totals = createTotals({ db, isCountable: registry.isCountable })
   const tables = createTableService({ db, registry, clock })
   const { hasTriggers } = registry
+  const views = createViews(db.dialect)
   const records = createRecordService({ db, clock, totals, hasTriggers, maxPageSize: 1000 })
   const exports = createExportService({ db, maxPageSize: 1000 })
 
   /** The calls on the records of a table, which is imported the first time. */
   const serve = async (name: string) => {
     const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
-    const view = () => administratorView(tables.get(id))
+    const view = () => views.administratorView(tables.get(id))
     return {
       id,
       view,
@@ -50,5 +51,5 @@ export const startServices = async (t: Test, theirs: string) => {
     }
   }
 
-  return { file, db, registry, totals, tables, records, exports, serve, time, foreign: openExternal(t, file) }
+  return { file, db, registry, totals, tables, views, records, exports, serve, time, foreign: openExternal(t, file) }
 }

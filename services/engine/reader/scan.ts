@@ -41,7 +41,7 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
   let connection: Connection | undefined
   let deadline = 0
 
-  /** The guard that every scan asks now and then: see `services/sql/scan-guard.ts`. */
+  /** The guard that every scan asks now and then: see `sqlite-dialect.ts`. */
   const alive = () => {
     if (Atomics.load(stop, 0) === 1) fail(engineStopped)
     if (clock() > deadline) fail(timeout)

@@ -5,7 +5,6 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
-import { administratorView } from '../../../services/records/view.ts'
 import { bearer } from '../../helpers.ts'
 import { createTable, issue, startTokenApp, type TokenApp } from '../../token-app.ts'
 
@@ -33,7 +32,7 @@ t.before(async () => {
   for (const [name, changes] of Object.entries(flags)) {
     const { id } = await createTable(app, name)
     await app.tables.update(serviceCaller, id, changes)
-    await app.records.create(serviceCaller, administratorView(findTable(name)), { name: 'Tom', lives: 9 })
+    await app.records.create(serviceCaller, app.views.administratorView(findTable(name)), { name: 'Tom', lives: 9 })
   }
 })
 
@@ -54,7 +53,7 @@ const writes = {
   increment: (token: string, table: string) =>
     call(token, 'POST', `/${table}/incr`, { pk: '1', field: 'lives', count: 1 }),
   delete: async (token: string, table: string) => {
-    const created = await app.records.create(serviceCaller, administratorView(findTable('cats')), {})
+    const created = await app.records.create(serviceCaller, app.views.administratorView(findTable('cats')), {})
     return call(token, 'DELETE', `/${table}/records/${JSON.parse(created).id}`)
   },
   addField: (token: string, table: string) =>

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { parseBase64, parseInteger } from '../../../services/model/literals.ts'
 
-t.test('integers of 64 bits have one spelling', async (t) => {
-  for (const spelling of ['0', '7', '-7', '9223372036854775807', '-9223372036854775808']) {
-    t.equal(parseInteger(spelling), BigInt(spelling), spelling)
+t.test('only the canonical text of a 64-bit integer is parsed', async (t) => {
+  for (const text of ['0', '7', '-7', '9223372036854775807', '-9223372036854775808']) {
+    t.equal(parseInteger(text), BigInt(text), text)
   }
-  for (const spelling of [
+  for (const text of [
     '',
     '01',
     '+1',
@@ -20,12 +20,12 @@ t.test('integers of 64 bits have one spelling', async (t) => {
     '-9223372036854775809',
     '99999999999999999999'
   ]) {
-    t.equal(parseInteger(spelling), undefined, spelling)
+    t.equal(parseInteger(text), undefined, text)
   }
 })
 
-t.test('base64 has one spelling', async (t) => {
+t.test('only canonical base64 is parsed', async (t) => {
   t.strictSame([...(parseBase64('AP8=') ?? [])], [0, 255])
   t.strictSame([...(parseBase64('') ?? [1])], [])
-  for (const spelling of ['AP8', 'AP9=', 'A P8=', 'AP_8', 'AP8=\n']) t.equal(parseBase64(spelling), undefined, spelling)
+  for (const text of ['AP8', 'AP9=', 'A P8=', 'AP_8', 'AP8=\n']) t.equal(parseBase64(text), undefined, text)
 })

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { serviceCaller } from '../../../services/model/caller.ts'
-import { tokenView } from '../../../services/records/view.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -94,7 +93,7 @@ const RULES: Record<string, { takes: readonly (readonly [unknown, unknown])[]; r
 }
 
 t.test('what records take', async (t) => {
-  const { serve, tables, records, registry, foreign } = await startServices(t, THEIRS)
+  const { serve, tables, views, records, registry, foreign } = await startServices(t, THEIRS)
   const { create, read, update, id, remove } = await serve('kinds')
 
   for (const [field, { takes, refuses }] of Object.entries(RULES)) {
@@ -272,7 +271,7 @@ t.test('what records take', async (t) => {
     const secrets = await serve('secrets')
     await tables.update(serviceCaller, secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
     const create = (body: Record<string, unknown>) =>
-      records.create(serviceCaller, tokenView(tables.get(secrets.id)), body)
+      records.create(serviceCaller, views.tokenView(tables.get(secrets.id)), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
     const refusal = await rejection(create({ shown: 'b' }))

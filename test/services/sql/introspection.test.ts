@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { JsonType } from '../../../schemas/table.ts'
-import { storedTypeOf } from '../../../services/model/column-kind.ts'
+import { storedTypeOf } from '../../../services/model/column-types.ts'
 import type { Row } from '../../../services/model/sql-value.ts'
 import {
   defaultAs,

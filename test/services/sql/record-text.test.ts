@@ -1,5 +1,6 @@
 import t from 'tap'
 import { openConnection } from '../../../services/engine/shared/connection.ts'
+import { sqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import type { Column } from '../../../services/model/table.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
 
@@ -9,15 +10,22 @@ t.teardown(() => db.close())
 const column = (name: string, jsonType: Column['jsonType'], sqliteType: Column['sqliteType']) =>
   ({ name, jsonType, sqliteType, declaredType: sqliteType }) as Column
 
-const columns = [column('a "b"', 'string', 'TEXT'), column('n', 'integer', 'INTEGER'), column('r', 'number', 'REAL')]
+const COLUMNS = [column('a "b"', 'string', 'TEXT'), column('n', 'integer', 'INTEGER'), column('r', 'number', 'REAL')]
+
+const shape = (isStrict: boolean, columns: readonly Column[] = COLUMNS) => ({
+  tableName: 't',
+  isStrict,
+  columns,
+  dialect: sqliteDialect
+})
 
 const widths = (isStrict: boolean, ...values: readonly unknown[]) => {
-  const json = jsonText(columns, isStrict)
-  const csv = csvText(columns, isStrict, true)
+  const json = jsonText(shape(isStrict))
+  const csv = csvText(shape(isStrict), true)
   const row = db
     .prepare(
       `SELECT ${json.width} AS json, ${json.text} AS jsonText, ${csv.width} AS csv, ${csv.text} AS csvText
-        FROM (SELECT ? AS "a ""b""", ? AS n, ? AS r)`
+        FROM (SELECT ? AS "a ""b""", ? AS n, ? AS r) AS t`
     )
     .get(...values) as { json: number; jsonText: string; csv: number; csvText: string }
   return { ...row, json: row.json - row.jsonText.length, csv: row.csv - row.csvText.length }
@@ -36,18 +44,16 @@ t.test('the width of a record is about the length of its text', async (t) => {
   }
 })
 
-t.test('what tables that are not STRICT hold in columns of numbers is counted', async (t) => {
+t.test('text and BLOBs in number columns of tables that are not STRICT are counted', async (t) => {
   const { json, csv } = widths(false, 'x', 'y'.repeat(10_000), Buffer.alloc(900))
   t.ok(json > -400 && csv > -400, 'bytes grow by a third in base64')
 })
 
-t.test('no record costs less than its names, BLOBs more, and what is generated may cost anything', async (t) => {
-  t.equal(jsonText(columns, true).minCost, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
-  t.equal(jsonText(columns, false).minCost, 'a "b"'.length + 2 + 3 * 4)
-  t.equal(csvText(columns, false, true).minCost, 9)
-  t.equal(jsonText([column('b', 'string', 'BLOB')], true).minCost, 1 + 4 + 64)
-  t.equal(
-    jsonText([{ ...column('g', 'integer', 'INTEGER'), isGenerated: true }], true).minCost,
-    Number.POSITIVE_INFINITY
-  )
+t.test('a record costs at least its names; BLOBs cost more; generated columns have no limit', async (t) => {
+  t.equal(jsonText(shape(true)).minCost, 'a "b"'.length + 2 + 3 * 4 + 2 * 8)
+  t.equal(jsonText(shape(false)).minCost, 'a "b"'.length + 2 + 3 * 4)
+  t.equal(csvText(shape(false), true).minCost, 9)
+  t.equal(jsonText(shape(true, [column('b', 'string', 'BLOB')])).minCost, 1 + 4 + 64)
+  const generated = { ...column('g', 'integer', 'INTEGER'), isGenerated: true }
+  t.equal(jsonText(shape(true, [generated])).minCost, Number.POSITIVE_INFINITY)
 })

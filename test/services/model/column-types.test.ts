@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { affinityOf, fits, jsonTypeOf, kindOf } from '../../../services/model/column-kind.ts'
+import { affinityOf, fits, jsonTypeOf } from '../../../services/model/column-types.ts'
 
 const DECLARED = [
   'INT',
@@ -29,7 +29,7 @@ const DECLARED = [
   'text collate'
 ]
 
-/** What SQLite itself does with '7', 7.0 and x'00' tells the affinity of a column. */
+/** Returns the affinity that SQLite applies, from the types that it stores for '7' and 7. */
 const observedAffinity = (db: BetterSqlite3.Database, declared: string): SqliteType => {
   db.exec(`DROP TABLE IF EXISTS t; CREATE TABLE t (a ${declared === '' ? '' : `"${declared}"`})`)
   const typeOf = (sql: string) => db.prepare(`INSERT INTO t VALUES (${sql}) RETURNING typeof(a)`).pluck().get()
@@ -40,20 +40,20 @@ const observedAffinity = (db: BetterSqlite3.Database, declared: string): SqliteT
   return cast === 'integer' ? 'INTEGER' : 'NUMERIC'
 }
 
-t.test('affinities are those of SQLite', async (t) => {
+t.test('the affinity of a declared type is the one that SQLite applies', async (t) => {
   const db = new BetterSqlite3(':memory:')
   t.teardown(() => db.close())
   for (const declared of DECLARED) t.equal(affinityOf(declared, false), observedAffinity(db, declared), declared)
 })
 
-t.test('ANY keeps every value as it is in a STRICT table', async (t) => {
+t.test('a column declared ANY has no affinity in a STRICT table', async (t) => {
   t.equal(affinityOf('ANY', true), 'BLOB')
   t.equal(affinityOf('any', true), 'BLOB')
   t.equal(affinityOf('ANY', false), 'NUMERIC')
   t.equal(affinityOf('INT', true), 'INTEGER')
 })
 
-t.test('the JSON type follows from the declaration', async (t) => {
+t.test('the JSON type follows from the declared type', async (t) => {
   const expected: Record<string, JsonType> = {
     INTEGER: 'integer',
     BIGINT: 'integer',
@@ -74,23 +74,7 @@ t.test('the JSON type follows from the declaration', async (t) => {
   }
 })
 
-t.test('values are treated by what callers mean and by what is stored', async (t) => {
-  const kind = (jsonType: JsonType, sqliteType: SqliteType, declaredType: string = sqliteType) =>
-    kindOf({ jsonType, sqliteType, declaredType })
-  t.equal(kind('integer', 'INTEGER'), 'integer')
-  t.equal(kind('number', 'REAL'), 'real')
-  t.equal(kind('number', 'NUMERIC'), 'numeric')
-  t.equal(kind('boolean', 'INTEGER'), 'boolean')
-  t.equal(kind('object', 'TEXT'), 'json')
-  t.equal(kind('array', 'TEXT'), 'json')
-  t.equal(kind('string', 'TEXT'), 'text')
-  t.equal(kind('string', 'BLOB'), 'blob')
-  t.equal(kind('string', 'BLOB', ''), 'loose')
-  t.equal(kind('string', 'BLOB', 'ANY'), 'loose')
-  t.equal(kind('string', 'NUMERIC', 'DATETIME'), 'loose')
-})
-
-t.test('a chosen JSON type stays while the stored type can hold it', async (t) => {
+t.test('a chosen JSON type stays if the stored type can hold it', async (t) => {
   t.ok(fits('boolean', 'INTEGER'))
   t.ok(fits('array', 'TEXT'))
   t.notOk(fits('array', 'INTEGER'))

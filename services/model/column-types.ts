@@ -1,0 +1,41 @@
+import type { JsonType, SqliteType } from '../../schemas/table.ts'
+
+/** The stored type of each JSON type, in tables that Rowhouse creates. */
+export const storedTypeOf: Record<JsonType, SqliteType> = {
+  integer: 'INTEGER',
+  number: 'REAL',
+  string: 'TEXT',
+  boolean: 'INTEGER',
+  object: 'TEXT',
+  array: 'TEXT'
+}
+
+/** Affinity by SQLite's rules, in their order: https://sqlite.org/datatype3.html#determination_of_column_affinity */
+export const affinityOf = (declaredType: string, isStrict: boolean): SqliteType => {
+  const type = declaredType.toUpperCase()
+  if (type.includes('INT')) return 'INTEGER'
+  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
+  if (type === '' || type.includes('BLOB')) return 'BLOB'
+  if (/REAL|FLOA|DOUB/.test(type)) return 'REAL'
+  // ANY stores every value unchanged in a STRICT table; in any other table it is an unknown name.
+  return isStrict && type === 'ANY' ? 'BLOB' : 'NUMERIC'
+}
+
+/** Returns the JSON type of a column that another program has declared. */
+export const jsonTypeOf = (declaredType: string, sqliteType: SqliteType): JsonType => {
+  if (/BOOL/i.test(declaredType)) return 'boolean'
+  if (sqliteType === 'INTEGER') return 'integer'
+  if (sqliteType === 'TEXT' || sqliteType === 'BLOB') return 'string'
+  return /DATE|TIME/i.test(declaredType) ? 'string' : 'number'
+}
+
+const jsonTypesOf: Record<SqliteType, readonly JsonType[]> = {
+  INTEGER: ['integer', 'boolean'],
+  REAL: ['number'],
+  TEXT: ['string', 'object', 'array'],
+  NUMERIC: ['number', 'boolean', 'string'],
+  BLOB: ['string']
+}
+
+/** Whether a column of this stored type can have a JSON type that was chosen for it earlier. */
+export const fits = (jsonType: JsonType, sqliteType: SqliteType) => jsonTypesOf[sqliteType].includes(jsonType)

@@ -1,0 +1,21 @@
+import { parseBase64 } from '../literals.ts'
+import { anyCell } from './csv-cells.ts'
+import { anyJson } from './json-values.ts'
+import type { Kind } from './kind.ts'
+import { faulty, typed, valid } from './typed.ts'
+
+/** Bytes, which JSON and CSV show as base64. */
+export const blob: Kind = {
+  ...typed,
+  name: 'blob',
+  check: (value) => {
+    const bytes = typeof value === 'string' ? parseBase64(value) : undefined
+    return bytes ? valid(bytes) : faulty('format', 'must be base64 text')
+  },
+  parseKey: (text) => {
+    const bytes = parseBase64(text)
+    return bytes && [bytes]
+  },
+  json: anyJson,
+  csv: anyCell
+}

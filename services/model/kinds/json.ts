@@ -1,0 +1,35 @@
+import { excerpt, pointer } from '../errors.ts'
+import { anyCell, textCell } from './csv-cells.ts'
+import { anyJson } from './json-values.ts'
+import type { Kind } from './kind.ts'
+import { faulty, typed, valid } from './typed.ts'
+
+/** Returns the JSON Pointer of an integer that JSON.parse has rounded, or may have; undefined if there is none. */
+const findRounded = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? '' : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  for (let index = 0; index < members.length; index += 1) {
+    const below = findRounded(members[index])
+    if (below !== undefined) return pointer(excerpt(String(Object.keys(value)[index]))) + below
+  }
+  return undefined
+}
+
+const ROUNDED = 'is beyond the integers that a JSON number holds exactly, ±(2^53−1); send it as a string'
+
+/** Objects or arrays, stored as JSON text. */
+export const json: Kind = {
+  ...typed,
+  name: 'json',
+  check: (value, { jsonType }) => {
+    const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
+    if (!matches) return faulty('type', `must be an ${jsonType}`)
+    const below = findRounded(value)
+    return below === undefined ? valid(JSON.stringify(value)) : { fault: { code: 'range', message: ROUNDED, below } }
+  },
+  parseKey: (text) => [text],
+  json: (value, context) =>
+    `CASE WHEN typeof(${value}) = 'text' AND json_valid(${value}) THEN json(${value}) ELSE ${anyJson(value, context)} END`,
+  csv: (value, context) => (context.isStrict ? textCell(value, context) : anyCell(value, context))
+}

@@ -1,0 +1,23 @@
+import { anyCell } from './csv-cells.ts'
+import { anyJson } from './json-values.ts'
+import type { Checked, Kind } from './kind.ts'
+import { parseNumericKey } from './number-keys.ts'
+import { faulty, typed, valid } from './typed.ts'
+
+/** Accepts text, or a number: an integer is stored as an integer. */
+export const checkLoose = (value: unknown): Checked => {
+  if (typeof value === 'string') return valid(value)
+  if (typeof value !== 'number') return faulty('type', 'must be a string or a number')
+  return valid(Number.isSafeInteger(value) ? BigInt(value) : value)
+}
+
+/** Text and numbers under numeric affinity, such as dates. */
+export const loose: Kind = {
+  ...typed,
+  name: 'loose',
+  isTextual: true,
+  check: checkLoose,
+  parseKey: parseNumericKey,
+  json: anyJson,
+  csv: anyCell
+}

@@ -1,0 +1,18 @@
+import { anyCell } from './csv-cells.ts'
+import { checkInteger } from './integer.ts'
+import { anyJson } from './json-values.ts'
+import type { Kind } from './kind.ts'
+import { parseNumericKey } from './number-keys.ts'
+import { checkReal } from './real.ts'
+import { typed } from './typed.ts'
+
+/** Numbers of any type. Numeric affinity keeps integers of 64 bits exact; beyond 2^53 JSON has them as text. */
+export const numeric: Kind = {
+  ...typed,
+  name: 'numeric',
+  isNumeric: true,
+  check: (value) => (typeof value === 'string' ? checkInteger(value) : checkReal(value)),
+  parseKey: parseNumericKey,
+  json: anyJson,
+  csv: anyCell
+}

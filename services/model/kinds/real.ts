@@ -1,0 +1,18 @@
+import { anyCell } from './csv-cells.ts'
+import { anyJson, finiteReal } from './json-values.ts'
+import type { Checked, Kind } from './kind.ts'
+import { parseRealKey } from './number-keys.ts'
+import { faulty, typed, valid } from './typed.ts'
+
+export const checkReal = (value: unknown): Checked =>
+  typeof value === 'number' ? valid(value) : faulty('type', 'must be a number')
+
+export const real: Kind = {
+  ...typed,
+  name: 'real',
+  isNumeric: true,
+  check: checkReal,
+  parseKey: parseRealKey,
+  json: (value, context) => (context.isStrict ? finiteReal(value) : anyJson(value, context)),
+  csv: (value, context) => (context.isStrict ? finiteReal(value) : anyCell(value, context))
+}

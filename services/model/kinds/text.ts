@@ -1,0 +1,14 @@
+import { anyCell, textCell } from './csv-cells.ts'
+import { anyJson } from './json-values.ts'
+import type { Kind } from './kind.ts'
+import { faulty, typed, valid } from './typed.ts'
+
+export const text: Kind = {
+  ...typed,
+  name: 'text',
+  isTextual: true,
+  check: (value) => (typeof value === 'string' ? valid(value) : faulty('type', 'must be a string')),
+  parseKey: (key) => [key],
+  json: (value, context) => (context.isStrict ? value : anyJson(value, context)),
+  csv: (value, context) => (context.isStrict ? textCell(value, context) : anyCell(value, context))
+}

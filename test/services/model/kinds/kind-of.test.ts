@@ -1,0 +1,41 @@
+import t from 'tap'
+import type { JsonType, SqliteType } from '../../../../schemas/table.ts'
+import { kindOf } from '../../../../services/model/kinds/kind-of.ts'
+
+const kind = (jsonType: JsonType, sqliteType: SqliteType, declaredType: string = sqliteType) =>
+  kindOf({ jsonType, sqliteType, declaredType })
+
+t.test('the kind of a column follows from its JSON type, stored type and declaration', async (t) => {
+  t.equal(kind('integer', 'INTEGER').name, 'integer')
+  t.equal(kind('number', 'REAL').name, 'real')
+  t.equal(kind('number', 'NUMERIC').name, 'numeric')
+  t.equal(kind('boolean', 'INTEGER').name, 'boolean')
+  t.equal(kind('object', 'TEXT').name, 'json')
+  t.equal(kind('array', 'TEXT').name, 'json')
+  t.equal(kind('string', 'TEXT').name, 'text')
+  t.equal(kind('string', 'BLOB').name, 'blob')
+  t.equal(kind('string', 'BLOB', '').name, 'untyped')
+  t.equal(kind('string', 'BLOB', 'ANY').name, 'untyped')
+  t.equal(kind('string', 'NUMERIC', 'DATETIME').name, 'loose')
+})
+
+t.test('the text of a key is what the same kind parses', async (t) => {
+  const columns = [
+    [kind('integer', 'INTEGER'), 9007199254740993n],
+    [kind('number', 'REAL'), 1.5],
+    [kind('boolean', 'INTEGER'), 1n],
+    [kind('boolean', 'INTEGER'), 0n],
+    [kind('boolean', 'INTEGER'), 2n],
+    [kind('string', 'TEXT'), 'a,b'],
+    [kind('string', 'BLOB'), Buffer.from([0, 255])]
+  ] as const
+  for (const [{ name, keyText, parseKey }, value] of columns) t.strictSame(parseKey(keyText(value)), [value], name)
+})
+
+t.test('without an affinity, several stored values have the same JSON', async (t) => {
+  const { sameInJson } = kind('string', 'BLOB', '')
+  t.strictSame(sameInJson('0100'), ['0100', Buffer.from('0100', 'base64'), '0100'])
+  t.strictSame(sameInJson('9007199254740993'), ['9007199254740993', '9007199254740993', 9007199254740993n])
+  t.strictSame(sameInJson(5n), [5n, 5n, 5n])
+  t.strictSame(kind('string', 'TEXT').sameInJson('0100'), ['0100'])
+})
