@@ -9,7 +9,7 @@ import { scaled } from '../../scale.ts'
 const MAIN = new URL('./main.js', import.meta.url).pathname
 
 const SEQUENCES = scaled(500)
-/** The number that a busy machine mayUse within TIME_LIMIT. Without a time limit, all of them. */
+/** The number that a busy machine reaches within TIME_LIMIT. Without a time limit, all of them. */
 const MIN_SEQUENCES = process.env.SCALE === undefined ? SEQUENCES / 5 : SEQUENCES
 
 /** The time limit of `npm test` in milliseconds, including shrinking. Too few sequences show that it was too short. */
