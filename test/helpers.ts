@@ -193,7 +193,7 @@ export const expectData = (t: Test, response: TestResponse, data: unknown) => {
 
 export const expectDone = (t: Test, response: TestResponse) => expectData(t, response, { success: true })
 
-/** Asserts an error envelope with this status and code. `path` is the part of the request that the first detail names. */
+/** Asserts an error envelope with this status and code, and with `path` in its first detail. */
 export const expectError = (t: Test, response: TestResponse, status: number, code: ErrorCode, path?: string) => {
   t.equal(response.statusCode, status, response.body)
   const body = response.json()

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../schemas/error.ts'
 import type { Action, Permissions } from '../../schemas/token.ts'
 
-// Who may do what. The rules are copied from the contract, not derived from the sources: a mistake in the sources fails
-// access.test.ts, which sends every request below with every kind of credential, to every kind of table.
+// Who may do what. The rules are copied from the contract, not derived from the sources, so that a mistake in the sources
+// fails a test: access.test.ts calls every route below with every kind of credential, for every kind of table.
 
 type TokenAccess = 'token' | Exclude<Action, 'write'>
 
@@ -16,7 +16,7 @@ type TokenAccess = 'token' | Exclude<Action, 'write'>
  */
 export type Access = 'anyone' | 'session' | 'administrator' | TokenAccess
 
-/** HEAD requires the same as GET. */
+/** What each route requires. HEAD requires the same as GET. */
 export const accessRules = {
   'GET /health': 'anyone',
   'GET /health/ready': 'anyone',

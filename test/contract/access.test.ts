@@ -15,8 +15,8 @@ import {
 } from './access-rules.ts'
 import { createSetup, FIRST_PASSWORD } from './access-setup.ts'
 
-// Each endpoint × each credential × each state of the table. First every caller that may not send a request is refused
-// without effect, then the very same request succeeds with the credential of a caller that may.
+// Each endpoint × each credential × each state of the table. First, every caller without access is refused, and nothing
+// changes. Then the same request succeeds for a caller with access.
 
 const startService = async (t: Test, isChangeRequired: boolean) => {
   const env = { ADMIN_PASSWORD: FIRST_PASSWORD, REQUIRE_PASSWORD_CHANGE: String(isChangeRequired) }

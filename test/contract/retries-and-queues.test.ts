@@ -21,7 +21,7 @@ import {
 } from '../helpers.ts'
 
 // A caller can lose a right while its request is queued for a reader thread, or before a write is retried.
-// Each test also sends a request whose caller keeps the right: it succeeds.
+// Most tests also send a request whose caller keeps the right, which succeeds.
 
 const app = await startApp(t)
 const admin = await asAdmin(app)

@@ -11,17 +11,17 @@ import {
   type TestResponse
 } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { CANARY, isSafe, same, unharmed, watch } from './injection.ts'
-import { payloads, someOf } from './payloads.ts'
+import { CANARY, expectSafe, expectSame, expectUnchanged, openWatch } from './injection.ts'
+import { payloads, samplePayloads } from './payloads.ts'
 
 const encode = encodeURIComponent
 
-/** Each filtered export starts a thread, so fewer payloads are exported with. */
-const exported = someOf(scaled(payloads.length / 40))
-const chosen = someOf(scaled(payloads.length))
+/** Fewer payloads for exports, since each filtered export starts a thread. */
+const exported = samplePayloads(scaled(payloads.length / 40))
+const chosen = samplePayloads(scaled(payloads.length))
 
-/** A call that reads, or that has to be refused: with the payload as a name, a key, an order or a search. */
-const reads = (admin: Client, token: Client) =>
+/** Requests that read or must be refused, with the payload as a name, a key, an order or a search. */
+const readRequests = (admin: Client, token: Client) =>
   ({
     'a key of a path': (p) => token.get(`/data/notes/records/${encode(p)}`),
     'a key to delete': (p) => token.delete(`/data/texts/records/${encode(`none ${p}`)}`),
@@ -51,15 +51,15 @@ const reads = (admin: Client, token: Client) =>
     'an action': (p) => admin.post('/admin/tokens', { name: 'a', permissions: { tables: [], actions: [p] } })
   }) satisfies Record<string, (payload: string) => Promise<TestResponse>>
 
-/** A call that stores the payload, and what then reads it. */
-const writes = (table: Table, admin: Client, token: Client) => {
+/** Pairs of a request that stores the payload and a function that reads it back. */
+const writeRequests = (table: Table, admin: Client, token: Client) => {
   const list = async (url: string) => dataOf(await admin.get(url))
   const last = async (url: string) => (await list(url)).at(-1)
   const textKey = async (payload: string) => dataOf(await token.get(`/data/texts/records/${encode(payload)}`)).key
   return {
     'a text': [
       (p: string) => token.post('/data/notes/records', { text: p }),
-      async (answer: TestResponse) => dataOf(await token.get(`/data/notes/records/${answer.json().data.id}`)).text
+      async (response: TestResponse) => dataOf(await token.get(`/data/notes/records/${response.json().data.id}`)).text
     ],
     'a changed text': [
       (p: string) => token.put('/data/notes/records/1', { text: p }),
@@ -104,7 +104,7 @@ const writes = (table: Table, admin: Client, token: Client) => {
 
 t.test('there are more than 2,000 payloads', async (t) => t.ok(payloads.length >= 2000, String(payloads.length)))
 
-t.test('a payload in the place of a name or a value is only ever that', async (t) => {
+t.test('a payload in a request is only ever a name or a value', async (t) => {
   const file = createDatabase(t, CANARY)
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
@@ -117,31 +117,31 @@ t.test('a payload in the place of a name or a value is only ever that', async (t
   await createTable(admin, { name: 'texts', fields: [{ name: 'key', jsonType: 'string', isPrimary: true }] })
   await asToken(app, admin)
   dataOf(await token.post('/data/notes/records', { text: 'a' }))
-  const seen = watch(file)
-  const before = seen.schema()
+  const watch = openWatch(file)
+  const before = watch.schema()
   const counts = { accepted: 0, refused: 0 }
-  const tally = (isAccepted: boolean) => {
+  const count = (isAccepted: boolean) => {
     counts[isAccepted ? 'accepted' : 'refused'] += 1
     return isAccepted
   }
-  const reading = Object.entries(reads(admin, token))
-  const writing = Object.entries(writes(table, admin, token))
+  const reading = Object.entries(readRequests(admin, token))
+  const writing = Object.entries(writeRequests(table, admin, token))
   for (const payload of chosen) {
     await Promise.all([
-      ...reading.map(async ([slot, call]) => tally(isSafe(t, await call(payload), payload, slot))),
+      ...reading.map(async ([slot, call]) => count(expectSafe(t, await call(payload), payload, slot))),
       ...writing.map(async ([slot, [call, find]]) => {
-        const answer = await call(payload)
-        if (tally(isSafe(t, answer, payload, slot))) same(t, await find(answer, payload), payload, slot)
+        const response = await call(payload)
+        if (count(expectSafe(t, response, payload, slot))) expectSame(t, await find(response, payload), payload, slot)
       })
     ])
-    unharmed(t, seen, before, payload)
+    expectUnchanged(t, watch, before, payload)
   }
   for (const payload of exported) {
-    const answer = await admin.get(`/admin/tables/${table.id}/export?q=${encode(payload)}`)
-    if (answer.statusCode !== 200) t.fail(`an export: ${answer.statusCode}`, { payload, body: answer.body })
-    unharmed(t, seen, before, payload)
+    const response = await admin.get(`/admin/tables/${table.id}/export?q=${encode(payload)}`)
+    if (response.statusCode !== 200) t.fail(`an export: ${response.statusCode}`, { payload, body: response.body })
+    expectUnchanged(t, watch, before, payload)
   }
-  seen.close()
+  watch.close()
   t.comment(`${chosen.length} payloads of ${payloads.length}: ${JSON.stringify(counts)}`)
   t.ok(counts.accepted > chosen.length * 10 && counts.refused > chosen.length * 10)
 })

@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
-import { type Draft, spoil } from './draft.ts'
+import { corrupt, type GeneratedRequest } from './generated-request.ts'
 import type { Random } from './random.ts'
-import { nastyString, nastyValue } from './values.ts'
+import { unusualString, unusualValue } from './values.ts'
 
-type Mutation = (draft: Draft, random: Random) => Partial<Draft>
+type Mutation = (request: GeneratedRequest, random: Random) => Partial<GeneratedRequest>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -53,7 +53,7 @@ const TYPES = [
   '*/*'
 ]
 
-/** How JSON that is none comes along. */
+/** Bodies that are not valid JSON, or that parsers treat differently. */
 const BYTES: readonly ((text: string) => string | Buffer)[] = [
   (text) => text.slice(0, -1),
   (text) => `${text},`,
@@ -95,7 +95,7 @@ const HEADERS: readonly Record<string, string>[] = [
   { 'x-long': 'x'.repeat(80_000) }
 ]
 
-/** Neither the caller's own nor anybody's. */
+/** Malformed or unknown credentials. */
 const CREDENTIALS: readonly Record<string, string>[] = [
   { authorization: '' },
   { authorization: 'Bearer' },
@@ -109,71 +109,71 @@ const CREDENTIALS: readonly Record<string, string>[] = [
   { cookie: '__proto__=1; constructor=2' }
 ]
 
-const replaceSegment = ({ path }: Draft, segment: string, { pick }: Random) => {
+const replaceSegment = ({ path }: GeneratedRequest, segment: string, { pick }: Random) => {
   const segments = path.split('/')
   return { path: segments.with(pick([...segments.keys()].slice(1)), segment).join('/') }
 }
 
-const withKey = ({ body }: Draft, name: string, value: unknown) =>
+const withKey = ({ body }: GeneratedRequest, name: string, value: unknown) =>
   isObject(body) ? { body: Object.fromEntries([...Object.entries(body), [name, value]]) } : {}
 
 const withoutKey: Mutation = ({ body }, { pick }) => {
   if (!isObject(body) || Object.keys(body).length === 0) return {}
-  const gone = pick(Object.keys(body))
-  return { body: Object.fromEntries(Object.entries(body).filter(([name]) => name !== gone)) }
+  const removed = pick(Object.keys(body))
+  return { body: Object.fromEntries(Object.entries(body).filter(([name]) => name !== removed)) }
 }
 
-const withQuery = ({ query }: Draft, ...more: [string, string][]) => ({ query: [...query, ...more] })
+const withQuery = ({ query }: GeneratedRequest, ...more: [string, string][]) => ({ query: [...query, ...more] })
 
-const repeatedQuery: Mutation = (draft, { pick }) => {
-  const [name, value] = draft.query[0] ?? ['page', '1']
-  return withQuery(draft, [name, value], [pick([name, `${name}[]`, `${name}[a]`]), value])
+const repeatedQuery: Mutation = (request, { pick }) => {
+  const [name, value] = request.query[0] ?? ['page', '1']
+  return withQuery(request, [name, value], [pick([name, `${name}[]`, `${name}[a]`]), value])
 }
 
-const withHeaders = ({ headers }: Draft, more: Readonly<Record<string, string>>) => ({
+const withHeaders = ({ headers }: GeneratedRequest, more: Readonly<Record<string, string>>) => ({
   headers: { ...headers, ...more }
 })
 
-/** Almost the caller's own. */
-const alteredCredential: Mutation = (draft) => {
-  const { cookie, authorization } = draft.headers
-  if (cookie !== undefined) return withHeaders(draft, { cookie: `${cookie.slice(0, -2)}xy` })
-  return authorization === undefined ? {} : withHeaders(draft, { authorization: `${authorization.slice(0, -2)}xy` })
+/** Changes the last characters of the credential. */
+const alteredCredential: Mutation = (request) => {
+  const { cookie, authorization } = request.headers
+  if (cookie !== undefined) return withHeaders(request, { cookie: `${cookie.slice(0, -2)}xy` })
+  return authorization === undefined ? {} : withHeaders(request, { authorization: `${authorization.slice(0, -2)}xy` })
 }
 
 const withoutType: Mutation = ({ headers: { 'content-type': _, ...headers } }) => ({ headers })
 
-const spoiledBody: Mutation = ({ body }, random) => ({ body: spoil(body, random) })
+const corruptedBody: Mutation = ({ body }, random) => ({ body: corrupt(body, random) })
 
 const OTHER_METHODS = METHODS.filter((method) => method !== 'CONNECT')
 
-/** What can be wrong with a request; most of them leave the rest of it as it should be. */
+/** Each mutation makes one part of a request invalid or unusual. */
 const mutations: readonly Mutation[] = [
-  spoiledBody,
-  spoiledBody,
+  corruptedBody,
+  corruptedBody,
   withoutKey,
-  (draft, random) => withKey(draft, nastyString(random), nastyValue(random)),
+  (request, random) => withKey(request, unusualString(random), unusualValue(random)),
   ({ body = {} }, { pick }) => ({ bytes: pick(BYTES)(JSON.stringify(body)) }),
-  (draft, { pick }) => withHeaders(draft, { 'content-type': pick(TYPES) }),
+  (request, { pick }) => withHeaders(request, { 'content-type': pick(TYPES) }),
   withoutType,
   (_, { pick }) => ({ method: pick(OTHER_METHODS) }),
   ({ path }, { pick }) => ({ path: pick(PATHS)(path) }),
-  (draft, random) => replaceSegment(draft, random.pick(IDS), random),
-  (draft, random) => replaceSegment(draft, encoded(nastyString(random)), random),
-  (draft, random) => replaceSegment(draft, random.pick(ENCODINGS), random),
-  (draft, random) => replaceSegment(draft, 'x'.repeat(random.pick(LONG_SEGMENTS)), random),
+  (request, random) => replaceSegment(request, random.pick(IDS), random),
+  (request, random) => replaceSegment(request, encoded(unusualString(random)), random),
+  (request, random) => replaceSegment(request, random.pick(ENCODINGS), random),
+  (request, random) => replaceSegment(request, 'x'.repeat(random.pick(LONG_SEGMENTS)), random),
   repeatedQuery,
-  (draft, random) => withQuery(draft, [encoded(nastyString(random)), encoded(nastyString(random))]),
-  (draft, { pick }) => withQuery(draft, [pick(['page', 'size', 'confirm']), pick(IDS)]),
-  (draft, { pick }) => withQuery(draft, ['q', pick(ENCODINGS)]),
-  (draft, { pick }) => withHeaders(draft, pick(HEADERS)),
-  (draft, { pick }) => withHeaders(draft, pick(CREDENTIALS)),
+  (request, random) => withQuery(request, [encoded(unusualString(random)), encoded(unusualString(random))]),
+  (request, { pick }) => withQuery(request, [pick(['page', 'size', 'confirm']), pick(IDS)]),
+  (request, { pick }) => withQuery(request, ['q', pick(ENCODINGS)]),
+  (request, { pick }) => withHeaders(request, pick(HEADERS)),
+  (request, { pick }) => withHeaders(request, pick(CREDENTIALS)),
   alteredCredential
 ]
 
-/** Makes a request wrong in as many ways as are drawn: none, one or two. */
-export const mutate = (draft: Draft, random: Random): Draft => {
-  let changed = draft
+/** Applies zero, one or two random mutations. */
+export const mutate = (request: GeneratedRequest, random: Random): GeneratedRequest => {
+  let changed = request
   for (let times = random.pick([0, 1, 1, 2]); times > 0; times -= 1)
     changed = { ...changed, ...random.pick(mutations)(changed, random) }
   return changed

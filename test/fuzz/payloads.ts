@@ -1,4 +1,4 @@
-/** What ends a name or a text in SQL, in JSON paths, in shells, in templates and in HTTP. */
+/** Characters that end a name or a text in SQL, JSON paths, shells, templates or HTTP. */
 const OPENINGS = [
   '',
   "'",
@@ -45,7 +45,7 @@ const STATEMENTS = [
 
 const ENDINGS = ['', ' --', ' /*', ';', "'", '"']
 
-/** What means something by itself, somewhere. */
+/** Texts with a special meaning in SQL, JavaScript, CSV, HTTP, URLs, shells or Unicode. */
 const WORDS = [
   'rowid',
   'oid',
@@ -139,7 +139,7 @@ const WORDS = [
   'Infinity'
 ]
 
-/** More than 2,000, no two alike. */
+/** More than 2,000 different payloads. */
 export const payloads: readonly string[] = [
   ...new Set([
     ...WORDS,
@@ -149,8 +149,8 @@ export const payloads: readonly string[] = [
   ])
 ]
 
-/** Every so-manieth of them, of each kind some. */
-export const someOf = (count: number) => {
+/** Returns `count` payloads at regular intervals, so that every kind is included. */
+export const samplePayloads = (count: number) => {
   const step = Math.max(1, payloads.length / count)
   return Array.from({ length: Math.min(count, payloads.length) }, (_, i) => payloads[Math.floor(i * step)] as string)
 }

@@ -10,7 +10,7 @@ const length = (count: number | string) => `Content-Length: ${count}`
 const CHUNKED = 'Transfer-Encoding: chunked'
 const chunks = `${LOGIN.length.toString(16)}\r\n${LOGIN}\r\n0\r\n\r\n`
 
-const good = [get('/health'), get('/openapi.json'), post(LOGIN, length(LOGIN.length)), post(chunks, CHUNKED)]
+const valid = [get('/health'), get('/openapi.json'), post(LOGIN, length(LOGIN.length)), post(chunks, CHUNKED)]
 
 const requestLines = [
   '',
@@ -123,10 +123,10 @@ const pipelines = [
   message('HEAD /health HTTP/1.1', host, '', '') + get('/health')
 ]
 
-/** Bytes, one a character, as clients send them by mistake or on purpose. */
-export const corpus: readonly string[] = [...good, ...requestLines, ...targets, ...headers, ...framings, ...pipelines]
+/** Messages of faulty and of hostile clients. Each character is one byte. */
+export const corpus: readonly string[] = [...valid, ...requestLines, ...targets, ...headers, ...framings, ...pipelines]
 
-/** What a mutation puts between other bytes. */
+/** Bytes that a mutation inserts. */
 export const TOKENS: readonly string[] = [
   '\r\n',
   '\n',

@@ -1,4 +1,4 @@
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -10,16 +10,16 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+): ?([^\r\n\0]*)$/i
 const readHead = (head: string) => {
   const [first = '', ...lines] = head.split('\r\n')
   const status = Number(STATUS_LINE.exec(first)?.[1])
-  if (Number.isNaN(status)) throw new Error(`This is no status line: ${JSON.stringify(first.slice(0, 100))}`)
+  if (Number.isNaN(status)) throw new Error(`Invalid status line: ${JSON.stringify(first.slice(0, 100))}`)
   const headers = lines.map((line) => {
     const [, name, value] = HEADER.exec(line) ?? []
-    if (name === undefined) throw new Error(`This is no header: ${JSON.stringify(line.slice(0, 100))}`)
+    if (name === undefined) throw new Error(`Invalid header: ${JSON.stringify(line.slice(0, 100))}`)
     return [name.toLowerCase(), String(value)]
   })
   return { status, headers: Object.fromEntries(headers) as Record<string, string> }
 }
 
-/** Where a body of chunks ends, and what is in it. */
+/** Returns the content of a chunked body, and the length of its encoding. */
 const readChunks = (bytes: string) => {
   let body = ''
   for (let at = 0; ; ) {
@@ -34,8 +34,8 @@ const readChunks = (bytes: string) => {
   }
 }
 
-const readBody = ({ status, headers }: Omit<RawAnswer, 'body'>, bytes: string) => {
-  // Answers to HEAD say how long their body would be.
+const readBody = ({ status, headers }: Omit<RawResponse, 'body'>, bytes: string) => {
+  // A response to HEAD has the Content-Length of the missing body.
   if (status < 200 || bytes === '' || bytes.startsWith('HTTP/1.1 ')) return { body: '', length: 0 }
   if (headers['transfer-encoding'] === 'chunked') return readChunks(bytes)
   const length = Number(headers['content-length'])
@@ -43,16 +43,20 @@ const readBody = ({ status, headers }: Omit<RawAnswer, 'body'>, bytes: string) =
   return { body: bytes.slice(0, length), length }
 }
 
-/** The answers in what a connection brought, a byte a character. @throws where it is not HTTP from end to end */
-export const readAnswers = (bytes: string): readonly RawAnswer[] => {
-  const answers: RawAnswer[] = []
+/**
+ * Parses the responses of a connection. Each character is one byte.
+ *
+ * @throws where the bytes are not valid HTTP to the end
+ */
+export const readResponses = (bytes: string): readonly RawResponse[] => {
+  const responses: RawResponse[] = []
   for (let rest = bytes; rest !== ''; ) {
     const end = rest.indexOf('\r\n\r\n')
-    if (end < 0) throw new Error(`An answer has no end: ${JSON.stringify(rest.slice(0, 100))}`)
+    if (end < 0) throw new Error(`A response has no end: ${JSON.stringify(rest.slice(0, 100))}`)
     const head = readHead(rest.slice(0, end))
     const { body, length } = readBody(head, rest.slice(end + 4))
-    answers.push({ ...head, body: Buffer.from(body, 'latin1').toString() })
+    responses.push({ ...head, body: Buffer.from(body, 'latin1').toString() })
     rest = rest.slice(end + 4 + length)
   }
-  return answers
+  return responses
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { createEnvironment } from './environment.ts'
 import { SEED } from './random.ts'
-import { setStage } from './stage.ts'
-import { survives } from './survival.ts'
+import { expectSurvival } from './survival.ts'
 
-/** An independent judge of the document: `pip install schemathesis`, and its command in PATH or in SCHEMATHESIS. */
+/** An independent test tool for OpenAPI: `pip install schemathesis`. Its command is in PATH or in SCHEMATHESIS. */
 const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
-const isThere = spawnSync(COMMAND, ['--version']).status === 0
+const isInstalled = spawnSync(COMMAND, ['--version']).status === 0
 
 const CHECKS = [
   'not_a_server_error',
@@ -20,17 +20,17 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance'
 ]
-/** They end what everything else is sent with. */
-const DISARMING = ['logOut', 'changeToken', 'revokeToken']
+/** Operations that would end the credentials of the test. */
+const EXCLUDED = ['logOut', 'changeToken', 'revokeToken']
 
-/** The document without the one pattern that Python's regular expressions cannot say (`\p{C}`). */
+/** Returns the document without the pattern that Python's regular expressions do not support (`\p{C}`). */
 const documentForPython = () => readFileSync('openapi.json', 'utf8').replaceAll(/"pattern": "[^"]*\\\\p\{.*",/g, '')
 
 t.test(
-  'schemathesis finds no answer outside the document',
-  { skip: !isThere && `there is no ${COMMAND}` },
+  'schemathesis finds no response outside the document',
+  { skip: !isInstalled && `${COMMAND} is not installed` },
   async (t) => {
-    const { service, cookie, token } = await setStage(t)
+    const { service, cookie, token } = await createEnvironment(t)
     const directory = temporaryDirectory(t)
     const file = join(directory, 'openapi.json')
     writeFileSync(file, documentForPython())
@@ -40,19 +40,19 @@ t.test(
         ...['run', file, '--url', service.address, '--no-color', '--seed', String(SEED)],
         ...['--header', `Cookie: ${cookie}`, '--header', `Authorization: Bearer ${token}`],
         ...['--checks', CHECKS.join(','), '--max-time', String(scaled(80)), '--generation-database', 'none'],
-        ...DISARMING.flatMap((operation) => ['--exclude-operation-id', operation])
+        ...EXCLUDED.flatMap((operation) => ['--exclude-operation-id', operation])
       ],
       { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] }
     )
     t.teardown(() => child.kill())
-    let said = ''
+    let output = ''
     child.stdout.on('data', (chunk) => {
-      said += chunk
+      output += chunk
     })
     const [code] = await once(child, 'close')
-    t.equal(code, 0, said)
-    t.comment(`${/Test cases:\s*(.*)/.exec(said)?.[1]}, SEED=${SEED}`)
-    t.match(said, /\d+ generated/)
-    await survives(t, service)
+    t.equal(code, 0, output)
+    t.comment(`${/Test cases:\s*(.*)/.exec(output)?.[1]}, SEED=${SEED}`)
+    t.match(output, /\d+ generated/)
+    await expectSurvival(t, service)
   }
 )

@@ -11,37 +11,40 @@ import {
   type TestResponse
 } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import { CANARY, isSafe, same, unharmed, watch } from './injection.ts'
-import { payloads, someOf } from './payloads.ts'
+import { CANARY, expectSafe, expectSame, expectUnchanged, openWatch } from './injection.ts'
+import { payloads, samplePayloads } from './payloads.ts'
 
-/** Tables in one file: SQLite reads all of them for each that changes. */
-const CHUNK = 120
-/** Payloads in use at once. */
-const LANES = 10
-/** One in so many is exported too: each sorted export starts a thread. */
-const EXPORTED = 60
+/** Tables in one file. SQLite reads the whole schema again after each change, so large files are slow. */
+const TABLES_PER_FILE = 120
+/** Maximum number of payloads in use at the same time. */
+const MAX_CONCURRENT = 10
+/** One export for this many payloads, since each sorted export starts a thread. */
+const EXPORT_INTERVAL = 60
 
 const encode = encodeURIComponent
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
-/** A stored table that is a payload wherever SQLite takes one: its name, columns, defaults, its key and a value. */
+/** Returns SQL for a table with the payload as its name and in its columns, defaults, keys and values. */
 const storedTable = (payload: string) => {
   const name = quote(payload)
   return `CREATE TABLE ${name} (${name} TEXT PRIMARY KEY, n INTEGER DEFAULT 0, ${quote(`t ${payload}`)} TEXT DEFAULT ${text(payload)});
     INSERT INTO ${name} VALUES (${text(payload)}, 1, ${text(payload)});`
 }
 
-/** Some names are SQLite's or ours; names that differ in case alone are one; and `__proto__` is for reading only. */
-const storable = () => {
-  const free = someOf(scaled(payloads.length)).filter(
+/**
+ * Returns the payloads that can be names of tables: without reserved names, names that differ in case alone, and
+ * `__proto__`, which cannot be written.
+ */
+const storablePayloads = () => {
+  const allowed = samplePayloads(scaled(payloads.length)).filter(
     (payload) => !/^(?:sqlite_.*|_rowhouse_.*|__proto__|canary|n)$/i.test(payload)
   )
-  return [...new Map(free.map((payload) => [payload.toLowerCase(), payload])).values()]
+  return [...new Map(allowed.map((payload) => [payload.toLowerCase(), payload])).values()]
 }
 
-/** All that an imported table is good for, with the stored payload in the place of names and values. */
-const uses = (
+/** Requests for an imported table, with the payload as names and values. */
+const requestsFor = (
   { id, name }: Table,
   admin: Client,
   token: Client
@@ -65,24 +68,23 @@ const uses = (
 const useStored = async (t: Test, payload: string, admin: Client, token: Client) => {
   const table = await importTable(admin, payload)
   const [key, , value] = table.fields
-  same(t, table.name, payload, 'the name of the table')
-  same(t, key?.name, payload, 'the name of a field')
-  same(t, value?.defaultValue, payload, 'a default')
+  expectSame(t, table.name, payload, 'the name of the table')
+  expectSame(t, key?.name, payload, 'the name of a field')
+  expectSame(t, value?.defaultValue, payload, 'a default')
   const record = dataOf(await token.get(`/data/${encode(payload)}/records/${encode(payload)}`))
-  same(t, record[payload], payload, 'a stored key')
-  same(t, record[`t ${payload}`], payload, 'a stored value')
-  for (const [use, call] of uses(table, admin, token)) {
-    const answer = await call()
-    if (answer.statusCode !== 200) t.fail(`${use}: ${answer.statusCode}`, { payload, body: answer.body })
+  expectSame(t, record[payload], payload, 'a stored key')
+  expectSame(t, record[`t ${payload}`], payload, 'a stored value')
+  for (const [name, call] of requestsFor(table, admin, token)) {
+    const response = await call()
+    if (response.statusCode !== 200) t.fail(`${name}: ${response.statusCode}`, { payload, body: response.body })
   }
   const { rows, total } = dataOf(await token.get(`/data/${encode(payload)}`))
-  if (total !== 1) t.fail('another number of records', { payload, rows })
-  same(t, rows[0]?.[`t ${payload}`], payload, 'a default that was inserted')
-  // Names such as `a,b` are no field of an order, and are refused as that.
-  isSafe(t, await token.get(`/data/${encode(payload)}?order=${encode(payload)}`), payload, 'an order')
+  if (total !== 1) t.fail('the number of records is wrong', { payload, rows })
+  expectSame(t, rows[0]?.[`t ${payload}`], payload, 'a default that was inserted')
+  // A name such as `a,b` is not a valid order, so this request may be refused.
+  expectSafe(t, await token.get(`/data/${encode(payload)}?order=${encode(payload)}`), payload, 'an order')
 }
 
-/** By its place among the registered tables; the search is in the order of a key that is no rowid. */
 const exportStored = async (t: Test, payload: string, admin: Client) => {
   const tables: readonly Table[] = dataOf(await admin.get('/admin/tables'))
   const id = tables.find(({ name }) => name === payload)?.id
@@ -92,23 +94,23 @@ const exportStored = async (t: Test, payload: string, admin: Client) => {
   }
 }
 
-t.test('a payload that the database has for a name, a default, a key or a value is only ever that', async (t) => {
-  const all = storable()
-  for (let i = 0; i < all.length; i += CHUNK) {
-    const some = all.slice(i, i + CHUNK)
-    const file = createDatabase(t, CANARY + some.map(storedTable).join('\n'))
+t.test('a payload in the database is only ever a name, a default, a key or a value', async (t) => {
+  const all = storablePayloads()
+  for (let i = 0; i < all.length; i += TABLES_PER_FILE) {
+    const chunk = all.slice(i, i + TABLES_PER_FILE)
+    const file = createDatabase(t, CANARY + chunk.map(storedTable).join('\n'))
     const app = await startApp(t, { env: { DATABASE: file } })
     const admin = await asAdmin(app)
     const token = await asToken(app, admin)
-    const seen = watch(file)
-    const before = seen.schema()
-    for (let j = 0; j < some.length; j += LANES) {
-      const together = some.slice(j, j + LANES)
-      await Promise.all(together.map((payload) => useStored(t, payload, admin, token)))
-      if (j % EXPORTED === 0) await exportStored(t, String(together[0]), admin)
-      unharmed(t, seen, before, together.join('\n'))
+    const watch = openWatch(file)
+    const before = watch.schema()
+    for (let j = 0; j < chunk.length; j += MAX_CONCURRENT) {
+      const batch = chunk.slice(j, j + MAX_CONCURRENT)
+      await Promise.all(batch.map((payload) => useStored(t, payload, admin, token)))
+      if (j % EXPORT_INTERVAL === 0) await exportStored(t, String(batch[0]), admin)
+      expectUnchanged(t, watch, before, batch.join('\n'))
     }
-    seen.close()
+    watch.close()
     await app.close()
   }
   t.comment(`${all.length} stored payloads`)

@@ -1,4 +1,4 @@
-import { resolve, type Schema } from './document.ts'
+import { resolve, type Schema } from './openapi-document.ts'
 import type { Random } from './random.ts'
 
 const WORDS = [
@@ -17,8 +17,8 @@ const WORDS = [
   '%_\\'
 ]
 
-/** Strings that have broken something somewhere before. */
-const STRINGS = [
+/** Strings that are known to cause errors in software. */
+const UNUSUAL_STRINGS = [
   '',
   '\0',
   'a\0b',
@@ -46,17 +46,17 @@ const STRINGS = [
   '€'.repeat(9000)
 ]
 
-const NUMBERS = [0, -0, 1, -1, 0.1, 1e-320, 1e21, 1e308, 2 ** 31, 2 ** 53, -(2 ** 53), 2 ** 63, 2 ** 64]
+const UNUSUAL_NUMBERS = [0, -0, 1, -1, 0.1, 1e-320, 1e21, 1e308, 2 ** 31, 2 ** 53, -(2 ** 53), 2 ** 63, 2 ** 64]
 
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 const SHAPES = [null, true, false, [], {}, [null], [[]], { a: 1 }, { length: 1 }, nested(99), nested(101), nested(1000)]
 
-export const nastyString = ({ pick }: Random) => pick(STRINGS)
+export const unusualString = ({ pick }: Random) => pick(UNUSUAL_STRINGS)
 
-export const nastyValue = (random: Random): unknown =>
-  random.pick([() => random.pick(STRINGS), () => random.pick(NUMBERS), () => random.pick(SHAPES)])()
+export const unusualValue = (random: Random): unknown =>
+  random.pick([() => random.pick(UNUSUAL_STRINGS), () => random.pick(UNUSUAL_NUMBERS), () => random.pick(SHAPES)])()
 
-/** A name that is new in all likelihood. */
+/** Returns a name that is almost certainly new. */
 export const newName = ({ below }: Random) => `t${below(2 ** 32).toString(36)}`
 
 const stringOf = (schema: Schema, random: Random) => {
@@ -83,7 +83,7 @@ const byType: Record<string, (schema: Schema, random: Random) => unknown> = {
   object: objectOf
 }
 
-/** A value that this schema takes. */
+/** Returns a random value that matches the schema. */
 export const sample = (reference: Schema, random: Random): unknown => {
   const schema = resolve(reference)
   if (schema.enum) return random.pick(schema.enum)

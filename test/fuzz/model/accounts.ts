@@ -6,7 +6,7 @@ import {
   CONFIRMED,
   invalid,
   type Model,
-  moved,
+  nextTimestamp,
   refuse,
   remove,
   type Session,
@@ -15,9 +15,9 @@ import {
 import { fold } from './values.ts'
 
 const SESSION_TTL_MS = 43_200_000
-const SHORTEST_PASSWORD = 8
+const MIN_PASSWORD_LENGTH = 8
 
-const isShort = (password: string) => [...password].length < SHORTEST_PASSWORD
+const isShort = (password: string) => [...password].length < MIN_PASSWORD_LENGTH
 
 export const toAdmin = ({ id, name, nickname, mustChangePassword }: Administrator) => ({
   id,
@@ -40,7 +40,7 @@ const findByName = (model: Model, name: string) => model.admins.find((admin) => 
 export const logIn = (model: Model, name: string, password: string, cookie: string) => {
   const admin = findByName(model, name)
   if (!admin || admin.password !== password) return refuse(401, 'INVALID_CREDENTIALS')
-  // A JWT counts whole seconds.
+  // The times in a JWT are whole seconds.
   const expiresAt = Math.floor(model.now / 1000) * 1000 + SESSION_TTL_MS
   model.sessions.push({ cookie, adminId: admin.id, expiresAt, hasEnded: false })
   return { admin: toAdmin(admin), mustChangePassword: admin.mustChangePassword }
@@ -59,7 +59,7 @@ export const changePassword = (model: Model, session: Session, oldPassword: stri
   const admin = adminOf(model, session) as Administrator
   if (isShort(newPassword) || newPassword === oldPassword) invalid()
   if (admin.password !== oldPassword) refuse(403, 'WRONG_PASSWORD')
-  admin.updatedAt = moved(model, admin.updatedAt)
+  admin.updatedAt = nextTimestamp(model, admin.updatedAt)
   admin.password = newPassword
   admin.mustChangePassword = false
   endSessions(model, admin.id, session)
@@ -88,7 +88,7 @@ export const updateAdmin = (model: Model, by: Administrator, id: number, { nickn
   if (password !== undefined && id === by.id) refuse(403, 'OWN_PASSWORD')
   if (password !== undefined && isShort(password)) invalid()
   const admin = findAdmin(model, id)
-  admin.updatedAt = moved(model, admin.updatedAt)
+  admin.updatedAt = nextTimestamp(model, admin.updatedAt)
   admin.nickname = nickname ?? admin.nickname
   if (password === undefined) return CONFIRMED
   admin.password = password
@@ -117,7 +117,7 @@ export const toListedToken = (token: Token) => ({
   updated_at: token.updatedAt
 })
 
-/** A time of this range counts seconds, by mistake. */
+/** An expiry in this range is in seconds by mistake. */
 const checkExpiry = (expiresAt: number | null | undefined) => {
   if (expiresAt != null && expiresAt >= 1e9 && expiresAt <= 1e11) invalid()
 }
@@ -141,7 +141,7 @@ export const changeToken = (model: Model, id: number, changes: TokenChanges) => 
   if (Object.keys(changes).length === 0) invalid()
   checkExpiry(changes.expiresAt)
   const token = findToken(model, id)
-  Object.assign(token, changes, { updatedAt: moved(model, token.updatedAt) })
+  Object.assign(token, changes, { updatedAt: nextTimestamp(model, token.updatedAt) })
   return CONFIRMED
 }
 

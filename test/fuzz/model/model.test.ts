@@ -5,29 +5,27 @@ import t from 'tap'
 import { spawnPlain } from '../../plain-process.ts'
 import { scaled } from '../../scale.ts'
 
-/**
- * A process of its own, which runs at the full speed: tap would measure its coverage. `SEED=… REPLAY=…`, as a failure prints them, repeat it at once.
- */
+/** Runs in another process, without tap's coverage. A failure prints the `SEED=… REPLAY=…` that repeats it. */
 const MAIN = new URL('./main.js', import.meta.url).pathname
 
 const SEQUENCES = scaled(500)
-/** What even a busy machine reaches in TIME_LIMIT; without a limit of time, all of them. */
-const FEWEST = process.env.SCALE === undefined ? SEQUENCES / 5 : SEQUENCES
+/** The number that a busy machine reaches within TIME_LIMIT. Without a time limit, all of them. */
+const MIN_SEQUENCES = process.env.SCALE === undefined ? SEQUENCES / 5 : SEQUENCES
 
-/** Milliseconds that `npm test` gives it, shrinking included. Where that is too short, the number of sequences says so. */
+/** The time limit of `npm test` in milliseconds, including shrinking. Too few sequences show that it was too short. */
 const TIME_LIMIT = process.env.SCALE === undefined ? { TIME_LIMIT: '40000' } : {}
 
-t.test('whatever is asked in whatever order, the service answers as the model does', async (t) => {
+t.test('the service responds as the model does to any sequence of requests', async (t) => {
   const env = { ...TIME_LIMIT, SEQUENCES: String(SEQUENCES) }
   const child = spawnPlain(MAIN, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   createInterface(child.stdout as Readable).on('line', (line) => {
-    said += `${line}\n`
+    output += `${line}\n`
     t.comment(line)
   })
   const [code] = await once(child, 'close')
   t.equal(code, 0, 'no divergence')
-  const sequences = Number(/^(\d+) sequences/m.exec(said)?.[1])
-  t.ok(sequences >= FEWEST, `${sequences} of ${SEQUENCES} sequences`)
+  const sequences = Number(/^(\d+) sequences/m.exec(output)?.[1])
+  t.ok(sequences >= MIN_SEQUENCES, `${sequences} of ${SEQUENCES} sequences`)
 })

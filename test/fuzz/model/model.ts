@@ -4,7 +4,7 @@ import type { Permissions } from '../../../schemas/token.ts'
 import type { StoredTable } from './stored-tables.ts'
 import { fold } from './values.ts'
 
-/** What the service holds, as plain data: written from the contract, not from the sources. */
+/** The state of the service as plain data. The model is written from the contract, not from the sources. */
 export interface Model {
   readonly maxPageSize: number
   readonly requirePasswordChange: boolean
@@ -12,7 +12,7 @@ export interface Model {
   readonly admins: Administrator[]
   readonly sessions: Session[]
   readonly tokens: Token[]
-  /** All tables of the file; a registered one may be gone from here, where another program dropped it. */
+  /** All tables of the file. A registered table is missing here after another program has dropped it. */
   readonly stored: StoredTable[]
   readonly registered: Registered[]
 }
@@ -53,7 +53,7 @@ export interface Registered extends Omit<Table, 'primaryKey'> {
   hasTimestamps: boolean
 }
 
-/** What a rule of the model answers in place of data. */
+/** Thrown by a rule of the model where the service must respond with an error. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: ErrorCode
@@ -69,13 +69,12 @@ export const refuse = (status: number, code: ErrorCode): never => {
   throw new Refusal(status, code)
 }
 
-/** The code of nearly every fault of form. */
 export const invalid = () => refuse(400, 'VALIDATION_FAILED')
 
 export const CONFIRMED = { success: true }
 
-/** A timestamp that must change. */
-export const moved = (model: Model, previous: number) => Math.max(model.now, previous + 1)
+/** Returns the next value of a timestamp that must increase. */
+export const nextTimestamp = (model: Model, previous: number) => Math.max(model.now, previous + 1)
 
 export const remove = <T>(list: T[], item: T) => list.splice(list.indexOf(item), 1)
 
@@ -83,14 +82,14 @@ export const isLiveSession = (model: Model, { hasEnded, expiresAt }: Session) =>
 
 export const adminOf = (model: Model, session: Session) => model.admins.find(({ id }) => id === session.adminId)
 
-/** Who asks, at a route that wants an administrator. */
+/** Returns the administrator of a session. */
 export const authenticate = (model: Model, session: Session | undefined): Administrator => {
   const admin = session && isLiveSession(model, session) ? adminOf(model, session) : undefined
   return admin ?? refuse(401, 'AUTHENTICATION_REQUIRED')
 }
 
-/** The same under /admin, which may be closed until the password is changed. */
-export const administer = (model: Model, session: Session | undefined): Administrator => {
+/** Returns the administrator of a session that may use /admin: the password may have to be changed first. */
+export const authenticateAdmin = (model: Model, session: Session | undefined): Administrator => {
   const admin = authenticate(model, session)
   if (model.requirePasswordChange && admin.mustChangePassword) refuse(403, 'PASSWORD_CHANGE_REQUIRED')
   return admin
@@ -99,7 +98,7 @@ export const administer = (model: Model, session: Session | undefined): Administ
 export const isLiveToken = (model: Model, { isActive, expiresAt }: Token) =>
   isActive && (expiresAt === null || model.now < expiresAt)
 
-/** Marks the token as used, whatever becomes of the request. */
+/** Returns a valid token and updates its last use, even if the request is refused later. */
 export const authenticateToken = (model: Model, token: Token | undefined): Token => {
   if (!token || !model.tokens.includes(token) || !isLiveToken(model, token)) return refuse(401, 'INVALID_TOKEN')
   token.lastUsedAt = model.now
@@ -117,7 +116,7 @@ const grants = ({ actions }: Permissions, need: Need) =>
 export const mayDo = ({ permissions }: Token, need: Need, name: string) =>
   grants(permissions, need) && isInScope(permissions, name)
 
-export const reaches = ({ permissions }: Token, name: string) =>
+export const mayUse = ({ permissions }: Token, name: string) =>
   permissions.actions.length > 0 && isInScope(permissions, name)
 
 export const findRegistered = (model: Model, name: string) =>
@@ -125,7 +124,7 @@ export const findRegistered = (model: Model, name: string) =>
 
 export const findStored = (model: Model, name: string) => model.stored.find((table) => fold(table.name) === fold(name))
 
-/** Before the body is read, which names the table. */
+/** Checks the action alone, before the body with the name of the table is read. */
 export const assertGrants = ({ permissions }: Token, need: Need) => {
   if (!grants(permissions, need)) refuse(403, 'ACTION_NOT_ALLOWED')
 }
@@ -134,7 +133,7 @@ export const assertMay = (token: Token, need: Need, name: string) => {
   if (!mayDo(token, need, name)) refuse(403, 'ACTION_NOT_ALLOWED')
 }
 
-/** Scope before existence: a token learns nothing of tables outside its scope. */
+/** Checks the scope before the existence of the table: a token cannot detect tables outside its scope. */
 export const allow = (model: Model, token: Token, need: Need, name: string): Registered => {
   assertMay(token, need, name)
   const table = findRegistered(model, name)

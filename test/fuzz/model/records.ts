@@ -10,7 +10,7 @@ import {
   visibleFields
 } from './model.ts'
 import { insert, type Row, type StoredTable } from './stored-tables.ts'
-import { compare, isFound, isInt64, isNumeric, normalCell, type Stored, toCell, toSpoken, toStored } from './values.ts'
+import { compare, isFound, isInt64, isNumeric, normalizeCell, type Stored, toCell, toJson, toStored } from './values.ts'
 
 export type Body = Record<string, unknown>
 
@@ -29,14 +29,14 @@ export const isRequired = (table: Registered, field: Field) => !mayBeNull(table,
 
 const toRecord = (table: Registered, viewer: Viewer, row: Row) =>
   Object.fromEntries(
-    visibleFields(table, viewer).map(({ name, jsonType }) => [name, toSpoken(jsonType, row.get(name) ?? null)])
+    visibleFields(table, viewer).map(({ name, jsonType }) => [name, toJson(jsonType, row.get(name) ?? null)])
   )
 
-/** Every key of a body is a visible field and every value fits it, or all of it is refused. */
+/** Returns the fields and values of a body. Refuses all of it if a key is unknown or a value has the wrong type. */
 const readBody = (table: Registered, viewer: Viewer, body: Body) => {
   const fields = visibleFields(table, viewer)
   return Object.entries(body).map(([name, value]): readonly [Field, Stored] => {
-    const field = fields.find((known) => known.name === name) ?? invalid()
+    const field = fields.find((candidate) => candidate.name === name) ?? invalid()
     if (value === null) return mayBeNull(table, field) ? [field, null] : invalid()
     return [field, toStored(field.jsonType, value) ?? invalid()]
   })
@@ -48,13 +48,13 @@ const checkRequired = (table: Registered, viewer: Viewer, sent: readonly Field[]
   if (missing.length > 0) refuse(400, 'CONSTRAINT_VIOLATION')
 }
 
-/** `learned`: the record as the service made it, asked only for a key that SQLite draws. */
+/** `returned` is the record in the response. Only a random key of SQLite is read from it. */
 export const createRecord = (
   model: Model,
   table: Registered,
   viewer: Viewer,
   body: Body,
-  learned: Body | undefined
+  returned: Body | undefined
 ) => {
   const sent = readBody(table, viewer, body)
   if (sent.some(([field]) => !isWritable(table, field))) invalid()
@@ -63,21 +63,21 @@ export const createRecord = (
   const stored = storedOf(model, table)
   const values = new Map(sent.map(([{ name }, value]) => [name, value]))
   if (table.hasTimestamps) for (const name of TIMESTAMPS) values.set(name, BigInt(model.now))
-  const drawn = () => BigInt(String(learned?.[stored.key[0] as string]))
-  const row = insert(stored, values, drawn) ?? refuse(409, 'UNIQUE_VIOLATION')
+  const randomKey = () => BigInt(String(returned?.[stored.key[0] as string]))
+  const row = insert(stored, values, randomKey) ?? refuse(409, 'UNIQUE_VIOLATION')
   return toRecord(table, viewer, row)
 }
 
-/** The one spelling of a part of a key. */
-const spell = (value: Stored) => String(value)
+/** Returns one part of a key as text. */
+const partText = (value: Stored) => String(value)
 
-const encodePart = (value: Stored) => encodeURIComponent(spell(value))
+const encodePart = (value: Stored) => encodeURIComponent(partText(value))
 
-export const spellKey = (key: readonly Stored[]) =>
-  key.length === 1 ? spell(key[0] ?? null) : key.map(encodePart).join(',')
+export const formatKey = (key: readonly Stored[]) =>
+  key.length === 1 ? partText(key[0] ?? null) : key.map(encodePart).join(',')
 
 const find = (stored: StoredTable, pk: string): Row =>
-  stored.rows.find((row) => spellKey(stored.key.map((name) => row.get(name) ?? null)) === pk) ??
+  stored.rows.find((row) => formatKey(stored.key.map((name) => row.get(name) ?? null)) === pk) ??
   refuse(404, 'RECORD_NOT_FOUND')
 
 const decode = (part: string) => {
@@ -92,24 +92,24 @@ const partsOf = ({ key }: Registered, pk: string) => (key.length === 1 ? [pk] : 
 
 const looksNumeric = (part: string) => /^[+-]?\d/.test(part) && Number.isFinite(Number(part))
 
-const isSpelling = ({ isRowidKey }: Registered, { jsonType }: Field, part: string | undefined) => {
+const isKeyPart = ({ isRowidKey }: Registered, { jsonType }: Field, part: string | undefined) => {
   if (part === undefined) return false
   if (isRowidKey) return /^(?:0|-?[1-9]\d*)$/.test(part) && isInt64(BigInt(part))
   return jsonType === 'string' || !looksNumeric(part) || String(Number(part)) === part
 }
 
-/** A text that spells no key of the table is refused before anything else is looked at. */
-const checkSpelling = (table: Registered, pk: string) => {
+/** Refuses a text that cannot be a key of the table, before any other check. */
+const checkKeyFormat = (table: Registered, pk: string) => {
   const parts = partsOf(table, pk)
   const keys = table.key.map((name) => table.fields.find((field) => field.name === name) as Field)
-  const isKey = parts.length === keys.length && keys.every((field, index) => isSpelling(table, field, parts[index]))
+  const isKey = parts.length === keys.length && keys.every((field, index) => isKeyPart(table, field, parts[index]))
   if (!isKey) refuse(404, 'RECORD_NOT_FOUND')
 }
 
 const refuseOtherKey = (table: Registered, pk: string, sent: readonly (readonly [Field, Stored])[]) => {
   const parts = partsOf(table, pk)
   const isOther = ([{ name, isPrimary }, value]: readonly [Field, Stored]) =>
-    isPrimary && parts[table.key.indexOf(name)] !== spell(value)
+    isPrimary && parts[table.key.indexOf(name)] !== partText(value)
   if (sent.some(isOther)) invalid()
 }
 
@@ -120,12 +120,12 @@ const touch = (model: Model, table: Registered, row: Row) => {
 }
 
 export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
-  checkSpelling(table, pk)
+  checkKeyFormat(table, pk)
   return toRecord(table, viewer, find(storedOf(model, table), pk))
 }
 
 export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [pk, body]: [string, Body]) => {
-  checkSpelling(table, pk)
+  checkKeyFormat(table, pk)
   const sent = readBody(table, viewer, body)
   refuseOtherKey(table, pk, sent)
   const changes = sent.filter(([field]) => !field.isPrimary && isWritable(table, field))
@@ -139,14 +139,14 @@ export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [p
 }
 
 export const deleteRecord = (model: Model, table: Registered, pk: string) => {
-  checkSpelling(table, pk)
+  checkKeyFormat(table, pk)
   const stored = storedOf(model, table)
   const row = find(stored, pk)
   stored.rows = stored.rows.filter((other) => other !== row)
   return CONFIRMED
 }
 
-/** The sum, or undefined where it does not fit. NULL counts as 0. */
+/** Returns the sum, or undefined on overflow. NULL counts as 0. */
 const add = (value: Stored, count: Stored): Stored | undefined => {
   if (typeof count === 'bigint') {
     const sum = BigInt(value ?? 0) + count
@@ -163,10 +163,10 @@ export interface Increment {
 }
 
 export const increment = (model: Model, table: Registered, { pk, field: name, count = 1 }: Increment) => {
-  const field = visibleFields(table, 'token').find((known) => known.name === name) ?? invalid()
+  const field = visibleFields(table, 'token').find((candidate) => candidate.name === name) ?? invalid()
   if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
   const checked = toStored(field.jsonType, count) ?? invalid()
-  checkSpelling(table, String(pk))
+  checkKeyFormat(table, String(pk))
   const row = find(storedOf(model, table), String(pk))
   const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
   row.set(name, sum)
@@ -204,22 +204,22 @@ const select = (model: Model, table: Registered, viewer: Viewer, { order, q = ''
   return storedOf(model, table).rows.filter(isMatch).toSorted(comparison(table, order))
 }
 
-const cut = <T>(model: Model, rows: readonly T[], { page = 1, size = 20 }: Query) => {
+const paginate = <T>(model: Model, rows: readonly T[], { page = 1, size = 20 }: Query) => {
   const limit = Math.min(size, model.maxPageSize)
   return { rows: rows.slice((page - 1) * limit, page * limit), page, size: limit }
 }
 
 export const listRecords = (model: Model, table: Registered, viewer: Viewer, query: Query) => {
   const rows = select(model, table, viewer, query)
-  const page = cut(model, rows, query)
+  const page = paginate(model, rows, query)
   return { ...page, rows: page.rows.map((row) => toRecord(table, viewer, row)), total: rows.length }
 }
 
-/** The lines of an export as a parser of CSV reads them. */
-export const exportRecords = (model: Model, table: Registered, query: Query, guard: boolean) => {
+/** Returns the lines of an export after parsing. */
+export const exportRecords = (model: Model, table: Registered, query: Query, isEscaped: boolean) => {
   const all = select(model, table, 'administrator', query)
-  const rows = query.page === undefined && query.size === undefined ? all : cut(model, all, query).rows
+  const rows = query.page === undefined && query.size === undefined ? all : paginate(model, all, query).rows
   const line = (row: Row) =>
-    table.fields.map((field) => normalCell(field, toCell(field, row.get(field.name) ?? null, guard)))
+    table.fields.map((field) => normalizeCell(field, toCell(field, row.get(field.name) ?? null, isEscaped)))
   return [table.fields.map(({ name }) => name), ...rows.map(line)]
 }

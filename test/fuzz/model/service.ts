@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly requirePasswordChange: boolean
 }
 
-/** A service on a SQLite file of its own, which can be started again, and which another program can write to. */
+/** Starts a service on its own SQLite file. It can be restarted, and other programs can write to its file. */
 export const startService = async ({ clock, maxPageSize, requirePasswordChange }: ServiceOptions) => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-model-'))
   const config = readConfig({
@@ -38,7 +38,9 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
   let app = await buildObserved(options)
   let calls = 0
 
-  /** Each call comes from an address of its own: failed logins are counted by address, on a clock that is not ours. */
+  /**
+   * Each call has its own address. Failed logins are counted by address on the real clock, which a test cannot advance.
+   */
   const send = async (call: Call): Promise<TestResponse> => {
     calls++
     const remoteAddress = `10.${calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
@@ -53,8 +55,8 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
     app = await buildObserved(options)
   }
 
-  /** What another program does to the file. */
-  const foreign = (sql: string, params: readonly unknown[] = []) => {
+  /** Runs SQL on the file as another program. */
+  const runExternally = (sql: string, params: readonly unknown[] = []) => {
     const db = new BetterSqlite3(join(directory, 'rowhouse.db'))
     try {
       db.prepare(sql).run(...params)
@@ -68,7 +70,7 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
     rmSync(directory, { recursive: true, force: true })
   }
 
-  return { send, restart, foreign, stop }
+  return { send, restart, runExternally, stop }
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>

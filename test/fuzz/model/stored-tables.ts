@@ -1,6 +1,6 @@
 import type { Field, JsonType, SqliteType } from '../../../schemas/table.ts'
 import { refuse } from './model.ts'
-import { compare, fold, isInt64, type Stored, toSpoken } from './values.ts'
+import { compare, fold, isInt64, type Stored, toJson } from './values.ts'
 
 export interface Column {
   readonly name: string
@@ -11,7 +11,7 @@ export interface Column {
 
 export type Row = Map<string, Stored>
 
-/** A table as SQLite holds it, whether or not it is registered. */
+/** A table in the file, registered or not. */
 export interface StoredTable {
   readonly name: string
   readonly columns: Column[]
@@ -20,15 +20,15 @@ export interface StoredTable {
   readonly isRowidKey: boolean
   readonly isAutoIncrement: boolean
   rows: Row[]
-  /** The largest key that an auto-increment table ever had. */
+  /** The largest key that the table has ever had. AUTOINCREMENT continues from here. */
   sequence: bigint
 }
 
-const SPOKEN: Partial<Record<SqliteType, JsonType>> = { INTEGER: 'integer', REAL: 'number', TEXT: 'string' }
+const JSON_TYPES: Partial<Record<SqliteType, JsonType>> = { INTEGER: 'integer', REAL: 'number', TEXT: 'string' }
 
-/** A column as an import describes it. */
+/** Returns the field that an import makes of a column. */
 export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column): Field => {
-  const jsonType = SPOKEN[column.sqliteType] as JsonType
+  const jsonType = JSON_TYPES[column.sqliteType] as JsonType
   const isPrimary = key.includes(column.name)
   return {
     name: column.name,
@@ -36,7 +36,7 @@ export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column):
     sqliteType: column.sqliteType,
     jsonType,
     nullable: !column.notNull,
-    defaultValue: toSpoken(jsonType, column.defaultValue),
+    defaultValue: toJson(jsonType, column.defaultValue),
     isPrimary,
     isAutoIncrement: isPrimary && isAutoIncrement,
     isHidden: false,
@@ -52,27 +52,27 @@ const isSame = (a: readonly Stored[], b: readonly Stored[]) =>
 const findRow = (table: StoredTable, key: readonly Stored[]) => table.rows.find((row) => isSame(keyOf(table, row), key))
 
 /**
- * One more than the largest. Behind the largest there is, AUTOINCREMENT gives up, and SQLite else draws keys until one is
- * free: https://sqlite.org/autoinc.html
+ * Returns the largest key plus one. After the largest 64-bit integer, AUTOINCREMENT fails with SQLITE_FULL. Without it,
+ * SQLite chooses random keys until one is unused: https://sqlite.org/autoinc.html
  */
-const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable, drawn: () => bigint) => {
+const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTable, randomKey: () => bigint) => {
   const keys = rows.map((row) => row.get(name) as bigint)
   if (isAutoIncrement) keys.push(sequence)
-  const next = keys.length === 0 ? 1n : keys.reduce((most, key) => (key > most ? key : most)) + 1n
+  const next = keys.length === 0 ? 1n : keys.reduce((max, key) => (key > max ? key : max)) + 1n
   if (isInt64(next)) return next
-  return isAutoIncrement ? refuse(507, 'DISK_FULL') : drawn()
+  return isAutoIncrement ? refuse(507, 'DISK_FULL') : randomKey()
 }
 
-/** What an INSERT of these values stores; undefined where the key is taken. */
+/** Returns the row that an INSERT of these values stores, or undefined if the key exists. */
 export const insert = (
   table: StoredTable,
   values: ReadonlyMap<string, Stored>,
-  drawn: () => bigint
+  randomKey: () => bigint
 ): Row | undefined => {
   const row: Row = new Map(table.columns.map(({ name, defaultValue }) => [name, values.get(name) ?? defaultValue]))
   for (const [name, value] of values) if (value === null) row.set(name, null)
   const [key = ''] = table.key
-  if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table, drawn))
+  if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table, randomKey))
   if (findRow(table, keyOf(table, row))) return undefined
   table.rows.push(row)
   if (table.isRowidKey && (row.get(key) as bigint) > table.sequence) table.sequence = row.get(key) as bigint
@@ -95,7 +95,7 @@ const column = (name: string, sqliteType: SqliteType, rules: Partial<Column> = {
   ...rules
 })
 
-/** Tables that another program makes: the SQL, and what it means. */
+/** Tables that another program creates: the SQL and its meaning. */
 const templates = [
   {
     sql: "(id INTEGER PRIMARY KEY, t TEXT DEFAULT 'it''s', i INTEGER DEFAULT 7, r REAL NOT NULL DEFAULT 0.5)",
@@ -128,8 +128,8 @@ const templates = [
   }
 ]
 
-export const foreignTable = (name: string, which: number): { sql: string; table: StoredTable } => {
-  const { sql, columns, ...rest } = templates[which % templates.length] as (typeof templates)[number]
+export const externalTable = (name: string, template: number): { sql: string; table: StoredTable } => {
+  const { sql, columns, ...rest } = templates[template % templates.length] as (typeof templates)[number]
   const table = { name, ...rest, columns: [...columns], isAutoIncrement: false, rows: [], sequence: 0n }
   return { sql: `CREATE TABLE "${name}" ${sql}`, table }
 }

@@ -13,7 +13,7 @@ import {
   findStored,
   invalid,
   type Model,
-  moved,
+  nextTimestamp,
   type Registered,
   refuse,
   remove,
@@ -22,7 +22,7 @@ import {
   visibleFields
 } from './model.ts'
 import { addColumn, type Column, describe, findColumn, type StoredTable } from './stored-tables.ts'
-import { fold, type Stored, toSpoken, toStored } from './values.ts'
+import { fold, type Stored, toJson, toStored } from './values.ts'
 
 const SQLITE_TYPE: Record<Field['jsonType'], SqliteType> = {
   integer: 'INTEGER',
@@ -73,7 +73,7 @@ const checkNames = (names: readonly string[]) => {
 
 const AUTOMATIC = { isPrimary: true, isAutoIncrement: true }
 
-/** Without a declared key an integer `id` becomes it, and there is one in front where none is declared. */
+/** Without a declared key, an integer field `id` becomes the key. Without such a field, one is added in front. */
 const withKey = (fields: readonly Field[]): readonly Field[] => {
   const keys = fields.filter(({ isPrimary }) => isPrimary)
   if (keys.length > 1) invalid()
@@ -88,7 +88,7 @@ const TIMESTAMPS = ['created_at', 'updated_at'].map(
   (name): Field => ({ ...toField({ name, jsonType: 'integer' }), isReadonly: true })
 )
 
-/** A key that SQLite does not generate is never NULL, whatever was declared. */
+/** A key that SQLite does not generate is NOT NULL, whatever the field declares. */
 const toColumn = ({ name, sqliteType, jsonType, nullable, defaultValue, isPrimary }: Field): Column => ({
   name,
   sqliteType,
@@ -99,8 +99,8 @@ const toColumn = ({ name, sqliteType, jsonType, nullable, defaultValue, isPrimar
 const hasVisibilityFlags = (fields: readonly NewField[]) =>
   fields.some(({ isHidden, isReadonly }) => isHidden !== undefined || isReadonly !== undefined)
 
-/** Tokens do not decide what tokens see. */
-export const checkTokensFields = (fields: readonly NewField[]) => {
+/** A token may not set the flags that limit tokens. */
+export const checkTokenFields = (fields: readonly NewField[]) => {
   if (hasVisibilityFlags(fields)) invalid()
 }
 
@@ -111,7 +111,7 @@ const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields'
   return model.registered.at(-1) as Registered
 }
 
-const makeStored = (name: string, fields: readonly Field[]): StoredTable => {
+const toStoredTable = (name: string, fields: readonly Field[]): StoredTable => {
   const key = fields.find(({ isPrimary }) => isPrimary) as Field
   return {
     name,
@@ -133,7 +133,7 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
   fields.forEach(checkField)
   if (findStored(model, name)) refuse(409, 'TABLE_EXISTS')
   if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
-  const stored = makeStored(name, fields)
+  const stored = toStoredTable(name, fields)
   model.stored.push(stored)
   const table = register(model, { id, name, fields: [...fields], key: stored.key, isRowidKey: stored.isRowidKey })
   return toTable(Object.assign(table, { label, note, hasTimestamps: autoTimestamps }), viewer)
@@ -163,12 +163,12 @@ export const updateTable = (model: Model, id: number, { fields: changes = [], ..
   const table = tableOf(model, id)
   const fields = [...table.fields]
   for (const change of changes) changeField(table, fields, change)
-  Object.assign(table, metadata, { fields, updatedAt: moved(model, table.updatedAt) })
+  Object.assign(table, metadata, { fields, updatedAt: nextTimestamp(model, table.updatedAt) })
   return toTable(table, 'administrator')
 }
 
-/** What is stored, with the labels, flags and types that were chosen before. */
-const reread =
+/** Returns the field of a column, with the label, flags and type that an administrator has chosen. */
+const refreshField =
   (stored: StoredTable, before: readonly Field[]) =>
   (column: Column): Field => {
     const fresh = describe(stored, column)
@@ -183,15 +183,15 @@ const reread =
       isReadonly,
       jsonType,
       nullable,
-      defaultValue: toSpoken(jsonType, column.defaultValue)
+      defaultValue: toJson(jsonType, column.defaultValue)
     }
   }
 
 export const refreshTable = (model: Model, id: number): Table => {
   const table = tableOf(model, id)
   const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
-  table.fields = stored.columns.map(reread(stored, table.fields))
-  table.updatedAt = moved(model, table.updatedAt)
+  table.fields = stored.columns.map(refreshField(stored, table.fields))
+  table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
 }
 
@@ -213,6 +213,6 @@ export const addField = (model: Model, table: Registered, sent: NewField): Table
   if (findColumn(stored, sent.name)) refuse(409, 'FIELD_EXISTS')
   addColumn(stored, toColumn(field))
   table.fields = [...table.fields, field]
-  table.updatedAt = moved(model, table.updatedAt)
+  table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'token')
 }

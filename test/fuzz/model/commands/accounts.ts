@@ -9,8 +9,8 @@ import {
   toAdmin,
   updateAdmin
 } from '../accounts.ts'
-import { command, idIn, pick } from '../world.ts'
-import { rarely, seldom, text, which } from './choices.ts'
+import { command, idIn, pick } from '../harness.ts'
+import { rarely, selector, sometimes, text } from './arbitraries.ts'
 
 const MISSING = 999_999
 
@@ -19,35 +19,38 @@ const adminName = fc.constantFrom('Ann', 'BOB', 'Zoë', 'admin')
 
 const byId = <T extends { readonly id: number }>(list: readonly T[]) => list.toSorted((a, b) => a.id - b.id)
 
-const logInAgain = command(
+const logInCommand = command(
   3,
-  fc.record({ who: which, name: seldom(adminName, 4), isWrong: rarely, shouts: fc.boolean() }),
-  async ({ model, check }, { who, name, isWrong, shouts }) => {
-    const known = pick(model.admins, who)
-    const called = name ?? String(known?.name)
-    const sent = { name: shouts ? called.toUpperCase() : called, password: `${known?.password}${isWrong ? '?' : ''}` }
-    await check({ method: 'POST', url: '/auth/login', payload: sent }, (_, { cookie }) =>
-      logIn(model, sent.name, sent.password, cookie)
+  fc.record({ adminAt: selector, name: sometimes(adminName, 4), isWrong: rarely, isUpperCase: fc.boolean() }),
+  async ({ model, check }, { adminAt, name, isWrong, isUpperCase }) => {
+    const admin = pick(model.admins, adminAt)
+    const chosen = name ?? String(admin?.name)
+    const payload = {
+      name: isUpperCase ? chosen.toUpperCase() : chosen,
+      password: `${admin?.password}${isWrong ? '?' : ''}`
+    }
+    await check({ method: 'POST', url: '/auth/login', payload }, (_, { cookie }) =>
+      logIn(model, payload.name, payload.password, cookie)
     )
   }
 )
 
-const readMe = command(2, which, ({ asSelf }, by) =>
-  asSelf(by, { method: 'GET', url: '/auth/me' }, (_, admin) => toAdmin(admin))
+const readMe = command(2, selector, ({ asSessionOwner }, by) =>
+  asSessionOwner(by, { method: 'GET', url: '/auth/me' }, (_, admin) => toAdmin(admin))
 )
 
-const leave = command(2, which, ({ asSelf }, by) =>
-  asSelf(by, { method: 'POST', url: '/auth/logout' }, (session) => logOut(session))
+const logOutCommand = command(2, selector, ({ asSessionOwner }, by) =>
+  asSessionOwner(by, { method: 'POST', url: '/auth/logout' }, (session) => logOut(session))
 )
 
-const changeMine = command(
+const changePasswordCommand = command(
   2,
-  fc.record({ by: which, newPassword: password, oldPassword: seldom(password, 4) }),
-  ({ model, asSelf }, { by, newPassword, oldPassword }) => {
-    // Whose session it will be is not known yet: where passwords are guessed, all but one guess is wrong.
+  fc.record({ by: selector, newPassword: password, oldPassword: sometimes(password, 4) }),
+  ({ model, asSessionOwner }, { by, newPassword, oldPassword }) => {
+    // The session is selected later, so the password may belong to another administrator and be wrong.
     const guess = oldPassword ?? String(pick(model.admins, by)?.password)
     const payload = { oldPassword: guess, newPassword }
-    return asSelf(by, { method: 'PUT', url: '/auth/password', payload }, (session) =>
+    return asSessionOwner(by, { method: 'PUT', url: '/auth/password', payload }, (session) =>
       changePassword(model, session, guess, newPassword)
     )
   }
@@ -55,18 +58,18 @@ const changeMine = command(
 
 const create = command(
   3,
-  fc.record({ by: which, name: adminName, nickname: text, password }),
+  fc.record({ by: selector, name: adminName, nickname: text, password }),
   ({ model, asAdmin }, { by, ...payload }) =>
-    asAdmin(by, { method: 'POST', url: '/admin/admins', payload }, (_, learned) =>
-      createAdmin(model, payload, idIn(learned))
+    asAdmin(by, { method: 'POST', url: '/admin/admins', payload }, (_, returned) =>
+      createAdmin(model, payload, idIn(returned))
     )
 )
 
 const update = command(
   2,
-  fc.record({ by: which, who: which, nickname: fc.option(text), password: seldom(password, 3) }),
-  ({ model, asAdmin }, { by, who, ...changes }) => {
-    const id = pick([...model.admins, { id: MISSING }], who)?.id ?? MISSING
+  fc.record({ by: selector, adminAt: selector, nickname: fc.option(text), password: sometimes(password, 3) }),
+  ({ model, asAdmin }, { by, adminAt, ...changes }) => {
+    const id = pick([...model.admins, { id: MISSING }], adminAt)?.id ?? MISSING
     const { nickname, password } = changes
     const payload = { ...(nickname !== null && { nickname }), ...(password !== null && { password }) }
     return asAdmin(by, { method: 'PUT', url: `/admin/admins/${id}`, payload }, (admin) =>
@@ -75,20 +78,20 @@ const update = command(
   }
 )
 
-const remove = command(2, fc.record({ by: which, who: which }), ({ model, asAdmin }, { by, who }) => {
-  const id = pick([...model.admins, { id: MISSING }], who)?.id ?? MISSING
+const remove = command(2, fc.record({ by: selector, adminAt: selector }), ({ model, asAdmin }, { by, adminAt }) => {
+  const id = pick([...model.admins, { id: MISSING }], adminAt)?.id ?? MISSING
   return asAdmin(by, { method: 'DELETE', url: `/admin/admins/${id}` }, () => deleteAdmin(model, id))
 })
 
-export const listAdmins = command(1, which, ({ model, asAdmin }, by) =>
+export const listAdmins = command(1, selector, ({ model, asAdmin }, by) =>
   asAdmin(by, { method: 'GET', url: '/admin/admins' }, () => byId(model.admins.map(toAccount)))
 )
 
 export const accountCommands = {
-  logIn: logInAgain,
+  logIn: logInCommand,
   readMe,
-  logOut: leave,
-  changePassword: changeMine,
+  logOut: logOutCommand,
+  changePassword: changePasswordCommand,
   createAdmin: create,
   updateAdmin: update,
   deleteAdmin: remove,

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import type { NewField, NewTable, TableChanges } from '../../../../schemas/table.ts'
+import { command, idIn, pick } from '../harness.ts'
 import { allow, assertGrants, assertMay, type Model, tableOf } from '../model.ts'
 import {
   addField,
-  checkTokensFields,
+  checkTokenFields,
   createTable,
   importTable,
   refreshTable,
@@ -12,47 +13,49 @@ import {
   updateTable
 } from '../tables.ts'
 import { toStored } from '../values.ts'
-import { command, idIn, pick } from '../world.ts'
-import { fieldName, jsonTypes, rarely, respell, tableName, text, value, which } from './choices.ts'
+import { changeCase, fieldName, jsonTypes, rarely, selector, tableName, text, value } from './arbitraries.ts'
 
 const MISSING = 999_999
 
 const flag = fc.option(fc.boolean(), { freq: 2, nil: undefined })
 
-interface DrawnField {
+interface FieldInput {
   readonly name: string
   readonly jsonType: NewField['jsonType']
   readonly values: readonly unknown[]
   readonly flags: Record<'nullable' | 'isHidden' | 'isReadonly', boolean | undefined>
   readonly label: string | undefined
-  readonly isOdd: boolean
+  readonly isUnchecked: boolean
 }
 
-const drawnField = fc.record<DrawnField>({
+const fieldInput = fc.record<FieldInput>({
   name: fieldName,
   jsonType: jsonTypes,
   values: fc.array(value, { maxLength: 4 }),
   flags: fc.record({ nullable: flag, isHidden: flag, isReadonly: flag }),
   label: fc.option(text, { nil: undefined }),
-  isOdd: rarely
+  isUnchecked: rarely
 })
 
-const sent = <T extends object>(properties: T) =>
+/** Removes the properties that are undefined. */
+const defined = <T extends object>(properties: T) =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Partial<T>
 
-/** The first value that fits the type is the default; an odd field takes any. */
-const defaultOf = ({ jsonType, values, isOdd }: DrawnField) =>
-  isOdd ? values[0] : values.find((candidate) => candidate !== null && toStored(jsonType, candidate) !== undefined)
+/** Returns the first value of the right type, or the first of any type if `isUnchecked`. */
+const defaultOf = ({ jsonType, values, isUnchecked }: FieldInput) =>
+  isUnchecked
+    ? values[0]
+    : values.find((candidate) => candidate !== null && toStored(jsonType, candidate) !== undefined)
 
-const toNewField = (drawn: DrawnField, byToken: boolean): NewField => {
-  const { name, jsonType, flags, label, isOdd } = drawn
+const toNewField = (input: FieldInput, byToken: boolean): NewField => {
+  const { name, jsonType, flags, label, isUnchecked } = input
   const { nullable, ...visibility } = flags
-  const defaultValue = defaultOf(drawn)
-  const properties = { label, nullable, defaultValue, ...(byToken && !isOdd ? {} : visibility) }
-  return { name, jsonType, ...sent(properties) } as NewField
+  const defaultValue = defaultOf(input)
+  const properties = { label, nullable, defaultValue, ...(byToken && !isUnchecked ? {} : visibility) }
+  return { name, jsonType, ...defined(properties) } as NewField
 }
 
-/** A key takes no default and is not hidden: those rules have tests of their own. */
+/** Without a default and without flags: other tests check that a key may not have them. */
 const toKey = ({ name, jsonType, label }: NewField, isAutoIncrement: boolean): NewField => ({
   name,
   jsonType,
@@ -61,67 +64,73 @@ const toKey = ({ name, jsonType, label }: NewField, isAutoIncrement: boolean): N
   ...(isAutoIncrement && { isAutoIncrement })
 })
 
-const withoutTwins = (fields: readonly DrawnField[]) =>
-  fields.filter(({ name, isOdd }, index) => isOdd || fields.findIndex((field) => field.name === name) === index)
+const withoutDuplicates = (fields: readonly FieldInput[]) =>
+  fields.filter(
+    ({ name, isUnchecked }, index) => isUnchecked || fields.findIndex((field) => field.name === name) === index
+  )
 
 const declaration = fc.record({
   name: fc.oneof({ weight: 12, arbitrary: tableName }, { weight: 1, arbitrary: fc.constant('sqlite_x') }),
   label: text,
-  fields: fc.array(drawnField, { minLength: 1, maxLength: 5 }),
-  key: fc.option(fc.record({ at: which, isAutoIncrement: fc.boolean() })),
+  fields: fc.array(fieldInput, { minLength: 1, maxLength: 5 }),
+  key: fc.option(fc.record({ at: selector, isAutoIncrement: fc.boolean() })),
   note: fc.option(text, { nil: undefined }),
   autoTimestamps: fc.option(fc.boolean(), { nil: undefined })
 })
 type Declaration = typeof declaration extends fc.Arbitrary<infer T> ? T : never
 
 const toNewTable = ({ fields, key, name, label, ...rest }: Declaration, byToken: boolean): NewTable => {
-  const declared = withoutTwins(fields).map((field) => toNewField(field, byToken))
+  const declared = withoutDuplicates(fields).map((field) => toNewField(field, byToken))
   if (key) {
     const at = key.at % declared.length
     declared[at] = toKey(declared[at] as NewField, key.isAutoIncrement && declared[at]?.jsonType === 'integer')
   }
-  return { name, label, fields: declared, ...sent(rest) } as NewTable
+  return { name, label, fields: declared, ...defined(rest) } as NewTable
 }
 
-const create = command(5, fc.record({ by: which, declaration }), ({ model, asAdmin }, { by, declaration }) => {
+const create = command(5, fc.record({ by: selector, declaration }), ({ model, asAdmin }, { by, declaration }) => {
   const payload = toNewTable(declaration, false)
-  return asAdmin(by, { method: 'POST', url: '/admin/tables', payload }, (_, learned) =>
-    createTable(model, payload, idIn(learned), 'administrator')
+  return asAdmin(by, { method: 'POST', url: '/admin/tables', payload }, (_, returned) =>
+    createTable(model, payload, idIn(returned), 'administrator')
   )
 })
 
-const createByToken = command(2, fc.record({ by: which, declaration }), ({ model, asToken }, { by, declaration }) => {
-  const payload = toNewTable(declaration, true)
-  const call = { method: 'POST', url: '/data/_schema/tables', payload } as const
-  return asToken([by, 'schema', payload.name], call, (token, learned) => {
-    assertGrants(token, 'schema')
-    checkTokensFields(payload.fields)
-    assertMay(token, 'schema', payload.name)
-    return createTable(model, payload, idIn(learned), 'token')
-  })
-})
+const createByToken = command(
+  2,
+  fc.record({ by: selector, declaration }),
+  ({ model, asToken }, { by, declaration }) => {
+    const payload = toNewTable(declaration, true)
+    const call = { method: 'POST', url: '/data/_schema/tables', payload } as const
+    return asToken([by, 'schema', payload.name], call, (token, returned) => {
+      assertGrants(token, 'schema')
+      checkTokenFields(payload.fields)
+      assertMay(token, 'schema', payload.name)
+      return createTable(model, payload, idIn(returned), 'token')
+    })
+  }
+)
 
 const importOne = command(
   3,
-  fc.record({ by: which, at: which, name: fc.option(tableName), spelling: which }),
-  ({ model, asAdmin }, { by, at, name, spelling }) => {
+  fc.record({ by: selector, at: selector, name: fc.option(tableName), casing: selector }),
+  ({ model, asAdmin }, { by, at, name, casing }) => {
     const known = [...model.stored.map((table) => table.name), '_rowhouse_admins']
-    const payload = { name: respell(name ?? String(pick(known, at)), spelling) }
-    return asAdmin(by, { method: 'POST', url: '/admin/tables/import', payload }, (_, learned) =>
-      importTable(model, payload.name, idIn(learned))
+    const payload = { name: changeCase(name ?? String(pick(known, at)), casing) }
+    return asAdmin(by, { method: 'POST', url: '/admin/tables/import', payload }, (_, returned) =>
+      importTable(model, payload.name, idIn(returned))
     )
   }
 )
 
-/** The id of a registered table, or seldom one that there is not. */
+/** Returns the id of a registered table, or an unknown one in one of 30 cases. */
 export const idOf = (model: Model, at: number) =>
   at % 30 === 29 ? MISSING : (pick(model.registered, at)?.id ?? MISSING)
 
 const update = command(
   4,
   fc.record({
-    by: which,
-    at: which,
+    by: selector,
+    at: selector,
     metadata: fc.record({
       label: fc.option(text, { freq: 2, nil: undefined }),
       note: fc.option(fc.option(text), { freq: 2, nil: undefined }),
@@ -129,7 +138,7 @@ const update = command(
       isEditable: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined })
     }),
     fields: fc.array(
-      fc.record({ at: which, isHidden: flag, isReadonly: flag, label: fc.option(text, { nil: undefined }) }),
+      fc.record({ at: selector, isHidden: flag, isReadonly: flag, label: fc.option(text, { nil: undefined }) }),
       {
         maxLength: 2
       }
@@ -138,20 +147,27 @@ const update = command(
   ({ model, asAdmin }, { by, at, metadata, fields }) => {
     const id = idOf(model, at)
     const known = model.registered.find((table) => table.id === id)?.fields ?? []
-    const changes = fields.map(({ at, ...change }) => ({ name: pick(known, at)?.name ?? 'nothing', ...sent(change) }))
-    const payload = { ...sent(metadata), ...(changes.length > 0 && { fields: changes }) } as TableChanges
+    const changes = fields.map(({ at, ...change }) => ({
+      name: pick(known, at)?.name ?? 'nothing',
+      ...defined(change)
+    }))
+    const payload = { ...defined(metadata), ...(changes.length > 0 && { fields: changes }) } as TableChanges
     return asAdmin(by, { method: 'PUT', url: `/admin/tables/${id}`, payload }, () => updateTable(model, id, payload))
   }
 )
 
-const refresh = command(2, fc.record({ by: which, at: which }), ({ model, asAdmin }, { by, at }) => {
+const refresh = command(2, fc.record({ by: selector, at: selector }), ({ model, asAdmin }, { by, at }) => {
   const id = idOf(model, at)
   return asAdmin(by, { method: 'POST', url: `/admin/tables/${id}/refresh` }, () => refreshTable(model, id))
 })
 
 const unregister = command(
   1,
-  fc.record({ by: which, at: which, confirm: fc.constantFrom('', '?confirm=false', '?confirm=true', '?confirm=true') }),
+  fc.record({
+    by: selector,
+    at: selector,
+    confirm: fc.constantFrom('', '?confirm=false', '?confirm=true', '?confirm=true')
+  }),
   ({ model, asAdmin }, { by, at, confirm }) => {
     const id = idOf(model, at)
     return asAdmin(by, { method: 'DELETE', url: `/admin/tables/${id}${confirm}` }, () =>
@@ -160,26 +176,26 @@ const unregister = command(
   }
 )
 
-const readOne = command(1, fc.record({ by: which, at: which }), ({ model, asAdmin }, { by, at }) => {
+const readOne = command(1, fc.record({ by: selector, at: selector }), ({ model, asAdmin }, { by, at }) => {
   const id = idOf(model, at)
   return asAdmin(by, { method: 'GET', url: `/admin/tables/${id}` }, () => toTable(tableOf(model, id), 'administrator'))
 })
 
-export const listTables = command(1, which, ({ model, asAdmin }, by) =>
+export const listTables = command(1, selector, ({ model, asAdmin }, by) =>
   asAdmin(by, { method: 'GET', url: '/admin/tables' }, () =>
     model.registered.map((table) => toTable(table, 'administrator'))
   )
 )
 
-/** The name of a registered table as a token spells it, or seldom another name. */
-export const nameOf = (model: Model, { at, spelling }: { readonly at: number; readonly spelling: number }) => {
+/** Returns the name of a registered table in any case, or an unknown name in one of 30 cases. */
+export const nameOf = (model: Model, { at, casing }: { readonly at: number; readonly casing: number }) => {
   const known = at % 30 === 29 ? undefined : pick(model.registered, at)?.name
-  return respell(known ?? 'nothing', spelling)
+  return changeCase(known ?? 'nothing', casing)
 }
 
 const readSchema = command(
   2,
-  fc.record({ by: which, at: which, spelling: which }),
+  fc.record({ by: selector, at: selector, casing: selector }),
   ({ model, asToken }, { by, ...table }) => {
     const name = nameOf(model, table)
     return asToken([by, 'read', name], { method: 'GET', url: `/data/${name}/schema` }, (token) =>
@@ -190,14 +206,14 @@ const readSchema = command(
 
 const add = command(
   4,
-  fc.record({ by: which, at: which, spelling: which, drawn: drawnField }),
-  ({ model, asToken }, { by, drawn, ...table }) => {
+  fc.record({ by: selector, at: selector, casing: selector, input: fieldInput }),
+  ({ model, asToken }, { by, input, ...table }) => {
     const name = nameOf(model, table)
-    const field = toNewField(drawn, true)
+    const field = toNewField(input, true)
     const call = { method: 'POST', url: `/data/_schema/tables/${name}/fields`, payload: { field } } as const
     return asToken([by, 'schema', name], call, (token) => {
       assertMay(token, 'schema', name)
-      checkTokensFields([field])
+      checkTokenFields([field])
       return addField(model, allow(model, token, 'schema', name), field)
     })
   }

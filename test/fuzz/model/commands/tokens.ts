@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { type Action, actions } from '../../../../schemas/token.ts'
 import { changeToken, revokeToken, toListedToken } from '../accounts.ts'
-import { reaches } from '../model.ts'
-import { command, pick } from '../world.ts'
-import { respell, seldom, tableName, text, which } from './choices.ts'
+import { command, pick } from '../harness.ts'
+import { mayUse } from '../model.ts'
+import { changeCase, selector, sometimes, tableName, text } from './arbitraries.ts'
 
 const MISSING = 999_999
 
@@ -11,7 +11,7 @@ const permissions = fc.record(
   {
     tables: fc.array(
       fc.oneof(
-        fc.tuple(tableName, which).map(([name, n]) => respell(name, n)),
+        fc.tuple(tableName, selector).map(([name, n]) => changeCase(name, n)),
         fc.constant('*')
       ),
       { maxLength: 3 }
@@ -21,7 +21,7 @@ const permissions = fc.record(
   { noNullPrototype: true }
 )
 
-/** Milliseconds from now, or a time that is given as it is. */
+/** Milliseconds from now, or an absolute time. */
 const expiry = fc.oneof(
   fc.constantFrom(-1000, 0, 1, 1000, 60_000, 3_600_000).map((after) => ({ after })),
   fc.constantFrom(null, 0, 1e9, 1.8e9, 1e11, 1e11 + 1).map((at) => ({ at }))
@@ -34,7 +34,7 @@ const tokenName = text.map((name) => `t${name}`)
 
 const issue = command(
   3,
-  fc.record({ by: which, name: tokenName, permissions, expiry: seldom(expiry, 3) }),
+  fc.record({ by: selector, name: tokenName, permissions, expiry: sometimes(expiry, 3) }),
   ({ model, issue }, { by, name, permissions, expiry }) =>
     issue(by, { name, permissions, ...(expiry && { expiresAt: timeOf(model.now, expiry) }) })
 )
@@ -42,15 +42,15 @@ const issue = command(
 const change = command(
   3,
   fc.record({
-    by: which,
-    who: which,
+    by: selector,
+    tokenAt: selector,
     name: fc.option(tokenName),
-    permissions: seldom(permissions, 3),
-    isActive: seldom(fc.boolean(), 3),
-    expiry: seldom(expiry, 3)
+    permissions: sometimes(permissions, 3),
+    isActive: sometimes(fc.boolean(), 3),
+    expiry: sometimes(expiry, 3)
   }),
-  ({ model, asAdmin }, { by, who, name, permissions, isActive, expiry }) => {
-    const id = pick([...model.tokens, { id: MISSING }], who)?.id ?? MISSING
+  ({ model, asAdmin }, { by, tokenAt, name, permissions, isActive, expiry }) => {
+    const id = pick([...model.tokens, { id: MISSING }], tokenAt)?.id ?? MISSING
     const payload = {
       ...(name !== null && { name }),
       ...(permissions && { permissions }),
@@ -61,19 +61,19 @@ const change = command(
   }
 )
 
-const revoke = command(1, fc.record({ by: which, who: which }), ({ model, asAdmin }, { by, who }) => {
-  const id = pick([...model.tokens, { id: MISSING }], who)?.id ?? MISSING
+const revoke = command(1, fc.record({ by: selector, tokenAt: selector }), ({ model, asAdmin }, { by, tokenAt }) => {
+  const id = pick([...model.tokens, { id: MISSING }], tokenAt)?.id ?? MISSING
   return asAdmin(by, { method: 'DELETE', url: `/admin/tokens/${id}` }, () => revokeToken(model, id))
 })
 
-export const listTokens = command(1, which, ({ model, asAdmin }, by) =>
+export const listTokens = command(1, selector, ({ model, asAdmin }, by) =>
   asAdmin(by, { method: 'GET', url: '/admin/tokens' }, () => model.tokens.map(toListedToken))
 )
 
-const identify = command(2, which, ({ model, asToken }, by) =>
+const identify = command(2, selector, ({ model, asToken }, by) =>
   asToken([by, 'read', ''], { method: 'GET', url: '/data/_me' }, (token) => {
     const { name, permissions, expiresAt } = token
-    const tables = model.registered.filter((table) => table.isPublished && reaches(token, table.name))
+    const tables = model.registered.filter((table) => table.isPublished && mayUse(token, table.name))
     return { name, permissions, expires_at: expiresAt, tables: tables.map((table) => table.name) }
   })
 )

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import type { JsonType } from '../../../../schemas/table.ts'
 
-/** A number to choose by: which session, which table, which row. */
-export const which = fc.nat(999)
-/** One time in so many, else null. */
-export const seldom = <T>(arbitrary: fc.Arbitrary<T>, oneIn = 12) =>
+/** A number that selects one of the existing sessions, tables or rows: see `pick`. */
+export const selector = fc.nat(999)
+/** A value in one of `oneIn` cases, otherwise null. */
+export const sometimes = <T>(arbitrary: fc.Arbitrary<T>, oneIn = 12) =>
   fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
+/** True in one of ten cases. */
 export const rarely = fc.integer({ min: 0, max: 9 }).map((n) => n === 9)
 
-/** Text with everything that is special somewhere: to LIKE, CSV, JSON, SQL, URLs, or to case folding. */
+/** Text with the special characters of LIKE, CSV, JSON, SQL, URLs and case folding. */
 export const text = fc.string({
   unit: fc.constantFrom(...'aAbB01äÄ😀%_\\"\',\n=+-@ /#?&é'),
   maxLength: 5
@@ -30,7 +31,7 @@ const integer = fc.oneof(
   }
 )
 
-/** JSON.stringify says 0 for -0. */
+/** Without -0, which JSON.stringify turns into 0. */
 const double = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
   fc.constantFrom(0.1, 0.5, 1e21, 5e-324, Number.MAX_VALUE, 1 / 3)
@@ -38,7 +39,7 @@ const double = fc.oneof(
 
 const json = fc.constantFrom<object>({}, [], { a: [1, null] }, { é: 'ü"' }, [true, 'x'], [{}, 0.1])
 
-/** Any value that a client may send; where it is put decides whether it fits. */
+/** Any JSON value. It is valid for some types of fields and invalid for others. */
 export const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 5, arbitrary: integer },
   { weight: 3, arbitrary: double },
@@ -49,12 +50,12 @@ export const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<unknown>(1e300, '9223372036854775808', '01', 2 ** 53) }
 )
 
-/** Few names, so that they meet; some are keywords, some have two cases. */
+/** Few names, so that they collide. Some are keywords, some have upper and lower case. */
 export const tableName = fc.constantFrom('cats', 'Dogs', 'select', 'T_1', 'order')
 export const fieldName = fc.constantFrom('a', 'Name', 'n', 'group', 'b_2', 'id', 'r', 'updated_at', 'sqlite_x')
 
-/** The same name as another caller spells it. */
-export const respell = (name: string, n: number) => {
+/** Returns the name in upper case, in lower case or unchanged. */
+export const changeCase = (name: string, n: number) => {
   if (n % 5 === 0) return name.toUpperCase()
   return n % 5 === 1 ? name.toLowerCase() : name
 }

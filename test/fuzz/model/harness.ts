@@ -4,9 +4,9 @@ import { PASSWORD } from '../../helpers.ts'
 import { changePassword, issueToken, logIn } from './accounts.ts'
 import {
   type Administrator,
-  administer,
   adminOf,
   authenticate,
+  authenticateAdmin,
   authenticateToken,
   isLiveSession,
   isLiveToken,
@@ -47,11 +47,11 @@ const newModel = ({ requirePasswordChange }: Settings): Model => ({
   registered: []
 })
 
-/** What the service alone can know: made-up ids and secrets. */
-export type Learned = Readonly<Record<string, unknown>> | undefined
-/** Gives the data that the answer must have, or throws the Refusal that it must be. */
-export type Rule = (learned: Learned, answer: TestResponse) => unknown
-type Read = (answer: TestResponse) => unknown
+/** The data of the response. The rules read only generated ids, keys and secrets from it. */
+export type Returned = Readonly<Record<string, unknown>> | undefined
+/** Returns the expected data of the response, or throws the expected Refusal. */
+export type Rule = (returned: Returned, response: TestResponse) => unknown
+type Read = (response: TestResponse) => unknown
 
 const dataIn = ({ text }: TestResponse): unknown => JSON.parse(text).data
 
@@ -66,39 +66,43 @@ const expected = (rule: () => unknown) => {
   }
 }
 
-const received = async (answer: TestResponse, read: Read) =>
-  answer.status === 200 ? { status: 200, data: await read(answer) } : { status: answer.status, code: codeIn(answer) }
+const received = async (response: TestResponse, read: Read) =>
+  response.status === 200
+    ? { status: 200, data: await read(response) }
+    : { status: response.status, code: codeIn(response) }
 
-export const idIn = (learned: Learned) => Number(learned?.id)
+export const idIn = (returned: Returned) => Number(returned?.id)
 
-/** One of them, whatever the number; undefined where there is none. */
+/** Returns the element that a selector chooses, or undefined for an empty list. */
 export const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length]
 
-/** Every so many-th choice is a bad one. */
-const isAstray = (n: number) => n % 12 === 11
+/** One in twelve selectors chooses a credential without regard to its validity. */
+const choosesAnyCredential = (n: number) => n % 12 === 11
 
 export const bearer = (token: Token | undefined) => ({
   authorization: `Bearer ${token?.secret ?? `rh_${'0'.repeat(64)}`}`
 })
 
-const isAble = (model: Model) => (session: Session) =>
+const mayAdminister = (model: Model) => (session: Session) =>
   isLiveSession(model, session) && !(model.requirePasswordChange && adminOf(model, session)?.mustChangePassword)
 
-/** The service and the model beside it. Every call is answered by both, and the answers must be the same. */
-export const createWorld = async (settings: Settings) => {
+/** Starts a service with a model. Each call goes to the service and to the model, and both results must be equal. */
+export const createHarness = async (settings: Settings) => {
   const model = newModel(settings)
   const service = await startService({ ...settings, maxPageSize: MAX_PAGE_SIZE, clock: () => model.now })
   const trace: string[] = []
-  const everyToken: Token[] = []
+  const issuedTokens: Token[] = []
 
   const check = async (call: Call, rule: Rule, read: Read = dataIn): Promise<void> => {
-    const answer = await service.send(call)
-    trace.push(`${call.method} ${call.url} ${JSON.stringify(call.payload) ?? ''} -> ${answer.status} ${answer.text}`)
-    const actual = await received(answer, read)
-    const learned = answer.status === 200 ? (actual.data as Learned) : undefined
+    const response = await service.send(call)
+    trace.push(
+      `${call.method} ${call.url} ${JSON.stringify(call.payload) ?? ''} -> ${response.status} ${response.text}`
+    )
+    const actual = await received(response, read)
+    const returned = response.status === 200 ? (actual.data as Returned) : undefined
     deepStrictEqual(
       actual,
-      expected(() => rule(learned, answer))
+      expected(() => rule(returned, response))
     )
   }
 
@@ -107,12 +111,12 @@ export const createWorld = async (settings: Settings) => {
       logIn(model, name, password, cookie)
     )
 
-  /** Makes a session that may administer. */
-  const becomeAble = async (n: number): Promise<Session> => {
+  /** Creates a session that may use /admin. */
+  const createAdminSession = async (n: number): Promise<Session> => {
     const admin = pick(model.admins, n) as Administrator
     await logInAs(admin)
     const session = model.sessions.at(-1) as Session
-    if (isAble(model)(session)) return session
+    if (mayAdminister(model)(session)) return session
     const payload = { oldPassword: admin.password, newPassword: `${admin.password}!` }
     await check({ method: 'PUT', url: '/auth/password', headers: { cookie: session.cookie }, payload }, () =>
       changePassword(model, session, payload.oldPassword, payload.newPassword)
@@ -121,53 +125,61 @@ export const createWorld = async (settings: Settings) => {
   }
 
   const pickSession = async (n: number): Promise<Session | undefined> => {
-    if (isAstray(n)) return [undefined, ...model.sessions][(n >> 4) % (model.sessions.length + 1)]
-    return pick(model.sessions.filter(isAble(model)), n) ?? (await becomeAble(n))
+    if (choosesAnyCredential(n)) return [undefined, ...model.sessions][(n >> 4) % (model.sessions.length + 1)]
+    return pick(model.sessions.filter(mayAdminister(model)), n) ?? (await createAdminSession(n))
   }
 
-  /** A call under /admin. */
+  /** Sends a request under /admin. */
   const asAdmin = async (
     n: number,
     call: Call,
-    rule: (by: Administrator, learned: Learned) => unknown,
+    rule: (by: Administrator, returned: Returned) => unknown,
     read?: Read
   ) => {
     const session = await pickSession(n)
     const headers = session && { cookie: session.cookie }
-    await check({ ...call, ...(headers && { headers }) }, (learned) => rule(administer(model, session), learned), read)
+    await check(
+      { ...call, ...(headers && { headers }) },
+      (returned) => rule(authenticateAdmin(model, session), returned),
+      read
+    )
   }
 
   const issue = async (n: number, payload: Parameters<typeof issueToken>[1]) => {
-    await asAdmin(n, { method: 'POST', url: '/admin/tokens', payload }, (_, learned) =>
-      issueToken(model, payload, { id: idIn(learned), secret: String(learned?.token) })
+    await asAdmin(n, { method: 'POST', url: '/admin/tokens', payload }, (_, returned) =>
+      issueToken(model, payload, { id: idIn(returned), secret: String(returned?.token) })
     )
     const token = model.tokens.at(-1)
-    if (token && !everyToken.includes(token)) everyToken.push(token)
+    if (token && !issuedTokens.includes(token)) issuedTokens.push(token)
   }
 
   const pickToken = async (n: number, need: Need, table: string): Promise<Token | undefined> => {
-    if (isAstray(n)) return [undefined, ...everyToken][(n >> 4) % (everyToken.length + 1)]
+    if (choosesAnyCredential(n)) return [undefined, ...issuedTokens][(n >> 4) % (issuedTokens.length + 1)]
     const live = model.tokens.filter((token) => isLiveToken(model, token))
-    const fit = live.filter((token) => mayDo(token, need, table))
-    const found = pick(n % 4 === 0 ? live : fit, n)
-    if (found) return found
+    const fitting = live.filter((token) => mayDo(token, need, table))
+    const picked = pick(n % 4 === 0 ? live : fitting, n)
+    if (picked) return picked
     await issue(0, { name: 'all', permissions: { tables: ['*'], actions: ['read', 'write'] } })
     return model.tokens.at(-1)
   }
 
-  /** A call under /data. */
+  /** Sends a request under /data. */
   const asToken = async (
     [n, need, table]: [n: number, need: Need, table: string],
     call: Call,
-    rule: (token: Token, learned: Learned) => unknown,
+    rule: (token: Token, returned: Returned) => unknown,
     read?: Read
   ) => {
     const token = await pickToken(n, need, table)
-    await check({ ...call, headers: bearer(token) }, (learned) => rule(authenticateToken(model, token), learned), read)
+    await check(
+      { ...call, headers: bearer(token) },
+      (returned) => rule(authenticateToken(model, token), returned),
+      read
+    )
   }
 
-  /** A call under /auth, which every live session may make. */
-  const asSelf = async (n: number, call: Call, rule: (session: Session, by: Administrator) => unknown) => {
+  /** Sends a request under /auth, for which any valid session is sufficient. */
+  const asSessionOwner = async (n: number, call: Call, rule: (session: Session, by: Administrator) => unknown) => {
     const session = (n % 2 === 0 ? pick(model.sessions, n >> 1) : undefined) ?? (await pickSession(n))
     const headers = session && { cookie: session.cookie }
     await check({ ...call, ...(headers && { headers }) }, () => {
@@ -176,20 +188,20 @@ export const createWorld = async (settings: Settings) => {
     })
   }
 
-  return { model, service, trace, check, logInAs, asSelf, asAdmin, asToken, issue }
+  return { model, service, trace, check, logInAs, asSessionOwner, asAdmin, asToken, issue }
 }
 
-export type World = Awaited<ReturnType<typeof createWorld>>
+export type Harness = Awaited<ReturnType<typeof createHarness>>
 
-/** One kind of command: what it chooses, and what it does. Choices are numbers that any state can make sense of. */
+/** One kind of command: its random input and its effect. The input contains selectors, which are valid in any state. */
 export interface Command<T> {
   readonly weight: number
-  readonly choices: Arbitrary<T>
-  readonly run: (world: World, choices: T) => Promise<void>
+  readonly input: Arbitrary<T>
+  readonly run: (harness: Harness, input: T) => Promise<void>
 }
 
-export const command = <T>(weight: number, choices: Command<T>['choices'], run: Command<T>['run']): Command<T> => ({
+export const command = <T>(weight: number, input: Command<T>['input'], run: Command<T>['run']): Command<T> => ({
   weight,
-  choices,
+  input,
   run
 })

@@ -1,38 +1,38 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import type { Test } from 'tap'
 
-export interface Sent {
+export interface HttpRequest {
   readonly method: string
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Buffer
 }
 
-export interface Reply {
+export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
-/** Requests under way at once. */
-export const LANES = 8
+/** Maximum number of concurrent requests. */
+export const MAX_CONCURRENT = 8
 
-/** Node's client frames no body of a GET, HEAD or DELETE by itself. */
-const framed = ({ headers, body }: Sent) =>
+/** Adds the Content-Length, which Node's client does not send for the body of a GET, HEAD or DELETE. */
+const withLength = ({ headers, body }: HttpRequest) =>
   body === undefined || 'transfer-encoding' in headers
     ? headers
     : { ...headers, 'content-length': String(Buffer.byteLength(body)) }
 
-/** Sends exactly what it is given over connections that stay open. */
-export const createCaller = (t: Test, port: number) => {
-  const agent = new Agent({ keepAlive: true, maxSockets: LANES })
+/** Returns a function that sends requests unchanged, over keep-alive connections. */
+export const createHttpClient = (t: Test, port: number) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONCURRENT })
   t.teardown(() => agent.destroy())
 
-  return (sent: Sent) =>
-    new Promise<Reply>((done, fail) => {
-      const { method, target } = sent
+  return (message: HttpRequest) =>
+    new Promise<HttpResponse>((done, fail) => {
+      const { method, target } = message
       const call = request(
-        { host: '127.0.0.1', port, agent, method, path: target, headers: framed(sent) },
+        { host: '127.0.0.1', port, agent, method, path: target, headers: withLength(message) },
         (response) => {
           const chunks: Buffer[] = []
           response.on('data', (chunk) => chunks.push(chunk))
@@ -47,10 +47,10 @@ export const createCaller = (t: Test, port: number) => {
         }
       )
       call.on('error', (cause) =>
-        fail(new Error(`${method} ${target.slice(0, 80)} got no answer: ${cause.message}`, { cause }))
+        fail(new Error(`${method} ${target.slice(0, 80)} got no response: ${cause.message}`, { cause }))
       )
-      call.end(sent.body)
+      call.end(message.body)
     })
 }
 
-export type Call = ReturnType<typeof createCaller>
+export type Send = ReturnType<typeof createHttpClient>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-/** As much of JSON Schema as the document uses for what is sent. */
+/** The part of JSON Schema that the document uses for requests. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -46,11 +46,11 @@ interface Document {
 
 export interface Operation extends DocumentedOperation {
   readonly method: string
-  /** With its parameters in braces. */
+  /** Parameters are in braces: `/data/{table}`. */
   readonly path: string
 }
 
-/** What the service has committed to: tests run at the root of the repository. */
+/** The document in the repository. Tests run at its root. */
 const document: Document = JSON.parse(readFileSync('openapi.json', 'utf8'))
 const ROOT = 'https://rowhouse.test/openapi.json'
 
@@ -70,7 +70,7 @@ export const bodyOf = ({ requestBody }: Operation) => requestBody?.content['appl
 
 export interface Exchange {
   readonly method: string
-  /** As it was sent, the query behind it. */
+  /** The path and the query, as sent. */
   readonly target: string
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -87,8 +87,8 @@ const decoded = (segment: string) => {
   }
 }
 
-/** A parameter stands for any one segment, an empty one too. */
-const leadsTo = (path: string) => {
+/** Returns a test for operations whose path matches. A parameter matches any single segment, also an empty one. */
+const matchesPath = (path: string) => {
   const segments = pathOf(path).split('/').map(decoded)
   return ({ path: template }: Operation) => {
     const parts = template.split('/')
@@ -96,37 +96,39 @@ const leadsTo = (path: string) => {
   }
 }
 
-const shared = (status: number): Response | undefined =>
+const sharedResponse = (status: number): Response | undefined =>
   document.components.responses[String(STATUS_CODES[status]).replaceAll(/\W/g, '')]
 
-/** The statuses that any request can get: the document says so in its description. */
-const anywhere = () => {
+/** Returns the statuses that the description of the document lists for any request. */
+const readGeneralStatuses = () => {
   const [, sentence = ''] = /any request can get (.*?)\.$/s.exec(document.info.description) ?? []
   return new Set((sentence.match(/\b\d{3}\b/g) ?? []).map(Number))
 }
 
-const ANYWHERE = anywhere()
+const GENERAL_STATUSES = readGeneralStatuses()
 
 const follow = (response: Response): Response =>
   response.$ref === undefined
     ? response
     : (document.components.responses[response.$ref.split('/').at(-1) as string] as Response)
 
-/** The response that the document has for this answer; none where the answer is outside the document. */
-const documented = ({ method, target, status }: Exchange): Response | undefined => {
-  const path = operations.filter(leadsTo(target))
-  const called = path.filter((operation) => operation.method === (method === 'HEAD' ? 'GET' : method))
+/** Returns the documented response, or undefined where the document has none for this exchange. */
+const documentedResponse = ({ method, target, status }: Exchange): Response | undefined => {
+  const candidates = operations.filter(matchesPath(target))
+  const called = candidates.filter((operation) => operation.method === (method === 'HEAD' ? 'GET' : method))
   const listed = called.map(({ responses }) => responses[status]).find((response) => response !== undefined)
   if (listed) return follow(listed)
-  // 404 is for paths that are not listed.
-  return ANYWHERE.has(status) && (status !== 404 || path.length === 0) ? shared(status) : undefined
+  // In general, only a path outside the document may respond 404.
+  return GENERAL_STATUSES.has(status) && (status !== 404 || candidates.length === 0)
+    ? sharedResponse(status)
+    : undefined
 }
 
 const validators = new WeakMap<object, ValidateFunction>()
 
 const validatorOf = (schema: Schema) => {
-  const known = validators.get(schema)
-  if (known) return known
+  const cached = validators.get(schema)
+  if (cached) return cached
   const text = JSON.stringify(schema).replaceAll('"#/components/', `"${ROOT}#/components/`)
   const validate = ajv.compile(JSON.parse(text))
   validators.set(schema, validate)
@@ -143,7 +145,7 @@ const parse = (text: string): unknown => {
 
 const codeFault = (code: unknown, { description = '' }: Response) =>
   typeof code === 'string' && !description.includes(`\`${code}\``)
-    ? `the code ${code} is none of this status`
+    ? `the code ${code} is not documented for this status`
     : undefined
 
 const bodyFault = (exchange: Exchange, { content = {}, ...response }: Response): string | undefined => {
@@ -153,27 +155,27 @@ const bodyFault = (exchange: Exchange, { content = {}, ...response }: Response):
   if (type !== 'application/json') return undefined
   const body = parse(exchange.body)
   const validate = validatorOf(schema)
-  if (!validate(body)) return `the body has another form: ${ajv.errorsText(validate.errors)}`
+  if (!validate(body)) return `the body does not match its schema: ${ajv.errorsText(validate.errors)}`
   return exchange.status === 200 ? undefined : codeFault((body as { error: { code: unknown } }).error.code, response)
 }
 
-/** Of the headers that a response promises, those that every such answer needs. */
+/** WWW-Authenticate is documented for every 401, but sent under /data only. */
 const headerFault = ({ target, headers }: Exchange, response: Response) => {
-  const promised = Object.keys(response.headers ?? {}).filter(
+  const documented = Object.keys(response.headers ?? {}).filter(
     (name) => name !== 'WWW-Authenticate' || target.startsWith('/data')
   )
-  const missing = promised.find((name) => headers[name.toLowerCase()] === undefined)
+  const missing = documented.find((name) => headers[name.toLowerCase()] === undefined)
   return missing && `the header ${missing} is missing`
 }
 
-/** The pages that show the document are no part of it. */
-const isShown = (target: string) => /^\/docs(?:[/?#]|$)/.test(target)
+/** The pages that display the document are not described in it. */
+const isDocumentationPage = (target: string) => /^\/docs(?:[/?#]|$)/.test(target)
 
-/** How an answer differs from what the document says; undefined where it does not. A 5xx always does. */
+/** Returns how a response differs from the document, or undefined. Any 5xx is a fault. */
 export const faultOf = (exchange: Exchange): string | undefined => {
   if (exchange.status >= 500) return `the status is ${exchange.status}`
-  if (isShown(exchange.target)) return undefined
-  const response = documented(exchange)
+  if (isDocumentationPage(exchange.target)) return undefined
+  const response = documentedResponse(exchange)
   if (!response) return `the status ${exchange.status} is not documented`
   const fault = headerFault(exchange, response)
   return fault ?? (exchange.method === 'HEAD' ? undefined : bodyFault(exchange, response))
