@@ -52,6 +52,7 @@ export interface Database {
 /** A statement of the unit changed another number of rows than it `expect`s: the unit left no trace. */
 export class UnexpectedChanges extends Error {
   override readonly name = 'UnexpectedChanges'
+  readonly code = 'UNEXPECTED_CHANGES'
   /** Position of the statement in its unit, from 0. */
   readonly statement: number
 

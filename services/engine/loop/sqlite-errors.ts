@@ -109,15 +109,23 @@ const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
   [/^no such (?:table|column)|has no column named/, structureChanged]
 ]
 
-/** The domain error for a failure of SQLite, or the failure itself where it can only be a fault of ours. */
-export const toDomainError = ({ code, message, statement }: PlainError): Error => {
-  if (statement !== undefined) return new UnexpectedChanges(statement)
+const domainErrorOf = (code: string, message: string): DomainError | undefined => {
   const primary = code.split('_').slice(0, 2).join('_')
-  const known = byCode[code] ?? byCode[primary]
-  if (known) return known(message)
-  const spoken = primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message)) : undefined
-  if (spoken) return spoken[1]()
-  return Object.assign(new Error(message), { code })
+  const create = byCode[code] ?? byCode[primary]
+  if (create) return create(message)
+  return primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message))?.[1]() : undefined
+}
+
+/**
+ * Returns the domain error for a failure of SQLite, with the position of the statement that failed. A failure that only
+ * a defect of this service can cause stays an unknown error, with SQLite's code and message.
+ */
+export const toDomainError = (plain: PlainError): Error => {
+  const { code, message, statement } = plain
+  if (code === 'UNEXPECTED_CHANGES' && statement !== undefined) return new UnexpectedChanges(statement)
+  const error = domainErrorOf(code, message)
+  if (!error) return Object.assign(new Error(message), plain)
+  return statement === undefined ? error : new DomainError(error.code, error.message, { ...error, statement })
 }
 
 /** The same for reads, where no value was sent: what SQLite cannot make at once is a page of large records. */

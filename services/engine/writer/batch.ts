@@ -1,4 +1,4 @@
-import type { Unit } from '../../sql/statement.ts'
+import type { Statement, Unit } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import { type PlainError, toPlainError } from '../shared/plain-error.ts'
@@ -66,12 +66,17 @@ export const createBatchRunner = (connection: Connection) => {
     keysVersion = version
   }
 
-  const execute = (unit: Unit) =>
-    unit.map(({ sql, params, expect }, position) => {
+  const executeStatement = ({ sql, params, expect }: Statement, position: number) => {
+    try {
       const result = run(sql, params)
-      if (expect !== undefined && result.changes !== expect) throw new UnexpectedChanges(position)
-      return result
-    })
+      if (expect === undefined || result.changes === expect) return result
+    } catch (error) {
+      throw Object.assign(new Error(), toPlainError(error), { statement: position })
+    }
+    throw new UnexpectedChanges(position)
+  }
+
+  const execute = (unit: Unit) => unit.map(executeStatement)
 
   const rollBack = () => {
     if (raw.inTransaction) run('ROLLBACK', [])

@@ -75,6 +75,14 @@ t.test('an engine on the database of another program', async (t) => {
     t.strictSame(await db.read(sql("SELECT count(*) AS n FROM notes WHERE text LIKE 'together %'")), [{ n: 99 }])
   })
 
+  t.test('a write that fails carries the position of its statement', async (t) => {
+    const violation = await rejection(db.write([note('second'), note('first')]))
+    t.match(violation, { code: 'UNIQUE_VIOLATION', statement: 1 })
+    const defect = await rejection(db.write([note('second'), note('third'), sql('SELEC')]))
+    t.match(defect, { code: 'SQLITE_ERROR', message: /syntax error/, statement: 2 })
+    t.equal((await rejection(db.read(sql('SELECT * FROM gone')))).statement, undefined)
+  })
+
   t.test('a missed expectation rejects with UnexpectedChanges', async (t) => {
     const error = await rejection(db.write([{ ...sql('DELETE FROM notes WHERE id = 0'), expect: 1 }]))
     t.type(error, UnexpectedChanges)

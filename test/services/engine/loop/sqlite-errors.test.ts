@@ -20,6 +20,21 @@ t.test('an error crosses a thread as code and message', async (t) => {
   })
 })
 
+t.test('an error carries the position of its statement, if a statement failed', async (t) => {
+  for (const [code, message] of [
+    ['SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: cats.name'],
+    ['SQLITE_ERROR', 'no such table: cats'],
+    ['SQLITE_ERROR', 'near "SELEC": syntax error']
+  ] as const) {
+    const [without, error] = [toDomainError({ code, message }), toDomainError({ code, message, statement: 2 })]
+    t.equal(Reflect.get(without, 'statement'), undefined, message)
+    t.equal(error.message, without.message)
+    for (const name of ['code', 'details', 'hint', 'retryAfter'])
+      t.strictSame(Reflect.get(error, name), Reflect.get(without, name), `${message}: ${name}`)
+    t.match(toPlainError(error), { statement: 2 }, message)
+  }
+})
+
 t.test('a missed expectation comes back as what it was', async (t) => {
   const error = toDomainError(toPlainError(new UnexpectedChanges(3)))
   t.type(error, UnexpectedChanges)

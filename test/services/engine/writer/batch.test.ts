@@ -88,6 +88,43 @@ t.test('a unit that fails leaves no trace, and its neighbours alone', async (t) 
   t.strictSame(texts('notes'), ['a', 'c'])
 })
 
+/** The position of the failed statement for each unit; null where there is none. */
+const failedStatements = (outcomes: readonly Outcome[]) =>
+  outcomes.map((outcome) => ('error' in outcome ? (outcome.error.statement ?? null) : 'committed'))
+
+t.test('a unit that fails reports the position of its failed statement', async (t) => {
+  t.test('in a batch with a savepoint for each unit', async (t) => {
+    const { run } = start(t)
+    const { outcomes } = run(
+      [note('a')],
+      [note('b'), note('a')],
+      [sql('SELEC')],
+      [note('c'), note('d'), sql('SELECT ?')]
+    )
+    t.strictSame(failedStatements(outcomes), ['committed', 1, 0, 2])
+    t.match(outcomes[1], {
+      error: { code: 'SQLITE_CONSTRAINT_UNIQUE', message: 'UNIQUE constraint failed: notes.text' }
+    })
+    t.match(outcomes[2], { error: { code: 'SQLITE_ERROR', message: /syntax error/ } })
+  })
+
+  t.test('in a transaction of its own', async (t) => {
+    const { run } = start(t)
+    const { outcomes } = run([note('a'), note('b'), guarded('rollback')], [note('a'), note('a')], [note('b')])
+    t.strictSame(failedStatements(outcomes), [2, 1, 'committed'])
+  })
+
+  t.test('but a failure of BEGIN or COMMIT has no statement', async (t) => {
+    const { file, run } = start(t)
+    const external = openExternal(t, file)
+    external.exec(DEFERRED)
+    const orphan = sql('INSERT INTO children (parent) VALUES (1)')
+    t.strictSame(failedStatements(run([note('a'), orphan], [note('b')]).outcomes), [null, 'committed'])
+    external.exec('BEGIN IMMEDIATE')
+    t.strictSame(failedStatements(run([note('c')], [note('d')]).outcomes), [null, null])
+  })
+})
+
 t.test('a unit that changes another number of rows than it expects says which statement did', async (t) => {
   const { run, texts } = start(t)
   const missing = { ...sql('UPDATE notes SET text = ? WHERE id = 7', 'x'), expect: 1 }
