@@ -1,5 +1,6 @@
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 
 export interface WriteResult {
@@ -23,6 +24,14 @@ export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'confirm'>
 /** A reader thread held for one caller, so that its TEMP tables outlive a statement. */
 export interface HeldReader {
   scan(statement: Scan): Promise<readonly Row[]>
+  /**
+   * Stores the rows of a SELECT statement with `keyCount` columns in the TEMP table `collected`, once per held reader.
+   * Returns the number of rows. The table has the columns `position` (1, 2, … in the order of the statement) and `k0`,
+   * `k1`, …
+   */
+  collect(keys: Statement, keyCount: number): Promise<number>
+  /** The name of the TEMP table in SQL text. */
+  readonly collected: string
   release(): Promise<void>
 }
 
@@ -31,6 +40,7 @@ export interface HeldReader {
  * cross a network one day, so whatever a read in the middle would do is done by guards, subqueries and `expect`.
  */
 export interface Database {
+  readonly dialect: Dialect
   /** Bounded work only (by key, one page): it runs on the event loop, in the snapshot of the present turn. */
   read(statement: Statement): Promise<readonly Row[]>
   /** The same for a statement that gives one text, such as JSON made by SQLite; null where there is no row. */

@@ -8,6 +8,7 @@ import type { ReaderOptions, ScanOutcome } from '../reader/scan.ts'
 import { createFairQueue } from '../shared/fair-queue.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
+import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
 import { toReadError } from './sqlite-errors.ts'
 
 const MOST_HELD = 2
@@ -106,7 +107,13 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
       held.delete(pool)
       await end(pool)
     }
-    return { scan: (statement) => scanIn(pool, statement), release }
+    const scan = (statement: Scan) => scanIn(pool, statement)
+    return {
+      scan,
+      collect: (keys, keyCount) => collectKeys(scan, keys, keyCount),
+      collected: COLLECTED_KEYS,
+      release
+    }
   }
 
   /** Stops whatever runs: ending a thread would otherwise wait for its statement. */

@@ -257,6 +257,29 @@ t.test('an engine on the database of another program', async (t) => {
     await Promise.all([second.release(), third.release()])
   })
 
+  t.test('a held reader collects keys in the order of a statement', async (t) => {
+    const reader = await db.holdReader()
+    t.teardown(() => reader.release())
+    const keys = sql('SELECT id, -id FROM numbers WHERE id <= ? ORDER BY id DESC', 3n)
+    t.equal(await reader.collect(keys, 2), 3)
+    t.strictSame(await reader.scan(sql(`SELECT * FROM ${reader.collected}`)), [
+      { position: 1, k0: 3, k1: -3 },
+      { position: 2, k0: 2, k1: -2 },
+      { position: 3, k0: 1, k1: -1 }
+    ])
+  })
+
+  t.test('a held reader that collects no keys reports none, and a statement that fails is refused', async (t) => {
+    for (const [text, check] of [
+      ['SELECT id FROM numbers WHERE id < 0', (count: Promise<number>) => t.resolveMatch(count, 0)],
+      ['SELECT id FROM gone', (count: Promise<number>) => t.rejects(count, { code: 'STRUCTURE_CHANGED' })]
+    ] as const) {
+      const reader = await db.holdReader()
+      await check(reader.collect(sql(text), 1))
+      await reader.release()
+    }
+  })
+
   t.strictSame(deaths, [])
 })
 

@@ -4,17 +4,10 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { createScan, type ReaderOptions } from '../../../../services/engine/reader/scan.ts'
-import { scanGuard } from '../../../../services/sql/scan-guard.ts'
+import { createSqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
 import { databaseFile, prepareFile, sql } from '../engine.ts'
 
-const structure = (rowid: string | null) => ({
-  columns: [],
-  isStrict: true,
-  key: ['id'],
-  isRowidKey: rowid !== null,
-  rowid,
-  autoTimestamps: false
-})
+const { scanGuard } = createSqliteDialect()
 
 const start = (t: Test) => {
   const file = databaseFile(t)
@@ -34,9 +27,9 @@ const start = (t: Test) => {
   return { scan: createScan(options, () => time.now), time, options }
 }
 
-const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard(structure('id'))}`)
+const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard('id')}`)
 const WALK = walk('odd')
-const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(structure(null))}`)
+const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(null)}`)
 
 t.test('a scan gives its rows', async (t) => {
   const { scan } = start(t)

@@ -1,0 +1,11 @@
+/** The SQL expressions that differ between engines. `Database.dialect` holds those of the engine in use. */
+export interface Dialect {
+  /** Returns an expression for the base64 text of `value`, an expression whose value is a BLOB. */
+  base64(value: string): string
+  /**
+   * Returns a condition that is true for every row. It fails the statement if the service stops or the time limit of a
+   * scan is over. For statements in reader threads only.
+   * @param rowid an expression for the rowid; null if no name reaches it
+   */
+  scanGuard(rowid: string | null): string
+}
