@@ -1,4 +1,4 @@
-import { createFairQueue } from '../engine/shared/fair-queue.ts'
+import { createFairQueue } from '../engine/loop/fair-queue.ts'
 import { overloaded } from '../model/errors.ts'
 
 /** With some 20 ms a hash, the last in the queue waits little more than a second. */

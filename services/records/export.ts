@@ -1,5 +1,5 @@
 import type { ExportQuery } from '../../schemas/record.ts'
-import type { ScanCaller as Caller, Database, HeldReader, Scan } from '../engine/database.ts'
+import type { ScanCaller as Caller, ChunkScan, Database, HeldReader } from '../engine/database.ts'
 import { answerTooLarge } from '../model/errors.ts'
 import { INT64 } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
@@ -23,31 +23,21 @@ const LINE_END = '\r\n'
 const TARGET_CHUNK = 256 * 1024
 /** Bytes that a step of more than one row may give: rows may grow wider on the way. */
 const LARGEST_CHUNK = 4 * TARGET_CHUNK
-/** Bytes; what is larger, as few steps are, is copied. */
-const PLACE_SIZE = 2 * TARGET_CHUNK
 const FIRST_ROWS = 1
 const MOST_ROWS = 2000
 /** How many times as many rows as the last a step may have. */
 const GROWTH = 8
 
-/** Bytes lie in memory that is used again two chunks later. */
+/** Bytes are in memory that is overwritten two chunks later. */
 type Chunk = Uint8Array | string
 
-/** Runs steps, whose texts go to two places in turn: what lies in one may leave while the other is filled. */
-const createStepper = () => {
-  let [free, used] = [new SharedArrayBuffer(PLACE_SIZE), new SharedArrayBuffer(PLACE_SIZE)]
+const toChunk = (text: SqlValue | undefined): Chunk | null =>
+  typeof text === 'string' || text instanceof Uint8Array ? text : null
 
-  /** null where it holds no rows, or too many. */
-  const take = (text: SqlValue | undefined): Chunk | null => {
-    if (typeof text !== 'number') return typeof text === 'string' ? text : null
-    ;[free, used] = [used, free]
-    return Buffer.from(used, 0, text)
-  }
-
-  return async (reader: Pick<HeldReader, 'scan'>, statement: Statement) => {
-    const [row] = await reader.scan({ ...statement, place: free })
-    return { chunk: take(row?.text), count: Number(row?.count), bytes: Number(row?.bytes), last: row?.last }
-  }
+/** `chunk` is null if the step has no rows, or too many. */
+const runStep = async (scan: ChunkScan, statement: Statement) => {
+  const row = await scan(statement)
+  return { chunk: toChunk(row?.text), count: Number(row?.count), bytes: Number(row?.bytes), last: row?.last }
 }
 
 /** Rows for the next step, from how many the last one met and their bytes; fewer, where those were too many. */
@@ -61,15 +51,14 @@ const nextStep = (count: number, bytes: number) =>
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Walks along an integer key; each step is a statement of its own, in the turn of its caller, who is asked for then. */
   async function* byKey(selection: Selection, csv: RecordText, caller: Caller): AsyncGenerator<Chunk> {
-    const reader = { scan: (statement: Scan) => db.scan(statement, caller) }
+    const scan = db.chunkScan(caller)
     const descending = selection.order[0]?.descending === true
     const end = descending ? INT64.first : INT64.last
     let from = descending ? INT64.last : INT64.first
-    const step = createStepper()
     let rows = FIRST_ROWS
     while (true) {
       const statement = exportByKey(selection, csv, from, { rows, maxBytes: LARGEST_CHUNK })
-      const { chunk, count, bytes, last } = await step(reader, statement)
+      const { chunk, count, bytes, last } = await runStep(scan, statement)
       if (count === 0) return
       if (chunk) {
         yield chunk
@@ -84,11 +73,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   async function* fromCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     let total = 0
     for (const statement of collectKeys(selection)) total = Number((await reader.scan(statement))[0]?.count ?? 0)
-    const step = createStepper()
     let rows = FIRST_ROWS
     for (let after = 0; after < total; ) {
       const statement = exportCollected(selection, csv, after, { rows, maxBytes: LARGEST_CHUNK })
-      const { chunk, count, bytes } = await step(reader, statement)
+      const { chunk, count, bytes } = await runStep(reader.scanChunk, statement)
       if (chunk) yield chunk
       if (chunk || count === 0) after += rows
       if (count > 0) rows = nextStep(count, bytes)

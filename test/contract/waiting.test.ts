@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import type { Permissions } from '../../schemas/token.ts'
-import type { Row } from '../../services/model/sql-value.ts'
 import {
   asAdmin,
   asToken,
@@ -34,13 +33,17 @@ const makeTable = async (name: string) => {
 const cats = await makeTable('cats')
 const dogs = await makeTable('dogs')
 
-/** Every scan that is asked for. */
-const scans: Promise<readonly Row[]>[] = []
-const { scan } = app.database
-app.database.scan = (...asked) => {
-  const scanned = scan(...asked)
+/** Every scan that was requested. */
+const scans: Promise<unknown>[] = []
+const { scan, chunkScan } = app.database
+const record = <T>(scanned: Promise<T>) => {
   scans.push(scanned)
   return scanned
+}
+app.database.scan = (...args) => record(scan(...args))
+app.database.chunkScan = (caller) => {
+  const scanChunk = chunkScan(caller)
+  return (statement) => record(scanChunk(statement))
 }
 
 /** Keeps every reader thread busy until it is called. */
