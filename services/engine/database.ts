@@ -4,61 +4,68 @@ import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 
 export interface WriteResult {
-  /** Rows changed, or, for a statement that returns rows (RETURNING, SELECT), rows returned. */
+  /** Rows changed, or rows returned by a statement that returns rows (RETURNING, SELECT). */
   readonly changes: number
   readonly rows: readonly Row[]
 }
 
-/** A statement for a reader thread. */
-export interface Scan extends Statement {
-  /**
-   * Memory for the `text` of a row, as UTF-8: where it is large, and fits, the row has its length in bytes instead.
-   * Large texts that follow each other would otherwise pile up in both threads until their garbage is collected.
-   */
-  readonly place?: SharedArrayBuffer
-}
-
-/** The caller of a scan: scans are queued fairly per caller, and delivered only while it has its right. */
+/** The caller of a scan: scans are queued fairly per caller, and return rows only while the caller has its right. */
 export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'confirm'>
 
-/** A reader thread held for one caller, so that its TEMP tables outlive a statement. */
+/**
+ * Runs statements in sequence in a reader thread. Each call returns the first row, whose column `text` is a text or
+ * null. A large `text` is returned as UTF-8 bytes, in memory that the second call after this one overwrites.
+ */
+export type ChunkScan = (statement: Statement) => Promise<Row | undefined>
+
+/** A reader thread held for one caller, so that its TEMP table exists for several statements. */
 export interface HeldReader {
-  scan(statement: Scan): Promise<readonly Row[]>
+  scan(statement: Statement): Promise<readonly Row[]>
+  readonly scanChunk: ChunkScan
+  /**
+   * Stores the rows of a SELECT statement with `keyCount` columns in the TEMP table `collected`, once per held reader.
+   * Returns the number of rows. The table has the columns `position` (1, 2, … in the order of the statement) and `k0`,
+   * `k1`, …
+   */
+  collect(keys: Statement, keyCount: number): Promise<number>
+  /** The name of the TEMP table in SQL text. */
+  readonly collected: string
   release(): Promise<void>
 }
 
 /**
- * All that a service sees of the database. A unit of work is data, never a callback: it crosses threads today and may
- * cross a network one day, so whatever a read in the middle would do is done by guards, subqueries and `expect`.
+ * The database as services see it. A unit of work is data, never a callback: it crosses threads today and may cross a
+ * network later. Guards, subqueries and `expect` replace a read in the middle of a unit.
  */
 export interface Database {
-  /** The SQL expressions that differ between engines. */
   readonly dialect: Dialect
-  /** Bounded work only (by key, one page): it runs on the event loop, in the snapshot of the present turn. */
+  /** For bounded work (by key, one page). Runs on the event loop, in the snapshot of the current read batch. */
   read(statement: Statement): Promise<readonly Row[]>
-  /** The same for a statement that gives one text, such as JSON made by SQLite; null where there is no row. */
+  /** Like `read`, for a statement that returns one text, such as JSON made by SQLite. Returns null without a row. */
   readText(statement: Statement): Promise<string | null>
-  /** The steps by which `read` would run a statement, in SQLite's words; nothing is run. */
+  /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
   plan(statement: Statement): Promise<readonly string[]>
-  /** Unbounded work (search, deep offset, unindexed sort, count, export): it runs in a reader thread, 30 s at most. */
-  scan(statement: Scan, caller?: ScanCaller): Promise<readonly Row[]>
-  /** A reader thread of one's own; at most two at a time, then `OVERLOADED`. Release it in a `finally`. */
+  /**
+   * For unbounded work (search, deep offset, unindexed sort, count, export). Runs in a reader thread for at most 30 s.
+   * Confirms the caller's right before the statement and before the rows are returned.
+   */
+  scan(statement: Statement, caller: ScanCaller): Promise<readonly Row[]>
+  /** Returns a `ChunkScan` that queues each of its statements as `scan` does. */
+  chunkScan(caller: ScanCaller): ChunkScan
+  /** Holds a reader thread. Release it in a `finally`. @throws OVERLOADED if two are held */
   holdReader(): Promise<HeldReader>
-  /** One atomic unit. Resolves when it is durable, with one result per statement. */
+  /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
-  /** Called when another program has committed to the file: whatever was remembered must be read anew. */
+  /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
-  /** May be called again, by whoever does not know that it has been. */
+  /** May be called more than once. */
   close(): Promise<void>
 }
 
-/** Returns the position of the statement that a unit failed at, from 0; undefined if it failed at its begin or commit. */
-export const failedStatement = (error: unknown): number | undefined =>
-  error instanceof UnexpectedChanges ? error.statement : undefined
-
-/** A statement of the unit changed another number of rows than it `expect`s: the unit left no trace. */
+/** A statement changed another number of rows than it `expect`s. The unit was rolled back. */
 export class UnexpectedChanges extends Error {
   override readonly name = 'UnexpectedChanges'
+  readonly code = 'UNEXPECTED_CHANGES'
   /** Position of the statement in its unit, from 0. */
   readonly statement: number
 

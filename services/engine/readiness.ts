@@ -2,7 +2,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Database } from './database.ts'
 
-/** Milliseconds for which one look stands for all who ask. */
+/** Milliseconds for which the result of one check is shared by all calls. */
 const VALID_MS = 1000
 
 const unavailable = (error: unknown) => {
@@ -10,7 +10,7 @@ const unavailable = (error: unknown) => {
   throw new DomainError('STORAGE_UNAVAILABLE', error.message, { retryAfter: 5 })
 }
 
-/** Whether records can be read and durably written, found out by doing so, at most once a second however many ask. */
+/** Checks by a read and a durable write whether the database works, at most once a second. */
 export const createReadiness = ({ db, clock }: { db: Database; clock: Clock }) => {
   let latest: { readonly at: number; readonly outcome: Promise<void> } | undefined
 
@@ -19,7 +19,7 @@ export const createReadiness = ({ db, clock }: { db: Database; clock: Clock }) =
     await db.write([{ sql: "INSERT OR REPLACE INTO _rowhouse_meta VALUES ('ready_at', ?)", params: [BigInt(now)] }])
   }
 
-  /** @throws what stands in the way, as a failure of the kind `unavailable`. */
+  /** @throws a DomainError of the kind `unavailable` if the database cannot be read or written */
   const check = (): Promise<void> => {
     const now = clock()
     if (!latest || Math.abs(now - latest.at) >= VALID_MS) latest = { at: now, outcome: probe(now).catch(unavailable) }

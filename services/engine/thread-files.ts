@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 
-/** The entry files of the threads. This file is where both the modules and the bundle find them by the same path. */
+/** Resolved from this file's folder, where the sources and the bundle have the entry files at the same paths. */
 const threadFile = (path: string) => new URL(`./${path}${extname(import.meta.url)}`, import.meta.url)
 
 export const writerFile = threadFile('writer/writer')

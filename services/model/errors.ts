@@ -1,11 +1,13 @@
 import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from '../../schemas/error.ts'
 
 interface Explanation {
-  readonly details?: readonly ErrorDetail[]
+  readonly details?: readonly ErrorDetail[] | undefined
   /** What to do about it, where the message does not say so already. */
   readonly hint?: string | undefined
   /** Seconds after which another try makes sense. */
   readonly retryAfter?: number | undefined
+  /** Position of the statement that failed in its unit, from 0. */
+  readonly statement?: number | undefined
 }
 
 /** A failure that the caller caused or can do something about. Anything else that is thrown is a fault of ours. */
@@ -16,14 +18,17 @@ export class DomainError extends Error {
   readonly details: readonly ErrorDetail[] | undefined
   readonly hint: string | undefined
   readonly retryAfter: number | undefined
+  /** Position of the statement that failed in its unit of writes, from 0; undefined for any other failure. */
+  readonly statement: number | undefined
 
-  constructor(code: ErrorCode, message: string, { details, hint, retryAfter }: Explanation = {}) {
+  constructor(code: ErrorCode, message: string, { details, hint, retryAfter, statement }: Explanation = {}) {
     super(message)
     this.code = code
     this.kind = errorCatalogue[code].kind
     this.details = details && details.length > 0 ? details : undefined
     this.hint = hint
     this.retryAfter = retryAfter
+    this.statement = statement
   }
 }
 

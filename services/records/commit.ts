@@ -1,4 +1,5 @@
-import { type Database, failedStatement, type WriteResult } from '../engine/database.ts'
+import type { Database, WriteResult } from '../engine/database.ts'
+import { failedStatement } from '../engine/failed-statement.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Diagnosis, Operation } from './operations.ts'
@@ -33,19 +34,19 @@ const locate = (operations: readonly Operation[], statement: number) => {
   throw new Error(`The unit has no statement ${statement}.`)
 }
 
-const diagnoseBatch = async (operations: readonly Operation[], error: Error): Promise<Diagnosis> => {
+const diagnoseBatch = async (caller: Caller, operations: readonly Operation[], error: Error): Promise<Diagnosis> => {
   const position = failedStatement(error)
   if (position === undefined) return { mayRetry: false, error: () => error }
   const { operation, index, statement } = locate(operations, position)
-  const diagnosis = await operation.explain({ error, statement })
+  const diagnosis = await operation.explain(caller, { error, statement })
   return { ...diagnosis, error: async () => atOperation(await diagnosis.error(), index) }
 }
 
-const diagnose = (operations: readonly Operation[], error: Error) => {
+const diagnose = (caller: Caller, operations: readonly Operation[], error: Error) => {
   const [only, ...others] = operations
   return only && others.length === 0
-    ? only.explain({ error, statement: failedStatement(error) })
-    : diagnoseBatch(operations, error)
+    ? only.explain(caller, { error, statement: failedStatement(error) })
+    : diagnoseBatch(caller, operations, error)
 }
 
 const resultsOf = <T extends readonly Operation[]>(operations: T, results: readonly WriteResult[]) => {
@@ -63,19 +64,19 @@ const resultsOf = <T extends readonly Operation[]>(operations: T, results: reado
  * once, after the caller's right was checked again.
  */
 export const createCommit = ({ db, totals }: CommitOptions) => {
-  const attempt = async (operations: readonly Operation[]): Promise<Outcome> => {
+  const attempt = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
     try {
       return { results: await totals.follow(operations, db.write(unitOf(operations))) }
     } catch (error) {
-      return { diagnosis: await diagnose(operations, error as Error) }
+      return { diagnosis: await diagnose(caller, operations, error as Error) }
     }
   }
 
   const attemptTwice = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
-    const outcome = await attempt(operations)
+    const outcome = await attempt(caller, operations)
     if (!('diagnosis' in outcome) || !outcome.diagnosis.mayRetry) return outcome
     await caller.confirm()
-    return attempt(operations)
+    return attempt(caller, operations)
   }
 
   /** @throws the error of the failed operation; none of the operations has had an effect then */

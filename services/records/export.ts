@@ -1,13 +1,12 @@
 import type { ExportQuery } from '../../schemas/record.ts'
-import type { ScanCaller as Caller, Database, HeldReader, Scan } from '../engine/database.ts'
+import type { Database, HeldReader } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
-import { INT64 } from '../model/literals.ts'
-import type { SqlValue } from '../model/sql-value.ts'
-import { COLLECTED_KEYS, collectKeys, exportByKey, exportCollected, exportPage } from '../sql/exports.ts'
+import { countKeyColumns, exportCollected, exportPage, selectKeys } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
-import type { Statement } from '../sql/statement.ts'
+import { type Chunk, createStepSize, MAX_STEP_BYTES, readSteps, walkKey } from './key-walk.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -19,91 +18,40 @@ interface ExportServiceOptions {
 const BYTE_ORDER_MARK = '\ufeff'
 const LINE_END = '\r\n'
 
-/** Bytes that one step should give: large enough to be fast, small enough to keep memory flat. */
-const TARGET_CHUNK = 256 * 1024
-/** Bytes that a step of more than one row may give: rows may grow wider on the way. */
-const LARGEST_CHUNK = 4 * TARGET_CHUNK
-/** Bytes; what is larger, as few steps are, is copied. */
-const PLACE_SIZE = 2 * TARGET_CHUNK
-const FIRST_ROWS = 1
-const MOST_ROWS = 2000
-/** How many times as many rows as the last a step may have. */
-const GROWTH = 8
-
-/** Bytes lie in memory that is used again two chunks later. */
-type Chunk = Uint8Array | string
-
-/** Runs steps, whose texts go to two places in turn: what lies in one may leave while the other is filled. */
-const createStepper = () => {
-  let [free, used] = [new SharedArrayBuffer(PLACE_SIZE), new SharedArrayBuffer(PLACE_SIZE)]
-
-  /** null where it holds no rows, or too many. */
-  const take = (text: SqlValue | undefined): Chunk | null => {
-    if (typeof text !== 'number') return typeof text === 'string' ? text : null
-    ;[free, used] = [used, free]
-    return Buffer.from(used, 0, text)
-  }
-
-  return async (reader: Pick<HeldReader, 'scan'>, statement: Statement) => {
-    const [row] = await reader.scan({ ...statement, place: free })
-    return { chunk: take(row?.text), count: Number(row?.count), bytes: Number(row?.bytes), last: row?.last }
+/** Reads the rows whose keys a held reader has collected, step by step. */
+async function* readCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+  const total = await reader.collect(selectKeys(selection), countKeyColumns(selection.table))
+  const size = createStepSize()
+  const readStep = readSteps(reader.scanChunk)
+  for (let after = 0; after < total; ) {
+    const { rows } = size
+    const step = { rows, maxBytes: MAX_STEP_BYTES }
+    const { chunk, count, bytes } = await readStep(exportCollected(selection, csv, reader.collected, after, step))
+    if (chunk) yield chunk
+    // A step without a chunk had too many bytes, unless all of its rows have been deleted.
+    if (chunk || count === 0) after += rows
+    if (count > 0) size.adjust(count, bytes)
   }
 }
 
-/** Rows for the next step, from how many the last one met and their bytes; fewer, where those were too many. */
-const nextStep = (count: number, bytes: number) =>
-  Math.max(1, Math.min(MOST_ROWS, GROWTH * count, Math.floor((count * TARGET_CHUNK) / bytes)))
-
 /**
- * CSV of whole tables: bounded memory, reader threads, and no snapshot held while the client does not read. A sorted or
- * filtered one holds a reader thread until it ends, or its connection does (`app.ts`: when nothing moves on it).
+ * Exports whole tables as CSV with bounded memory, in reader threads. No snapshot is held while the client does not
+ * read. A sorted or filtered export holds a reader thread until the export or its connection ends.
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
-  /** Walks along an integer key; each step is a statement of its own, in the turn of its caller, who is asked for then. */
-  async function* byKey(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
-    const reader = { scan: (statement: Scan) => db.scan(statement, caller) }
-    const descending = selection.order[0]?.descending === true
-    const end = descending ? INT64.first : INT64.last
-    let from = descending ? INT64.last : INT64.first
-    const step = createStepper()
-    let rows = FIRST_ROWS
-    while (true) {
-      const statement = exportByKey(selection, csv, from, { rows, maxBytes: LARGEST_CHUNK })
-      const { chunk, count, bytes, last } = await step(reader, statement)
-      if (count === 0) return
-      if (chunk) {
-        yield chunk
-        const key = BigInt(String(last))
-        if (count < rows || key === end) return
-        from = descending ? key - 1n : key + 1n
-      }
-      rows = nextStep(count, bytes)
-    }
-  }
+  /** Each step is a statement of its own: it is queued fairly and confirms the caller's right. */
+  const inKeyOrder = (caller: Caller, selection: Selection, csv: RecordText) =>
+    walkKey(db.chunkScan(caller), selection, csv)
 
-  async function* fromCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
-    let total = 0
-    for (const statement of collectKeys(selection)) total = Number((await reader.scan(statement))[0]?.count ?? 0)
-    const step = createStepper()
-    let rows = FIRST_ROWS
-    for (let after = 0; after < total; ) {
-      const statement = exportCollected(selection, csv, COLLECTED_KEYS, after, { rows, maxBytes: LARGEST_CHUNK })
-      const { chunk, count, bytes } = await step(reader, statement)
-      if (chunk) yield chunk
-      if (chunk || count === 0) after += rows
-      if (count > 0) rows = nextStep(count, bytes)
-    }
-  }
-
-  /** Sorts and filters once, in a reader thread held for this export, and walks along what it found. */
-  async function* byPosition(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+  /** Sorts and filters once, in a reader thread held for this export. */
+  async function* inAnyOrder(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
     const reader = await db.holdReader()
     try {
-      for await (const chunk of fromCollected(reader, selection, csv)) {
+      for await (const chunk of readCollected(reader, selection, csv)) {
         await caller.confirm()
         yield chunk
       }
-      // Where there are no rows, there is a header.
+      // Without rows the header is the whole export.
       await caller.confirm()
     } finally {
       await reader.release()
@@ -120,13 +68,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     const csv = view.csv(query.escape !== false)
     if (query.page !== undefined || query.size !== undefined) return onePage(caller, selection, csv, query)
     const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
-    return isInKeyOrder ? byKey(caller, selection, csv) : byPosition(caller, selection, csv)
+    return isInKeyOrder ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
   }
 
-  /**
-   * Yields nothing first, once it is known that there will be an answer: see `exportCsv`. An export may take hours, so
-   * all that gives rows asks for their caller before each chunk.
-   */
+  /** Yields an empty text when the first rows are there, then the header and the rows: see `exportCsv`. */
   async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
@@ -139,15 +84,16 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   /**
-   * CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change meanwhile may show either state.
-   * Resolves once the first rows are there, so that whatever can be refused is refused before the answer begins.
-   * @throws VALIDATION_FAILED for `order`, OVERLOADED when two sorted or filtered exports are running
+   * Returns CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change during the export may show either
+   * state. Resolves when the first rows are there, so that every refusal comes before the response begins.
+   * @throws VALIDATION_FAILED for `order`, OVERLOADED while two sorted or filtered exports are running
    */
   const exportCsv = async (caller: Caller, view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
     const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
-    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rowsOf(caller, view, selection, query))
-    // A generator that was never started would not clean up: whoever gives up before the first chunk frees its reader.
+    const rows = rowsOf(caller, view, selection, query)
+    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rows)
+    // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()
     return chunks
   }

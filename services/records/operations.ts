@@ -1,6 +1,7 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database, WriteResult } from '../engine/database.ts'
 import { UnexpectedChanges } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -50,7 +51,8 @@ export interface Operation<R = unknown> {
   readonly countChange: number
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
   readonly result: (results: readonly WriteResult[]) => R
-  readonly explain: (failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
+  /** Finds the meaning of a failure; it may read the database, on behalf of the caller. */
+  readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
 
 interface OperationOptions {
@@ -95,23 +97,23 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : conflictIgnored())
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
-  const countByKey = async (view: View, pk: string) => {
+  const countByKey = async (caller: Caller, view: View, pk: string) => {
     const { read, exists } = view.statements
     const key = keyOf(view, pk)
     const isBounded = await planner.usesIndex(view, read(key))
-    const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true)))
+    const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
     return rows.length
   }
 
   /** For a statement that has to change one row. `reason`: why it did not, although the record exists. */
   const explainRowChange =
-    (view: View, pk: string, reason: () => Error | Promise<Error>) =>
-    async ({ error }: OperationFailure): Promise<Diagnosis> => {
+    (view: View, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
+    async (caller: Caller, { error }: OperationFailure): Promise<Diagnosis> => {
       if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
-      const found = await countByKey(view, pk)
+      const found = await countByKey(caller, view, pk)
       if (found === 0) return final(recordNotFound(pk))
       if (found > 1) return final(ambiguousKey(pk))
-      return { mayRetry: true, error: reason }
+      return { mayRetry: true, error: () => reason(caller) }
     }
 
   /** Results in the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
@@ -120,7 +122,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     unit: view.statements.insert(readNewRecord(view, body, clock()), hasTriggers(view.table)),
     countChange: 1,
     result: (results) => String(results.at(-1)?.rows[0]?.record),
-    explain: ({ error, statement }) => {
+    explain: (_caller, { error, statement }) => {
       if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
       return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
     }
@@ -148,8 +150,8 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
       unit: [view.statements.remove(keyOf(view, pk))],
       countChange: -1,
       result: noResult,
-      explain: (failure) =>
-        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION') ? final(stillReferenced(pk)) : explainChange(failure)
+      explain: (caller, failure) =>
+        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION') ? final(stillReferenced(pk)) : explainChange(caller, failure)
     }
   }
 
@@ -158,10 +160,12 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
     const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
-    const reason = async () => {
+    const reason = async (caller: Caller) => {
       const { read, checkIncrement } = view.statements
       const isBounded = await planner.usesIndex(view, read(increment.key))
-      const [row] = await (isBounded ? db.read(checkIncrement(increment)) : db.scan(checkIncrement(increment, true)))
+      const [row] = await (isBounded
+        ? db.read(checkIncrement(increment))
+        : db.scan(checkIncrement(increment, true), caller))
       if (row?.number !== 1) return notANumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }

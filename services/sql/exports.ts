@@ -56,20 +56,6 @@ export const selectKeys = (selection: Selection): Statement => {
   }
 }
 
-/** The table in which a held reader collects keys. No served table can have this name. */
-export const COLLECTED_KEYS = 'temp._rowhouse_keys'
-
-/** Returns the statements that collect the keys in a held reader, in order. The last one selects their `count`. */
-export const collectKeys = (selection: Selection): readonly Statement[] => {
-  const keys = selectKeys(selection)
-  const names = Array.from({ length: countKeyColumns(selection.table) }, (_, index) => `k${index}`).join(', ')
-  return [
-    { sql: `CREATE TABLE ${COLLECTED_KEYS} (position INTEGER PRIMARY KEY, ${names})`, params: [] },
-    { sql: `INSERT INTO ${COLLECTED_KEYS} (${names}) ${keys.sql}`, params: keys.params },
-    { sql: `SELECT count(*) AS count FROM ${COLLECTED_KEYS}`, params: [] }
-  ]
-}
-
 /** An alias for the table of collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
 

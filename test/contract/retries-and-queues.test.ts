@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import t from 'tap'
 import type { Permissions } from '../../schemas/token.ts'
-import type { Row } from '../../services/model/sql-value.ts'
 import {
   asAdmin,
   asToken,
@@ -36,12 +35,16 @@ const cats = await createTableWithRecord('cats')
 const dogs = await createTableWithRecord('dogs')
 
 /** The scans that the service has requested. */
-const scans: Promise<readonly Row[]>[] = []
-const { scan } = app.database
-app.database.scan = (...args) => {
-  const scanned = scan(...args)
+const scans: Promise<unknown>[] = []
+const { scan, chunkScan } = app.database
+const record = <T>(scanned: Promise<T>) => {
   scans.push(scanned)
   return scanned
+}
+app.database.scan = (...args) => record(scan(...args))
+app.database.chunkScan = (caller) => {
+  const scanChunk = chunkScan(caller)
+  return (statement) => record(scanChunk(statement))
 }
 
 /** Keeps every reader thread busy until the returned function is called. */
@@ -235,7 +238,7 @@ t.test('the queued search of a disconnected client is not run', async (t) => {
   disconnected.socket.destroy()
   await once(disconnected.server, 'close')
   release()
-  await t.rejects(Promise.resolve(disconnected.scanned), { message: /gone/ })
+  await t.rejects(Promise.resolve(disconnected.scanned), { message: /disconnected/ })
   t.match(await text(connected.socket), /^HTTP\/1\.1 200 .*"total":1/s)
 })
 

@@ -8,9 +8,6 @@ import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
 
-/** Who exports, and may go on to. */
-export const ANYBODY = { kind: 'admin' as const, id: 1, confirm: async () => {} }
-
 /** Tables and records over a real engine, on a file that the SQL has made; without HTTP. */
 export const startServices = async (t: Test, theirs: string) => {
   const file = databaseFile(t)
@@ -45,7 +42,7 @@ export const startServices = async (t: Test, theirs: string) => {
         records.increment(serviceCaller, view(), { pk, field, ...(count !== undefined && { count }) }),
       exported: async (query = {}) => {
         const chunks: Buffer[] = []
-        for await (const chunk of await exports.exportCsv(ANYBODY, view(), query)) chunks.push(Buffer.from(chunk))
+        for await (const chunk of await exports.exportCsv(serviceCaller, view(), query)) chunks.push(Buffer.from(chunk))
         return Buffer.concat(chunks).toString('utf8')
       }
     }

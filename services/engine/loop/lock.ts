@@ -5,7 +5,9 @@ const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)
   return code.startsWith('SQLITE_BUSY')
     ? new Error(`Another Rowhouse serves ${file}. Stop it first, or choose another DATABASE or DATA_DIR.`)
-    : new Error(`The directory of ${file} does not take files (${message}). Let this user write to it.`)
+    : new Error(
+        `The lock file of ${file} cannot be opened (${message}). Give this user write permission on the directory.`
+      )
 }
 
 const openLock = (file: string) => {
@@ -21,8 +23,8 @@ const openLock = (file: string) => {
 }
 
 /**
- * Makes sure that one Rowhouse serves a file. The lock is SQLite's own, on an empty database beside the file: the
- * operating system takes it back when the process ends, however it ends. Other programs are not kept out.
+ * Makes sure that only one Rowhouse serves a file. The lock is SQLite's own, on an empty database next to the file: the
+ * operating system releases it when the process ends, even after a crash. Other programs are not locked out.
  */
 export const lockFile = (file: string) => {
   try {

@@ -2,34 +2,34 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
-import { sqliteDialect } from '../shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { lockFile } from './lock.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
 import { startWriter } from './writer-client.ts'
 
 export interface DatabaseOptions {
-  /** The SQLite file; created where there is none. Its directory exists. */
+  /** The SQLite file; created if it does not exist. Its directory must exist. */
   readonly file: string
-  /** MiB of pages that each connection of the event loop and the writer may keep in memory. */
+  /** MiB of database pages that the event loop's and the writer's connection may each cache. */
   readonly cacheSize: number
-  /** MiB of WAL after which it is copied into the file. */
+  /** MiB of WAL after which its pages are copied into the file. */
   readonly walSize: number
-  /** Whether so few connections are open that gathering the reads of a turn does not pay. */
+  /** Returns true while so few connections are open that a read batch costs more than it saves. */
   readonly isQuiet: () => boolean
-  /** The writer thread has ended unasked. The process should stop and be started again. */
+  /** Called if the writer thread ends unexpectedly. The process should then stop and be restarted. */
   readonly onDeath: (cause: Error) => void
 }
 
-/** MiB; scans walk through tables rather than come back to pages, and there are several readers. */
+/** MiB. Small, because there are several readers and a scan rarely reads a page twice. */
 const READER_CACHE_SIZE = 16
 const WRITER_BUSY_TIMEOUT_MS = 2000
 
-/** One file has one lock, by whatever path it is reached. */
+/** A file has one lock, also when it is opened through a symbolic link. */
 const canonicalPath = (file: string) =>
   existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 
-/** The engine. @throws an Error with the reason when the file cannot be trusted or is served already. */
+/** Opens the engine. @throws an Error with the reason if the file is damaged, locked or already served */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { file, cacheSize, walSize, isQuiet, onDeath } = options
   const path = canonicalPath(file)
@@ -47,12 +47,12 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     throw error
   })
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
-  const turn = createReadBatches(connection, isQuiet)
+  const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
 
   const close = async () => {
     await readers.close()
-    // The writer closes last: the last connection to go folds the WAL into the file and removes it.
+    // The writer closes last: the last connection that closes copies the WAL into the file and removes it.
     connection.close()
     await writer.close()
     lock.release()
@@ -60,9 +60,10 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   let closing: Promise<void> | undefined
 
   return {
-    dialect: sqliteDialect,
-    ...turn,
+    dialect: createSqliteDialect(),
+    ...readBatches,
     scan: readers.scan,
+    chunkScan: readers.chunkScan,
     holdReader: async () => readers.hold(),
     write: writer.write,
     onExternalCommit: (listener) => listeners.push(listener),

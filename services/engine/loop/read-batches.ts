@@ -5,76 +5,76 @@ import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { toReadError } from './sqlite-errors.ts'
 
 const BUSY_RETRY_MS = 20
-const BUSY_LIMIT_MS = 2000
-/** What has not been begun by then is answered in the next turn, and other work comes between. */
-const TURN_LIMIT_MS = 10
+const MAX_BUSY_MS = 2000
+/** Reads that have not started by then move to the next batch, so that the event loop can do other work. */
+const MAX_BATCH_MS = 10
 
 interface Job {
   readonly statement: Statement
   readonly run: (sql: string, params: readonly SqlValue[]) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
-  /** When it first met a lock. */
+  /** The time of the first attempt that failed because of a lock. */
   lockedSince?: number
 }
 
 /**
- * Reads on the event loop. Requests that arrive in one turn are answered together in `setImmediate`, in one read
- * transaction: measured at 32 connections, that doubles the throughput of answering each at once. With few
- * connections open (`isQuiet`) there is nothing to gather, and deferring would only cost.
+ * Runs reads on the event loop. The reads of one tick run together in `setImmediate`, in one read transaction: at 32
+ * connections this doubles the throughput of running each at once. With few connections open (`isQuiet`) a batch would
+ * rarely have more than one read, and `setImmediate` would only cost time.
  *
- * The connection never waits for a lock: a read that meets one is tried again in a later turn, for 2 s at most.
+ * The connection never waits for a lock: a read that fails because of one is retried in a later tick, for at most 2 s.
  */
 export const createReadBatches = (connection: Connection, isQuiet: () => boolean, clock = () => performance.now()) => {
   let queue: Job[] = []
 
-  const mayWait = (job: Job) => {
+  const mayRetry = (job: Job) => {
     const now = clock()
     job.lockedSince ??= now
-    return now - job.lockedSince < BUSY_LIMIT_MS
+    return now - job.lockedSince < MAX_BUSY_MS
   }
 
-  const refuse = (job: Job, error: unknown) => {
+  const retryOrReject = (job: Job, error: unknown) => {
     const plain = connection.raw.open ? toPlainError(error) : engineStopped
     const isLocked = plain.code.startsWith('SQLITE_BUSY')
-    if (!isLocked || !mayWait(job)) return job.reject(toReadError(plain))
+    if (!isLocked || !mayRetry(job)) return job.reject(toReadError(plain))
     setTimeout(() => enqueue(job), BUSY_RETRY_MS)
   }
 
-  const answer = (job: Job) => {
+  const runJob = (job: Job) => {
     try {
       job.resolve(job.run(job.statement.sql, job.statement.params))
     } catch (error) {
-      refuse(job, error)
+      retryOrReject(job, error)
     }
   }
 
-  const flush = () => {
+  const runBatch = () => {
     const jobs = queue
     queue = []
     try {
       connection.run('BEGIN', [])
     } catch (error) {
-      for (const job of jobs) refuse(job, error)
+      for (const job of jobs) retryOrReject(job, error)
       return
     }
-    const end = clock() + TURN_LIMIT_MS
+    const end = clock() + MAX_BATCH_MS
     for (const job of jobs) {
-      if (clock() < end) answer(job)
+      if (clock() < end) runJob(job)
       else enqueue(job)
     }
-    // A disk that fails ends the transaction by itself.
+    // A disk error ends the transaction.
     if (connection.raw.inTransaction) connection.run('COMMIT', [])
   }
 
   const enqueue = (job: Job) => {
-    if (queue.push(job) === 1) setImmediate(flush)
+    if (queue.push(job) === 1) setImmediate(runBatch)
   }
 
   const submit = <T>(statement: Statement, run: (sql: string, params: readonly SqlValue[]) => T) =>
     new Promise<T>((resolve, reject) => {
       const job = { statement, run, resolve: resolve as (value: unknown) => void, reject }
-      if (isQuiet() && queue.length === 0) answer(job)
+      if (isQuiet() && queue.length === 0) runJob(job)
       else enqueue(job)
     })
 

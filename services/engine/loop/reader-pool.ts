@@ -3,28 +3,31 @@ import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import { overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
-import type { ScanCaller as Caller, HeldReader, Scan } from '../database.ts'
-import type { ReaderOptions, ScanOutcome } from '../reader/scan.ts'
-import { createFairQueue } from '../shared/fair-queue.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { HeldReader, ScanCaller } from '../database.ts'
+import type { ReaderOptions, ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
+import { createChunkScan } from './chunk-scan.ts'
+import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
+import { createFairQueue } from './fair-queue.ts'
 import { toReadError } from './sqlite-errors.ts'
 
-const MOST_HELD = 2
-/** MiB; the texts that statements make are garbage at once, and would fill what there is. */
+const MAX_HELD_READERS = 2
+/** MiB. The texts of a statement are garbage soon after, and would fill a larger young generation. */
 const YOUNG_GENERATION_SIZE = 3
-const LONGEST_QUEUE = 256
+const MAX_QUEUED_SCANS = 256
 const RETRY_AFTER_SECONDS = 5
 
-/** What waits for a thread to be idle. */
-interface Waiter {
+/** A scan that waits for an idle thread. */
+interface QueuedScan {
   start(): void
   refuse(): void
 }
 
 const filename = fileURLToPath(readerFile)
 
-/** Reader threads: they isolate unbounded work from the event loop, and start with the first of it. */
+/** Reader threads isolate unbounded work from the event loop. They start with the first scan. */
 export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const stop = new Int32Array(new SharedArrayBuffer(4))
   const held = new Set<Promise<Piscina>>()
@@ -32,9 +35,9 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
 
   const threads = Math.max(2, availableParallelism())
   let idleThreads = threads
-  const waiting = createFairQueue<Waiter>(LONGEST_QUEUE)
+  const queue = createFairQueue<QueuedScan>(MAX_QUEUED_SCANS)
 
-  const start = async (maxThreads: number) => {
+  const startPool = async (maxThreads: number) => {
     const { Piscina } = await import('piscina')
     return new Piscina({
       filename,
@@ -48,49 +51,50 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
 
   const isStopped = () => Atomics.load(stop, 0) === 1
 
-  /** Ending a pool fails what it was given with an error of its own. */
+  /** Piscina fails pending tasks with an error of its own when it closes. */
   const explain = (error: unknown) => (isStopped() ? engineStopped : toPlainError(error))
 
-  const scanIn = async (starting: Promise<Piscina>, statement: Scan): Promise<readonly Row[]> => {
+  const scanIn = async (starting: Promise<Piscina>, request: ScanRequest): Promise<readonly Row[]> => {
     const pool = await starting
-    // A pool that is closed would start another thread.
+    // A closed pool would start another thread.
     if (isStopped()) throw toReadError(engineStopped)
-    const outcome: ScanOutcome = await pool.run(statement).catch((error) => ({ error: explain(error) }))
+    const outcome: ScanOutcome = await pool.run(request).catch((error) => ({ error: explain(error) }))
     if ('error' in outcome) throw toReadError(outcome.error)
     return outcome.rows
   }
 
-  const passOn = () => {
-    const next = waiting.take()
+  const startNext = () => {
+    const next = queue.take()
     if (next) next.start()
     else idleThreads += 1
   }
 
-  const threadFor = (caller: Caller | undefined) =>
+  const waitForThread = (caller: ScanCaller | undefined) =>
     new Promise<void>((start, reject) => {
-      const refuse = () =>
-        reject(overloaded('More searches are waiting than can be taken. Try again.', RETRY_AFTER_SECONDS))
-      waiting.add(`${caller?.kind} ${caller?.id}`, { start, refuse })?.refuse()
+      const refuse = () => reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
+      queue.add(`${caller?.kind} ${caller?.id}`, { start, refuse })?.refuse()
     })
 
   /**
-   * No more than the threads have in hand goes to Piscina. It takes answers, and hands over what waits, in one go for
-   * as long as there are any: 64 pages of 5 MB held up the event loop for 2 s, and do for 0.1 s with a turn after
-   * each.
+   * Piscina gets no more scans than there are threads, and each thread gets its next scan in a later tick. Piscina takes
+   * results and passes on queued tasks in one tick as long as there are any: 64 pages of 5 MB blocked the event loop
+   * for 2 s, and block it for 0.1 s this way.
    */
-  const scan = async (statement: Scan, caller?: Caller): Promise<readonly Row[]> => {
+  const scan = async (request: ScanRequest, caller?: ScanCaller): Promise<readonly Row[]> => {
     if (idleThreads > 0) idleThreads -= 1
-    else await threadFor(caller)
+    else await waitForThread(caller)
     try {
       await caller?.confirm()
-      shared ??= start(threads)
-      const rows = await scanIn(shared, statement)
+      shared ??= startPool(threads)
+      const rows = await scanIn(shared, request)
       await caller?.confirm()
       return rows
     } finally {
-      setImmediate(passOn)
+      setImmediate(startNext)
     }
   }
+
+  const chunkScan = (caller: ScanCaller) => createChunkScan((request) => scan(request, caller))
 
   const end = async (starting: Promise<Piscina>) => {
     const pool = await starting
@@ -98,22 +102,28 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   }
 
   const hold = (): HeldReader => {
-    if (held.size >= MOST_HELD)
+    if (held.size >= MAX_HELD_READERS)
       throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
-    const pool = start(1)
+    const pool = startPool(1)
     held.add(pool)
-    const release = async () => {
-      held.delete(pool)
-      await end(pool)
+    const scanHeld = (request: ScanRequest) => scanIn(pool, request)
+    return {
+      scan: scanHeld,
+      scanChunk: createChunkScan(scanHeld),
+      collect: (keys: Statement, keyCount: number) => collectKeys(scanHeld, keys, keyCount),
+      collected: COLLECTED_KEYS,
+      release: async () => {
+        held.delete(pool)
+        await end(pool)
+      }
     }
-    return { scan: (statement) => scanIn(pool, statement), release }
   }
 
-  /** Stops whatever runs: ending a thread would otherwise wait for its statement. */
+  /** Stops running scans first: the end of a thread waits for its statement. */
   const close = async () => {
     Atomics.store(stop, 0, 1)
     await Promise.all([...(shared ? [shared] : []), ...held].map(end))
   }
 
-  return { scan, hold, close }
+  return { scan, chunkScan, hold, close }
 }

@@ -7,21 +7,21 @@ import { engineStopped } from '../shared/plain-error.ts'
 import { sizeOf } from '../shared/size.ts'
 import { writerFile } from '../thread-files.ts'
 import type { Outcome } from '../writer/batch.ts'
-import type { WriterOptions } from '../writer/boot.ts'
+import type { WriterOptions } from '../writer/open-writer.ts'
 import type { PackedBatch, WriterMessage, WriterRequest } from '../writer/writer.ts'
 import { toDomainError } from './sqlite-errors.ts'
 
 /**
- * Units that travel together at most: where more come in one turn, the writer begins with the first while the loop
- * still reads the others. Measured at 32 connections: a third more creates a second than with one parcel a turn.
+ * Units per message. If one tick has more, the writer starts with the first message while the loop still handles the
+ * other requests: at 32 connections a third more creates per second than with one message per tick.
  */
-const LARGEST_PARCEL = 16
-/** Units that may wait for the writer before further ones are refused: some 100 ms of work. */
-const LONGEST_QUEUE = 4096
-/** Characters and bytes of their parameters from which no further unit is taken. */
-const LARGEST_QUEUE = 64 * 2 ** 20
+const MAX_UNITS_PER_MESSAGE = 16
+/** Pending units, queued and in flight: about 100 ms of work. */
+const MAX_PENDING_UNITS = 4096
+/** Characters and bytes of the parameters of pending units. The unit that reaches the limit is accepted. */
+const MAX_PENDING_SIZE = 64 * 2 ** 20
 
-interface Pending {
+interface PendingUnit {
   readonly unit: Unit
   readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
@@ -31,7 +31,7 @@ interface Pending {
 interface WriterEvents {
   /** Another program has committed. */
   readonly onExternalCommit: () => void
-  /** The thread ended unasked: nothing more can be written, and what was under way is of unknown outcome. */
+  /** The thread ended unexpectedly. Later writes fail; the outcome of units in flight is unknown. */
   readonly onDeath: (cause: Error) => void
 }
 
@@ -41,80 +41,80 @@ const sizeOfUnit = (unit: Unit) => {
   return size
 }
 
-const settle = ({ resolve, reject }: Pending, outcome: Outcome) =>
+const settle = ({ resolve, reject }: PendingUnit, outcome: Outcome) =>
   'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome)
 
-/** Runs tasks in the order in which they come, each in a turn of its own: other work comes between large results. */
-const createTurns = () => {
-  const waiting: (() => void)[] = []
-  let isTaken = false
+/** Runs tasks in sequence, each in a tick of its own, so that other work runs between large results. */
+const createTaskSequence = () => {
+  const tasks: (() => void)[] = []
+  let isTickTaken = false
   const next = () => {
-    isTaken = false
-    const task = waiting.shift()
-    if (task) take(task)
+    isTickTaken = false
+    const task = tasks.shift()
+    if (task) run(task)
   }
-  const take = (task: () => void) => {
-    if (isTaken) return waiting.push(task)
-    isTaken = true
+  const run = (task: () => void) => {
+    if (isTickTaken) return tasks.push(task)
+    isTickTaken = true
     setImmediate(next)
     return task()
   }
-  return take
+  return run
 }
 
 const stopped = () => toDomainError(engineStopped)
 
-/** The thread had the unit when it ended: it may have committed, and to try again may be to do it twice. */
+/** The unit was in flight when the thread ended: it may have been committed, and a retry may run it twice. */
 const outcomeUnknown = () =>
-  new DomainError('OUTCOME_UNKNOWN', 'The database engine ended while it had this change.', {
-    hint: 'Read what is stored before you send it again: it may have been carried out.'
+  new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
+    hint: 'The change may have been stored. Read the stored data before you send it again.'
   })
 
-/** Starts the writer thread; resolves when the file has passed its checks, rejects with the reason when it has not. */
+/** Starts the writer thread. Resolves when the checks of the file have passed; rejects with the reason otherwise. */
 export const startWriter = async (options: WriterOptions, { onExternalCommit, onDeath }: WriterEvents) => {
   const worker = new Worker(writerFile, { workerData: options })
-  const tell = (request: WriterRequest) => worker.postMessage(request)
-  /** Units of this turn of the event loop that have not been told. */
-  let gathering: Pending[] = []
-  /** Units that the thread has, in the order in which it answers. */
-  let told: Pending[] = []
-  /** Of both. */
-  let waitingSize = 0
+  const post = (request: WriterRequest) => worker.postMessage(request)
+  /** Units of this tick that have not been posted. */
+  let queued: PendingUnit[] = []
+  /** Posted units. Their outcomes arrive in this order. */
+  let inFlight: PendingUnit[] = []
+  /** The size of both. */
+  let pendingSize = 0
   let isClosed = false
   let fault: unknown
-  const inTurn = createTurns()
+  const runInSequence = createTaskSequence()
 
-  const post = () => {
-    if (gathering.length === 0) return
-    tell(packUnits(gathering.map(({ unit }) => unit)))
-    told = told.concat(gathering)
-    gathering = []
+  const postQueued = () => {
+    if (queued.length === 0) return
+    post(packUnits(queued.map(({ unit }) => unit)))
+    inFlight = inFlight.concat(queued)
+    queued = []
   }
 
-  const receive = ({ outcomes, foreign }: PackedBatch) => {
-    if (foreign) onExternalCommit()
-    const settled = unpackOutcomes(outcomes)
-    const answered = told
-    told = answered.slice(settled.length)
-    for (const [index, outcome] of settled.entries()) {
-      const pending = answered[index] as Pending
-      waitingSize -= pending.size
+  const receive = (batch: PackedBatch) => {
+    if (batch.sawExternalCommit) onExternalCommit()
+    const outcomes = unpackOutcomes(batch.outcomes)
+    const units = inFlight
+    inFlight = units.slice(outcomes.length)
+    for (const [index, outcome] of outcomes.entries()) {
+      const pending = units[index] as PendingUnit
+      pendingSize -= pending.size
       settle(pending, outcome)
     }
   }
 
-  const failAll = () => {
-    for (const { reject } of told) reject(outcomeUnknown())
-    for (const { reject } of gathering) reject(stopped())
-    told = []
-    gathering = []
+  const rejectAll = () => {
+    for (const { reject } of inFlight) reject(outcomeUnknown())
+    for (const { reject } of queued) reject(stopped())
+    inFlight = []
+    queued = []
   }
 
   await new Promise<void>((resolve, reject) => {
     worker.on('message', (message: WriterMessage) => {
       if ('ready' in message) return resolve()
-      if ('refused' in message) return reject(new Error(message.refused.message))
-      return inTurn(() => receive(message.batch))
+      if ('failure' in message) return reject(new Error(message.failure.message))
+      return runInSequence(() => receive(message.batch))
     })
     worker.on('error', (error) => {
       fault = error
@@ -124,41 +124,41 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
 
   const ended = new Promise<void>((resolve) => {
     const end = () => {
-      const isUnasked = !isClosed
+      const isUnexpected = !isClosed
       isClosed = true
-      failAll()
+      rejectAll()
       resolve()
-      if (isUnasked) onDeath(new Error('The writer thread has ended.', { cause: fault }))
+      if (isUnexpected) onDeath(new Error('The writer thread has ended.', { cause: fault }))
     }
-    worker.once('exit', () => inTurn(end))
+    worker.once('exit', () => runInSequence(end))
   })
 
   const write = (unit: Unit) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
-      if (told.length + gathering.length >= LONGEST_QUEUE || waitingSize >= LARGEST_QUEUE) {
-        return reject(overloaded('More writes are waiting than can be taken. Try again.', 1))
+      if (inFlight.length + queued.length >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
+        return reject(overloaded('Too many writes are pending. Try again.', 1))
       }
       const size = sizeOfUnit(unit)
-      waitingSize += size
-      const waiting = gathering.push({ unit, size, resolve, reject })
-      if (waiting === 1) setImmediate(post)
-      if (waiting === LARGEST_PARCEL) post()
+      pendingSize += size
+      const length = queued.push({ unit, size, resolve, reject })
+      if (length === 1) setImmediate(postQueued)
+      if (length === MAX_UNITS_PER_MESSAGE) postQueued()
     })
 
-  /** Settles with the last unit that was taken; there may be more of them than the queue takes. */
-  const drained = () =>
+  /** Resolves with the outcome of an empty unit behind all pending ones. The limits do not apply to it. */
+  const allSettled = () =>
     new Promise<void>((resolve) => {
-      gathering.push({ unit: [], size: 0, resolve: () => resolve(), reject: () => resolve() })
-      setImmediate(post)
+      queued.push({ unit: [], size: 0, resolve: () => resolve(), reject: () => resolve() })
+      setImmediate(postQueued)
     })
 
-  /** Refuses further units, lets those under way finish, and ends the thread. */
+  /** Refuses new units, waits for the pending ones, and ends the thread. */
   const close = async () => {
     if (!isClosed) {
       isClosed = true
-      await drained()
-      tell('close')
+      await allSettled()
+      post('close')
     }
     await ended
   }

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
 import { createScan, type ReaderOptions } from './scan.ts'
 
-/** What Piscina calls in each reader thread. It gives a worker file no other place for its options. */
+/** The function that Piscina calls in each reader thread. `workerData` is the only way to pass options to its file. */
 export default createScan(workerData as ReaderOptions)

@@ -1,13 +1,19 @@
 import type { Row } from '../../model/sql-value.ts'
-import type { Scan } from '../database.ts'
+import type { Statement } from '../../sql/statement.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
 
 export interface ReaderOptions {
   readonly file: string
+  /** MiB of database pages. */
   readonly cacheSize: number
-  /** Set to 1 to stop whatever runs: a running statement cannot be interrupted from outside its thread. */
+  /** Set to 1 to stop every scan: a running statement cannot be interrupted from outside its thread. */
   readonly stop: Int32Array
+}
+
+export interface ScanRequest extends Statement {
+  /** Memory for a large `text` of a row, as UTF-8. The row then has the length of the text in bytes instead. */
+  readonly textBuffer?: SharedArrayBuffer
 }
 
 export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
@@ -21,27 +27,30 @@ const fail = ({ code, message }: PlainError): never => {
   throw Object.assign(new Error(message), { code })
 }
 
-/** Characters from which a text is worth a place, and from which no stream takes another before it has left. */
-const LARGE = 128 * 1024
+/**
+ * Characters. A smaller text is copied: a stream queues several small chunks, and a chunk in the buffer could be
+ * overwritten before it is sent.
+ */
+const MIN_BUFFERED_TEXT = 128 * 1024
 const encoder = new TextEncoder()
 
-/** Puts a large `text` into the place, and its length in bytes into the row; leaves it where it does not fit. */
-const putText = (row: Row, place: SharedArrayBuffer): Row => {
+/** Returns the row unchanged if its text is small or does not fit into the buffer. */
+const putText = (row: Row, buffer: SharedArrayBuffer): Row => {
   const { text } = row
-  if (typeof text !== 'string' || text.length < LARGE) return row
-  const { read, written } = encoder.encodeInto(text, new Uint8Array(place))
+  if (typeof text !== 'string' || text.length < MIN_BUFFERED_TEXT) return row
+  const { read, written } = encoder.encodeInto(text, new Uint8Array(buffer))
   return read === text.length ? { ...row, text: written } : row
 }
 
 /**
- * Runs unbounded statements, each for 30 s at most. For a thread of its own, which it blocks meanwhile. The file is
- * opened by the first: where that fails, it is the answer to the scan, and the next one tries again.
+ * Runs unbounded statements, each for at most 30 s, and blocks its thread. The first scan opens the file; if that
+ * fails, the scan fails and the next one opens it again.
  */
 export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () => performance.now()) => {
   let connection: Connection | undefined
   let deadline = 0
 
-  /** The guard that every scan asks now and then: see `sqlite-dialect.ts`. */
+  /** SQL function, called by the guard of every scan: see `shared/sqlite-dialect.ts`. */
   const alive = () => {
     if (Atomics.load(stop, 0) === 1) fail(engineStopped)
     if (clock() > deadline) fail(timeout)
@@ -54,12 +63,12 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
     return opened
   }
 
-  return ({ sql, params, place }: Scan): ScanOutcome => {
+  return ({ sql, params, textBuffer }: ScanRequest): ScanOutcome => {
     deadline = clock() + SCAN_LIMIT_MS
     try {
       connection ??= open()
       const { rows } = connection.run(sql, params)
-      return { rows: place ? rows.map((row) => putText(row, place)) : rows }
+      return { rows: textBuffer ? rows.map((row) => putText(row, textBuffer)) : rows }
     } catch (error) {
       return { error: toPlainError(error) }
     }

@@ -2,27 +2,27 @@ import BetterSqlite3 from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 
-/** Statements kept prepared of each kind. Run-time tables make new SQL text, so they have to be bounded. */
-const PREPARED_STATEMENTS = 500
+/** Prepared statements per cache. It needs a limit, because each table and choice of fields has its own SQL texts. */
+const MAX_CACHED_STATEMENTS = 500
 
 export interface ConnectionOptions {
   readonly file: string
   readonly readonly: boolean
-  /** Milliseconds to wait for a lock of another program. 0 on the event loop, which must never wait. */
+  /** Milliseconds to wait for a lock of another program. 0 on the event loop, which must not block. */
   readonly busyTimeout: number
-  /** MiB of database pages that this connection may keep in memory. */
+  /** MiB of database pages that this connection may cache. */
   readonly cacheSize: number
 }
 
-/** One SQLite connection with its prepared statements. Only `services/engine` sees it. */
+/** One SQLite connection with its prepared statements. For `services/engine` only. */
 export interface Connection {
   readonly raw: BetterSqlite3.Database
-  /** Runs any statement: one that returns rows gives them, any other gives how many rows it changed. */
+  /** Runs any statement. `changes` is the number of rows changed, or of rows returned if it returns rows. */
   run(sql: string, params: readonly SqlValue[]): { changes: number; rows: readonly Row[] }
   rows(sql: string, params: readonly SqlValue[]): readonly Row[]
-  /** The steps by which SQLite would run a statement: https://sqlite.org/eqp.html */
+  /** Returns the steps of SQLite's query plan: https://sqlite.org/eqp.html */
   plan(sql: string, params: readonly SqlValue[]): readonly string[]
-  /** The first column of the first row; undefined without a row. */
+  /** Returns the first column of the first row; undefined without a row. */
   value(sql: string, params?: readonly SqlValue[]): SqlValue | undefined
   close(): void
 }
@@ -34,17 +34,17 @@ const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.pragma('trusted_schema = OFF')
   raw.pragma('foreign_keys = ON')
   raw.pragma(`cache_size = ${-1024 * cacheSize}`)
-  // SQLite's own base64() is not in this build, and JSON functions refuse BLOBs.
+  // SQLite's own base64() is not in this build, and its JSON functions reject BLOBs.
   raw.function('base64', { deterministic: true, directOnly: true }, toBase64)
 }
 
 type Prepare = (sql: string) => BetterSqlite3.Statement<unknown[]>
 
-const remembered = (prepare: Prepare): Prepare => {
-  const statements = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: PREPARED_STATEMENTS })
+const cached = (prepare: Prepare): Prepare => {
+  const statements = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: MAX_CACHED_STATEMENTS })
   return (sql) => {
-    const known = statements.get(sql)
-    if (known) return known
+    const hit = statements.get(sql)
+    if (hit) return hit
     const statement = prepare(sql)
     statements.set(sql, statement)
     return statement
@@ -60,10 +60,10 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
     throw error
   }
 
-  const prepare = remembered((sql) => raw.prepare<unknown[]>(sql))
-  const preparePlucked = remembered((sql) => raw.prepare<unknown[]>(sql).pluck())
+  const prepare = cached((sql) => raw.prepare<unknown[]>(sql))
+  const preparePlucked = cached((sql) => raw.prepare<unknown[]>(sql).pluck())
 
-  // better-sqlite3 types rows as unknown; what SQLite returns is exactly a record of SqlValue.
+  // better-sqlite3 types rows as unknown. The values that SQLite returns are exactly SqlValue.
   const rows = (sql: string, params: readonly SqlValue[]) => prepare(sql).all(...params) as Row[]
 
   return {
@@ -75,8 +75,7 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
       const returned = rows(sql, params)
       return { changes: returned.length, rows: returned }
     },
-    // Prepared anew: a statement that only explains never looks whether the schema is still the one it was prepared
-    // for.
+    // Not cached: SQLite does not compile an EXPLAIN statement again when the schema has changed.
     plan: (sql, params) => {
       const steps = raw.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
       return steps.map(({ detail }) => detail)

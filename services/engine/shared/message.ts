@@ -5,40 +5,40 @@ import type { Outcome } from '../writer/batch.ts'
 type Item = SqlValue | undefined
 
 /**
- * What crosses between the event loop and the writer thread, units there and outcomes back: one flat list, as every
- * array or object in it would take as long to copy as several values. SQL and the names of columns occur again and
- * again: they cross once, and the list has their positions.
+ * Units for the writer thread, or outcomes from it, as one flat list: structured clone spends more time on an array or
+ * object than on several values, and with nested arrays a create takes 16 to 29 % more CPU (docs/decisions/0009-batches.md).
+ * Texts that repeat (SQL, column names) are sent once, and the list contains their positions.
  */
-export interface Parcel {
+export interface PackedList {
   readonly texts: readonly string[]
   readonly items: readonly Item[]
 }
 
-/** Stands where a unit that succeeded has the number of its results. */
+/** The first item of a failed unit; a successful one has the number of its results there. */
 const FAILED = -1
 
-/** Numbers texts in the order in which they first come. */
+/** Numbers texts in the order of their first occurrence. */
 const createDictionary = () => {
   const texts: string[] = []
   const positions = new Map<string, number>()
   const positionOf = (text: string) => {
-    const known = positions.get(text)
-    if (known !== undefined) return known
+    const position = positions.get(text)
+    if (position !== undefined) return position
     positions.set(text, texts.length)
     return texts.push(text) - 1
   }
   return { texts, positionOf }
 }
 
-/** Reads what was packed, in the order in which it was: the types are those of the packing. */
-const createReader = ({ texts, items }: Parcel) => {
+/** Reads the items in the order in which they were packed. */
+const createReader = ({ texts, items }: PackedList) => {
   let position = 0
   const next = () => {
     position += 1
     return items[position - 1]
   }
   const count = () => Number(next())
-  const many = <T>(length: number, read: () => T) => {
+  const repeat = <T>(length: number, read: () => T) => {
     const all: T[] = []
     while (all.length < length) all.push(read())
     return all
@@ -46,13 +46,13 @@ const createReader = ({ texts, items }: Parcel) => {
   return {
     hasMore: () => position < items.length,
     count,
-    many,
+    repeat,
     /** A number, or undefined. */
     optional: () => next() as number | undefined,
     text: () => String(next()),
     value: () => next() as SqlValue,
-    /** A text that crosses once. */
-    known: () => texts[count()] as string,
+    /** A text that is sent once. */
+    sharedText: () => texts[count()] as string,
     values: (length: number) => {
       position += length
       return items.slice(position - length, position) as SqlValue[]
@@ -62,15 +62,15 @@ const createReader = ({ texts, items }: Parcel) => {
 
 type Reader = ReturnType<typeof createReader>
 
-const readAll = <T>(parcel: Parcel, read: (from: Reader) => T) => {
-  const from = createReader(parcel)
+const readAll = <T>(list: PackedList, read: (from: Reader) => T) => {
+  const from = createReader(list)
   const all: T[] = []
   while (from.hasMore()) all.push(read(from))
   return all
 }
 
-/** Units: how many statements; of each its text, what it expects, how many parameters, and those. */
-export const packUnits = (units: readonly Unit[]): Parcel => {
+/** For each unit: number of statements; for each statement: text, `expect`, number of parameters, parameters. */
+export const packUnits = (units: readonly Unit[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const unit of units) {
@@ -84,17 +84,17 @@ export const packUnits = (units: readonly Unit[]): Parcel => {
 }
 
 const readStatement = (from: Reader) => {
-  const sql = from.known()
+  const sql = from.sharedText()
   const expect = from.optional()
   const params = from.values(from.count())
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }
 
-export const unpackUnits = (parcel: Parcel): Unit[] =>
-  readAll(parcel, (from) => from.many(from.count(), () => readStatement(from)))
+export const unpackUnits = (list: PackedList): Unit[] =>
+  readAll(list, (from) => from.repeat(from.count(), () => readStatement(from)))
 
-/** Outcomes: how many results; of each its changes, how many rows and columns, their names, and the values. */
-export const packOutcomes = (outcomes: readonly Outcome[]): Parcel => {
+/** For each outcome: number of results; for each result: changes, number of rows, number of columns, names, values. */
+export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const outcome of outcomes) {
@@ -127,12 +127,12 @@ const readRow = (from: Reader, names: readonly string[]) => {
 const readResult = (from: Reader) => {
   const changes = from.count()
   const length = from.count()
-  const names = from.many(from.count(), from.known)
-  return { changes, rows: from.many(length, () => readRow(from, names)) }
+  const names = from.repeat(from.count(), from.sharedText)
+  return { changes, rows: from.repeat(length, () => readRow(from, names)) }
 }
 
-export const unpackOutcomes = (parcel: Parcel): Outcome[] =>
-  readAll(parcel, (from) => {
+export const unpackOutcomes = (list: PackedList): Outcome[] =>
+  readAll(list, (from) => {
     const length = from.count()
-    return length === FAILED ? readError(from) : from.many(length, () => readResult(from))
+    return length === FAILED ? readError(from) : from.repeat(length, () => readResult(from))
   })

@@ -1,23 +1,24 @@
-import { UnexpectedChanges } from '../database.ts'
-
-/** An error as it crosses a thread: classes do not survive the crossing. */
+/** An error as it crosses a thread: structured clone keeps neither its class nor its code. */
 export interface PlainError {
   readonly code: string
   readonly message: string
-  /** With UNEXPECTED_CHANGES: which statement of the unit. */
+  /** Position of the statement that failed in its unit, from 0; absent if another step failed, such as COMMIT. */
   readonly statement?: number
 }
 
-/** The answer to whatever the engine is asked, or still does, once it closes. */
+/** The failure of every call that the engine refuses or abandons because it is closing. */
 export const engineStopped: PlainError = { code: 'ENGINE_STOPPED', message: 'The service is stopping. Try again.' }
 
+const property = (error: unknown, name: keyof PlainError): unknown =>
+  error instanceof Error ? Reflect.get(error, name) : undefined
+
 const stringProperty = (error: unknown, name: 'code' | 'message') => {
-  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined
+  const value = property(error, name)
   return typeof value === 'string' ? value : ''
 }
 
-export const toPlainError = (error: unknown): PlainError => ({
-  code: error instanceof UnexpectedChanges ? 'UNEXPECTED_CHANGES' : stringProperty(error, 'code'),
-  message: stringProperty(error, 'message'),
-  ...(error instanceof UnexpectedChanges && { statement: error.statement })
-})
+export const toPlainError = (error: unknown): PlainError => {
+  const plain = { code: stringProperty(error, 'code'), message: stringProperty(error, 'message') }
+  const statement = property(error, 'statement')
+  return typeof statement === 'number' ? { ...plain, statement } : plain
+}

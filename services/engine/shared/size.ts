@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../model/sql-value.ts'
 
-/** What values take as they cross between threads: characters of texts, bytes of BLOBs. Numbers are next to nothing. */
+/** The approximate size of values in a message: characters of texts, bytes of BLOBs. Numbers count as 0. */
 export const sizeOf = (values: readonly SqlValue[]) => {
   let size = 0
   for (const value of values) {

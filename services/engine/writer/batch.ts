@@ -1,4 +1,4 @@
-import type { Unit } from '../../sql/statement.ts'
+import type { Statement, Unit } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import { type PlainError, toPlainError } from '../shared/plain-error.ts'
@@ -10,14 +10,14 @@ export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 export interface BatchResult {
   /** One for each unit that was committed together, in their order. */
   readonly outcomes: readonly Outcome[]
-  /** Another program has committed since this connection last looked. */
-  readonly foreign: boolean
+  /** Another program has committed since the previous check. */
+  readonly sawExternalCommit: boolean
 }
 
-type OutcomeOf = (unit: Unit) => Outcome
+type Run = (unit: Unit) => Outcome
 
-/** Characters of results after which a batch ends: the event loop takes them, and makes answers of them, in one go. */
-const LARGEST_RESULTS = 2 ** 20
+/** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
+const MAX_RESULTS_SIZE = 2 ** 20
 
 const sizeOfOutcome = (outcome: Outcome) => {
   if ('error' in outcome) return 0
@@ -27,57 +27,62 @@ const sizeOfOutcome = (outcome: Outcome) => {
 }
 
 /**
- * Commits a batch of units, which are independent, with one fsync (one for each MiB of results). It runs without
- * savepoints first; where a unit fails, again with one for each, so that one that fails leaves its neighbours alone.
- * What ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)) sends every unit through a
- * transaction of its own; so does every batch where the file has deferred foreign keys.
+ * Commits a batch of independent units with one fsync (one for each MiB of results). The first attempt has no
+ * savepoints. If a unit fails, the batch runs again with a savepoint for each unit, so that the other units succeed.
+ * If an error ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)), or if the file has
+ * deferred foreign keys, each unit runs in a transaction of its own.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
-  const dataVersion = () => connection.value('PRAGMA data_version')
-  let version = dataVersion()
-  let isForeign = false
+  const readDataVersion = () => connection.value('PRAGMA data_version')
+  let dataVersion = readDataVersion()
+  let sawCommitInBatch = false
 
-  /** A failure to look says nothing: the version stays, and the next look finds what there was. */
+  /** If the check fails, the stored version stays, so that the next check reports the commit. */
   const sawExternalCommit = () => {
-    const before = version
+    const before = dataVersion
     try {
-      version = dataVersion()
+      dataVersion = readDataVersion()
     } catch {
       return false
     }
-    return version !== before
+    return dataVersion !== before
   }
 
   /**
-   * Keys that are checked at COMMIT are checked for the batch as a whole: one unit could make up for another's fault.
+   * Deferred foreign keys are checked at COMMIT, for the whole batch. One unit could mask a violation in another.
    */
   const findDeferredKeys = () =>
     connection.value("SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1") !== undefined
   let hasDeferredKeys = findDeferredKeys()
-  /** The `version` whose keys these are. */
-  let keysVersion = version
+  /** The data version at which `hasDeferredKeys` was read. */
+  let keysVersion = dataVersion
 
-  /** Within a transaction, so that nothing foreign comes after it. Only other programs make tables with such keys. */
-  const checkForExternalCommits = () => {
-    if (sawExternalCommit()) isForeign = true
-    if (keysVersion === version) return
+  /** Runs inside a transaction, which locks other programs out. Only they create tables with deferred keys. */
+  const checkForExternalCommit = () => {
+    if (sawExternalCommit()) sawCommitInBatch = true
+    if (keysVersion === dataVersion) return
     hasDeferredKeys = findDeferredKeys()
-    keysVersion = version
+    keysVersion = dataVersion
   }
 
-  const execute = (unit: Unit) =>
-    unit.map(({ sql, params, expect }, position) => {
+  const executeStatement = ({ sql, params, expect }: Statement, position: number) => {
+    try {
       const result = run(sql, params)
-      if (expect !== undefined && result.changes !== expect) throw new UnexpectedChanges(position)
-      return result
-    })
+      if (expect === undefined || result.changes === expect) return result
+    } catch (error) {
+      throw Object.assign(new Error(), toPlainError(error), { statement: position })
+    }
+    throw new UnexpectedChanges(position)
+  }
+
+  const execute = (unit: Unit) => unit.map(executeStatement)
 
   const rollBack = () => {
     if (raw.inTransaction) run('ROLLBACK', [])
   }
 
-  const inSavepoint = (unit: Unit): Outcome => {
+  const executeInSavepoint = (unit: Unit): Outcome => {
     run('SAVEPOINT unit', [])
     try {
       const results = execute(unit)
@@ -91,22 +96,22 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  /** The outcomes of units, one after the other, until their results are large. */
-  const inTurn = (batch: readonly Unit[], outcomeOf: OutcomeOf) => {
+  /** Runs units in their order until the size of their results reaches the limit. */
+  const runUnits = (batch: readonly Unit[], runUnit: Run) => {
     const outcomes: Outcome[] = []
     let size = 0
     for (const unit of batch) {
-      const outcome = outcomeOf(unit)
+      const outcome = runUnit(unit)
       outcomes.push(outcome)
       size += sizeOfOutcome(outcome)
-      if (size >= LARGEST_RESULTS) return outcomes
+      if (size >= MAX_RESULTS_SIZE) return outcomes
     }
     return outcomes
   }
 
-  const alone = (unit: Unit): Outcome => {
+  const executeAndCommit = (unit: Unit): Outcome => {
     try {
-      checkForExternalCommits()
+      checkForExternalCommit()
       const results = execute(unit)
       run('COMMIT', [])
       return results
@@ -116,27 +121,27 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  /** Each unit in a transaction of its own. Where one cannot begin, the rest do not wait for the same lock in vain. */
-  const oneByOne = (batch: readonly Unit[]) => {
-    let refusal: Outcome | undefined
-    return inTurn(batch, (unit) => {
-      if (refusal) return refusal
+  /** Commits each unit in its own transaction. If one cannot begin, the rest fail without waiting for the lock. */
+  const commitOneByOne = (batch: readonly Unit[]) => {
+    let beginFailure: Outcome | undefined
+    return runUnits(batch, (unit) => {
+      if (beginFailure) return beginFailure
       try {
         run('BEGIN IMMEDIATE', [])
       } catch (error) {
-        refusal = { error: toPlainError(error) }
-        return refusal
+        beginFailure = { error: toPlainError(error) }
+        return beginFailure
       }
-      return alone(unit)
+      return executeAndCommit(unit)
     })
   }
 
-  /** The outcomes once they are durable, or null when nothing of the batch remains. @throws where none can begin */
-  const together = (batch: readonly Unit[], outcomeOf: OutcomeOf): readonly Outcome[] | null => {
+  /** Returns the durable outcomes, or null if the whole batch was rolled back. @throws if it cannot begin */
+  const commitTogether = (batch: readonly Unit[], runUnit: Run): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
     try {
-      checkForExternalCommits()
-      const outcomes = hasDeferredKeys ? null : inTurn(batch, outcomeOf)
+      checkForExternalCommit()
+      const outcomes = hasDeferredKeys ? null : runUnits(batch, runUnit)
       if (outcomes) run('COMMIT', [])
       else rollBack()
       return outcomes
@@ -148,19 +153,19 @@ export const createBatchRunner = (connection: Connection) => {
 
   const commit = (batch: readonly Unit[]) => {
     try {
-      if (hasDeferredKeys) return oneByOne(batch)
-      return together(batch, execute) ?? together(batch, inSavepoint) ?? oneByOne(batch)
+      if (hasDeferredKeys) return commitOneByOne(batch)
+      return commitTogether(batch, execute) ?? commitTogether(batch, executeInSavepoint) ?? commitOneByOne(batch)
     } catch (error) {
-      return inTurn(batch, () => ({ error: toPlainError(error) }))
+      return runUnits(batch, () => ({ error: toPlainError(error) }))
     }
   }
 
-  /** Gives the results of what is durable while the rest of the batch is not. */
+  /** Yields the outcomes of each commit before the next one begins. */
   function* runBatch(batch: readonly Unit[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
-      isForeign = false
+      sawCommitInBatch = false
       const outcomes = commit(rest)
-      yield { outcomes, foreign: isForeign }
+      yield { outcomes, sawExternalCommit: sawCommitInBatch }
       rest = rest.slice(outcomes.length)
     }
   }

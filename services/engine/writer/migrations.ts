@@ -1,11 +1,11 @@
 import type { Connection } from '../shared/connection.ts'
 
-/** Everything of ours lives behind this prefix, in the same file as the tables that we serve. */
+/** The prefix of the tables of this service, which are in the same file as the tables that it serves. */
 export const RESERVED_PREFIX = '_rowhouse_'
 
 /**
- * One entry per version, each run in a transaction of its own and never edited once released. The version is kept in
- * our own table: `user_version` and `application_id` of an adopted file belong to its application.
+ * One entry per version. Each runs in a transaction of its own, and is never edited once released. The version is stored
+ * in a table of this service: `user_version` and `application_id` of an imported file belong to its application.
  */
 const migrations: readonly (readonly string[])[] = [
   [
@@ -54,14 +54,14 @@ const migrations: readonly (readonly string[])[] = [
 const currentVersion = (connection: Connection) =>
   Number(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'") ?? 0)
 
-/** @throws when the file was written by a newer Rowhouse. */
+/** @throws if a newer Rowhouse has written to the file */
 export const migrate = (connection: Connection) => {
   const { run } = connection
   run('CREATE TABLE IF NOT EXISTS _rowhouse_meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID', [])
   const version = currentVersion(connection)
   if (version > migrations.length) {
     throw new Error(
-      `The database was last used by a newer Rowhouse (its schema has version ${version}, this one knows ${migrations.length}). Start the newer one.`
+      `The database was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${migrations.length}). Start the newer one.`
     )
   }
   for (const [index, statements] of migrations.entries()) {

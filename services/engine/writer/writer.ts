@@ -1,31 +1,31 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { type Parcel, packOutcomes, unpackUnits } from '../shared/message.ts'
+import { type PackedList, packOutcomes, unpackUnits } from '../shared/message.ts'
 import { type PlainError, toPlainError } from '../shared/plain-error.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
-import { openWriter, type WriterOptions } from './boot.ts'
+import { openWriter, type WriterOptions } from './open-writer.ts'
 
-/** A `BatchResult` as it crosses. */
+/** A `BatchResult` with packed outcomes. */
 export interface PackedBatch {
-  readonly outcomes: Parcel
-  readonly foreign: boolean
+  readonly outcomes: PackedList
+  readonly sawExternalCommit: boolean
 }
 
-/** What the writer thread says. */
+/** From the writer thread. `failure`: the file could not be opened. */
 export type WriterMessage =
   | { readonly ready: true }
-  | { readonly refused: PlainError }
+  | { readonly failure: PlainError }
   | { readonly batch: PackedBatch }
 
-/** What it is told: units to write, or to close. */
-export type WriterRequest = Parcel | 'close'
+/** To the writer thread: units to write, or the end. */
+export type WriterRequest = PackedList | 'close'
 
 const IDLE_CHECK_MS = 1000
 
 const port = parentPort as NonNullable<typeof parentPort>
-const say = (message: WriterMessage) => port.postMessage(message)
+const post = (message: WriterMessage) => port.postMessage(message)
 
-/** What has been told since, without another turn of this thread's event loop. */
-const waitingRequests = () => {
+/** Returns the requests that have already arrived, without another tick of this thread's event loop. */
+const receiveWaiting = () => {
   const requests: WriterRequest[] = []
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) requests.push(next.message)
   return requests
@@ -35,11 +35,11 @@ const serve = () => {
   const connection = openWriter(workerData as WriterOptions)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
 
-  const tell = ({ outcomes, foreign }: BatchResult) => say({ batch: { outcomes: packOutcomes(outcomes), foreign } })
+  const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
 
-  // Batches look for commits of other programs themselves; this is for the time between them.
+  // Each batch checks for external commits. This check is for the time between batches.
   const idleCheck = setInterval(() => {
-    if (sawExternalCommit()) tell({ outcomes: [], foreign: true })
+    if (sawExternalCommit()) postResult({ outcomes: [], sawExternalCommit: true })
   }, IDLE_CHECK_MS)
 
   const close = () => {
@@ -48,19 +48,19 @@ const serve = () => {
     port.close()
   }
 
-  // Whatever arrived during the last commit is the next batch.
+  // The units that arrived during the last commit are the next batch.
   port.on('message', (first: WriterRequest) => {
-    const requests = [first, ...waitingRequests()]
-    const parcels = requests.filter((request) => request !== 'close')
-    for (const result of runBatch(parcels.flatMap(unpackUnits))) tell(result)
-    if (parcels.length < requests.length) close()
+    const requests = [first, ...receiveWaiting()]
+    const messages = requests.filter((request) => request !== 'close')
+    for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
+    if (messages.length < requests.length) close()
   })
-  say({ ready: true })
+  post({ ready: true })
 }
 
 try {
   serve()
 } catch (error) {
-  say({ refused: toPlainError(error) })
+  post({ failure: toPlainError(error) })
   port.close()
 }

@@ -6,46 +6,46 @@ import { type DatabaseOptions, openDatabase } from '../../../services/engine/loo
 import type { SqlValue } from '../../../services/model/sql-value.ts'
 import type { Statement } from '../../../services/sql/statement.ts'
 
-/** A statement, written in one line. */
+/** Returns a statement. */
 export const sql = (text: string, ...params: readonly SqlValue[]): Statement => ({ sql: text, params })
 
-/** A path for a database in a directory of this test. */
+/** Returns a path for a database in the fixture directory of `t`. */
 export const databaseFile = (t: Test) => join(t.testdir(), 'served.sqlite')
 
-/** Another program: a connection that knows nothing of Rowhouse. */
+/** Opens a connection as another program would. */
 export const openExternal = (t: Test, file: string) => {
-  const foreign = new BetterSqlite3(file)
-  t.teardown(() => foreign.close())
-  return foreign
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  return external
 }
 
-/** Runs SQL on a file and leaves it, as the program that made it would. */
+/** Runs SQL on a file and closes it, as another program would. */
 export const prepareFile = (file: string, text: string) => {
-  const theirs = new BetterSqlite3(file)
-  theirs.exec(text)
-  theirs.close()
+  const external = new BetterSqlite3(file)
+  external.exec(text)
+  external.close()
 }
 
-/** The engine, closed when `t` ends. */
+/** Opens the engine; it is closed when `t` ends. */
 export const startEngine = async (t: Test, file: string, options: Partial<DatabaseOptions> = {}): Promise<Database> => {
   const database = await openDatabase({
     file,
     cacheSize: 8,
     walSize: 16,
     isQuiet: () => false,
-    onDeath: (cause) => t.fail(`the engine died: ${cause.message}`),
+    onDeath: (cause) => t.fail(`the writer thread ended: ${cause.message}`),
     ...options
   })
   t.teardown(() => database.close())
   return database
 }
 
-/** What a promise is rejected with; a value is a failure of the test. */
+/** Returns the error that the promise is rejected with. @throws if it is resolved */
 export const rejection = async (promise: Promise<unknown>): Promise<Error & Record<string, unknown>> => {
   const value = await promise.then(
     (result) => ({ result }),
     (error) => ({ error })
   )
   if ('error' in value) return value.error
-  throw new Error(`It should have been refused, but gave ${JSON.stringify(value.result)}.`)
+  throw new Error(`The promise should have been rejected, but was resolved with ${JSON.stringify(value.result)}.`)
 }

@@ -9,7 +9,7 @@ import { databaseFile, openExternal, startEngine } from './engine.ts'
 
 const script = fileURLToPath(new URL(`./writing-process${extname(import.meta.url)}`, import.meta.url))
 
-/** Starts a process that writes, kills it in the midst of that, and gives what it had acknowledged. */
+/** Kills a writing process after some acknowledgements. Returns the acknowledged ids and the signal of its exit. */
 const writeAndKill = async (file: string, acknowledgements: number) => {
   const child = spawnPlain(script, { args: [file], stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
@@ -22,26 +22,29 @@ const writeAndKill = async (file: string, acknowledgements: number) => {
   return { acknowledged, signal }
 }
 
-t.test('what was acknowledged survives kill -9, and what was begun is there as a whole or not at all', async (t) => {
-  const file = databaseFile(t)
-  const { acknowledged, signal } = await writeAndKill(file, 1234)
-  t.equal(signal, 'SIGKILL')
-  t.ok(acknowledged.length >= 1234)
+t.test(
+  'after kill -9 every acknowledged write is stored, and every other unit is stored as a whole or not at all',
+  async (t) => {
+    const file = databaseFile(t)
+    const { acknowledged, signal } = await writeAndKill(file, 1234)
+    t.equal(signal, 'SIGKILL')
+    t.ok(acknowledged.length >= 1234)
 
-  const db = await startEngine(t, file)
-  const stored = await db.read({ sql: 'SELECT id FROM entries', params: [] })
-  const ids = new Set(stored.map(({ id }) => id))
-  t.strictSame(
-    acknowledged.filter((id) => !ids.has(id)),
-    []
-  )
+    const db = await startEngine(t, file)
+    const stored = await db.read({ sql: 'SELECT id FROM entries', params: [] })
+    const ids = new Set(stored.map(({ id }) => id))
+    t.strictSame(
+      acknowledged.filter((id) => !ids.has(id)),
+      []
+    )
 
-  const foreign = openExternal(t, file)
-  const made = foreign
-    .prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'made~_%' ESCAPE '~' ORDER BY name")
-    .pluck()
-    .all()
-  t.ok(made.length > 0)
-  t.strictSame(foreign.prepare('SELECT name FROM made ORDER BY name').pluck().all(), made)
-  t.equal(foreign.pragma('integrity_check', { simple: true }), 'ok')
-})
+    const external = openExternal(t, file)
+    const created = external
+      .prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'made~_%' ESCAPE '~' ORDER BY name")
+      .pluck()
+      .all()
+    t.ok(created.length > 0)
+    t.strictSame(external.prepare('SELECT name FROM made ORDER BY name').pluck().all(), created)
+    t.equal(external.pragma('integrity_check', { simple: true }), 'ok')
+  }
+)

@@ -16,55 +16,55 @@ const writtenAt = async () => {
   return row?.value
 }
 
-t.test('being ready means having written durably just now', async (t) => {
+t.test('a check writes durably', async (t) => {
   await check()
   t.equal(await writtenAt(), now)
 })
 
-t.test('within a second, one look stands for all who ask', async (t) => {
-  const then = now
+t.test('calls within a second share one check', async (t) => {
+  const before = now
   now += 999
   await Promise.all(Array.from({ length: 100 }, check))
-  t.equal(await writtenAt(), then)
+  t.equal(await writtenAt(), before)
   now += 1
   await Promise.all(Array.from({ length: 100 }, check))
-  t.equal(await writtenAt(), then + 1000)
+  t.equal(await writtenAt(), before + 1000)
 })
 
-t.test('a clock set back does not keep us from looking', async (t) => {
+t.test('a clock that was set back does not prevent a check', async (t) => {
   now -= 3_600_000
   await check()
   t.equal(await writtenAt(), now)
 })
 
-t.test('a lock of another program is told as it is, and its end is noticed', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
+t.test('a lock of another program is reported until it ends', async (t) => {
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.exec('BEGIN IMMEDIATE')
   now += 1000
   await t.rejects(check(), { code: 'DATABASE_BUSY', kind: 'unavailable', retryAfter: 1 })
-  other.exec('ROLLBACK')
-  await t.rejects(check(), { code: 'DATABASE_BUSY' }, 'for a second, the answer stands')
+  external.exec('ROLLBACK')
+  await t.rejects(check(), { code: 'DATABASE_BUSY' }, 'the result is shared for a second')
   now += 1000
   await t.resolves(check())
 })
 
-t.test('whatever else keeps us from writing is storage that is unavailable', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
-  other.exec("CREATE TRIGGER no BEFORE INSERT ON _rowhouse_meta BEGIN SELECT RAISE(ABORT, 'no'); END")
+t.test('any other failure of the write is reported as unavailable storage', async (t) => {
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.exec("CREATE TRIGGER no BEFORE INSERT ON _rowhouse_meta BEGIN SELECT RAISE(ABORT, 'no'); END")
   now += 1000
   await t.rejects(check(), { code: 'STORAGE_UNAVAILABLE', kind: 'unavailable', retryAfter: 5 })
-  other.exec('DROP TRIGGER no')
+  external.exec('DROP TRIGGER no')
 })
 
-t.test('a fault of ours stays one', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
-  other.exec('CREATE TRIGGER broken BEFORE INSERT ON _rowhouse_meta BEGIN SELECT abs(); END')
+t.test('a defect of this service stays an unknown error', async (t) => {
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.exec('CREATE TRIGGER broken BEFORE INSERT ON _rowhouse_meta BEGIN SELECT abs(); END')
   now += 1000
   const error = await check().catch((reason) => reason)
   t.match(error, Error)
   t.equal(error.kind, undefined)
-  other.exec('DROP TRIGGER broken')
+  external.exec('DROP TRIGGER broken')
 })

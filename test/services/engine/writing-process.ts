@@ -12,10 +12,10 @@ const write = async (id: number) => {
   process.stdout.write(`${id}\n`)
 }
 
-const make = (id: number) =>
+const createListedTable = (id: number) =>
   db.write([sql(`CREATE TABLE made_${id} (a) `), sql('INSERT INTO made VALUES (?)', `made_${id}`)])
 
-// Until it is killed: some writes at once, and a table with what tells of it.
+// Writes until it is killed: ten inserts concurrently with a unit that creates a table and lists its name in `made`.
 for (let id = 1; ; id += 10) {
-  await Promise.all([...Array.from({ length: 10 }, (_, index) => write(id + index)), make(id)])
+  await Promise.all([...Array.from({ length: 10 }, (_, index) => write(id + index)), createListedTable(id)])
 }

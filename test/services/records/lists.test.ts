@@ -2,7 +2,7 @@ import t from 'tap'
 import { createScan } from '../../../services/engine/reader/scan.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { countRows } from '../../../services/sql/lists.ts'
-import { ANYBODY, startServices } from '../services.ts'
+import { startServices } from '../services.ts'
 
 const THEIRS = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, price REAL, born DATE, any_thing, picture BLOB, tags JSON);
@@ -204,10 +204,10 @@ t.test('lists and exports', async (t) => {
   t.test('two sorted exports run at once; one that is given up, even unread, makes room for the next', async (t) => {
     const { view, exported } = await serve('many')
     const running = [
-      await exports.exportCsv(ANYBODY, view(), { order: 'n' }),
-      await exports.exportCsv(ANYBODY, view(), { q: 'x' })
+      await exports.exportCsv(serviceCaller, view(), { order: 'n' }),
+      await exports.exportCsv(serviceCaller, view(), { q: 'x' })
     ]
-    await t.rejects(exports.exportCsv(ANYBODY, view(), { order: 'n' }), { code: 'OVERLOADED' })
+    await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
     t.equal((await exported()).split('\r\n').length, 5002)
     for (const rows of running) await rows.return(undefined)
     t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
@@ -215,7 +215,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('rows that are deleted while an export runs are left out', async (t) => {
     const { view } = await serve('many')
-    const rows = await exports.exportCsv(ANYBODY, view(), { order: 'n' })
+    const rows = await exports.exportCsv(serviceCaller, view(), { order: 'n' })
     await rows.next()
     await rows.next()
     foreign.exec('DELETE FROM many')
@@ -226,7 +226,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('an order that names no field is refused before an export begins', async (t) => {
     const { view } = await serve('gaps')
-    await t.rejects(exports.exportCsv(ANYBODY, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
+    await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
   })
 
   t.test('a total is remembered, follows our own writes, and is counted again when somebody else wrote', async (t) => {

@@ -21,9 +21,9 @@ t.test('SQLite is asked how it would run a statement', async (t) => {
     asked.push(statement.sql)
     return plan(statement)
   }
-  db.scan = (statement) => {
+  db.scan = (statement, caller) => {
     scanned.push(statement.sql)
-    return scan(statement)
+    return scan(statement, caller)
   }
 
   t.test('once, however often the statement runs', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openConnection } from '../../../services/engine/shared/connection.ts'
-import { sqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import type { Column } from '../../../services/model/table.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
 
@@ -16,7 +16,7 @@ const shape = (isStrict: boolean, columns: readonly Column[] = COLUMNS) => ({
   tableName: 't',
   isStrict,
   columns,
-  dialect: sqliteDialect
+  dialect: createSqliteDialect()
 })
 
 const widths = (isStrict: boolean, ...values: readonly unknown[]) => {

@@ -6,7 +6,7 @@ import { DomainError } from '../../../../services/model/errors.ts'
 
 const of = (code: string, message = '') => toDomainError({ code, message })
 
-t.test('an error crosses a thread as code and message', async (t) => {
+t.test('an error becomes a plain error with code and message', async (t) => {
   t.strictSame(toPlainError(Object.assign(new Error('no'), { code: 'SQLITE_FULL' })), {
     code: 'SQLITE_FULL',
     message: 'no'
@@ -20,13 +20,28 @@ t.test('an error crosses a thread as code and message', async (t) => {
   })
 })
 
-t.test('a missed expectation comes back as what it was', async (t) => {
+t.test('an error carries the position of its statement, if a statement failed', async (t) => {
+  for (const [code, message] of [
+    ['SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: cats.name'],
+    ['SQLITE_ERROR', 'no such table: cats'],
+    ['SQLITE_ERROR', 'near "SELEC": syntax error']
+  ] as const) {
+    const [without, error] = [toDomainError({ code, message }), toDomainError({ code, message, statement: 2 })]
+    t.equal(Reflect.get(without, 'statement'), undefined, message)
+    t.equal(error.message, without.message)
+    for (const name of ['code', 'details', 'hint', 'retryAfter'])
+      t.strictSame(Reflect.get(error, name), Reflect.get(without, name), `${message}: ${name}`)
+    t.match(toPlainError(error), { statement: 2 }, message)
+  }
+})
+
+t.test('UnexpectedChanges is restored from a plain error', async (t) => {
   const error = toDomainError(toPlainError(new UnexpectedChanges(3)))
   t.type(error, UnexpectedChanges)
   t.match(error, { statement: 3 })
 })
 
-t.test('each code that callers can do something about has a domain error', async (t) => {
+t.test('each code that a caller can act on has a domain error', async (t) => {
   const expected: Record<string, string> = {
     SQLITE_CONSTRAINT_UNIQUE: 'UNIQUE_VIOLATION',
     SQLITE_CONSTRAINT_PRIMARYKEY: 'UNIQUE_VIOLATION',
@@ -68,19 +83,19 @@ t.test('a violation names the columns with their table', async (t) => {
   })
 })
 
-t.test('a violation of an index on expressions names no column', async (t) => {
+t.test('a violation of an index on expressions has no details', async (t) => {
   for (const text of ["UNIQUE constraint failed: index 'folded'", 'another text']) {
     t.equal(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', text), 'details'), undefined, text)
   }
 })
 
-t.test('a collation that is missing has a code of its own, and is told like any other text', async (t) => {
-  const error = of('SQLITE_ERROR_MISSING_COLLSEQ', 'no such collation sequence: theirs')
+t.test('an extended code of SQLITE_ERROR is distinguished by its message', async (t) => {
+  const error = of('SQLITE_ERROR_MISSING_COLLSEQ', 'no such collation sequence: custom')
   t.match(error, { code: 'STRUCTURE_CHANGED', message: /a collation that only another program has/ })
   t.notMatch(of('SQLITE_ERROR_SNAPSHOT', 'another text'), { code: 'STRUCTURE_CHANGED' })
 })
 
-t.test('what has only the plain code is told apart by its text', async (t) => {
+t.test('errors with the code SQLITE_ERROR are distinguished by their message', async (t) => {
   const texts: Record<string, string> = {
     'table "a" already exists': 'TABLE_EXISTS',
     'there is already another table or index with this name: a': 'TABLE_EXISTS',
@@ -88,10 +103,10 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
     'no such table: main.a': 'STRUCTURE_CHANGED',
     'no such table: a': 'STRUCTURE_CHANGED',
     'no such column: "a"': 'STRUCTURE_CHANGED',
-    'no such collation sequence: theirs': 'STRUCTURE_CHANGED',
-    'no such function: theirs': 'STRUCTURE_CHANGED',
-    'unknown function: theirs()': 'STRUCTURE_CHANGED',
-    'unsafe use of theirs()': 'STRUCTURE_CHANGED',
+    'no such collation sequence: custom': 'STRUCTURE_CHANGED',
+    'no such function: custom': 'STRUCTURE_CHANGED',
+    'unknown function: custom()': 'STRUCTURE_CHANGED',
+    'unsafe use of custom()': 'STRUCTURE_CHANGED',
     'cannot modify a because it is a view': 'STRUCTURE_CHANGED',
     'cannot INSERT into generated column "a"': 'STRUCTURE_CHANGED',
     'cannot UPDATE generated column "a"': 'STRUCTURE_CHANGED',
@@ -108,12 +123,12 @@ t.test('what has only the plain code is told apart by its text', async (t) => {
   for (const [text, code] of Object.entries(texts)) t.match(of('SQLITE_ERROR', text), { code }, text)
 })
 
-t.test('what another program alone can evaluate is told from what a refresh would mend', async (t) => {
+t.test('only failures that a refresh can fix have the hint to refresh', async (t) => {
   for (const text of [
-    'no such function: theirs',
-    'unknown function: theirs()',
-    'no such collation sequence: theirs',
-    'unsafe use of theirs()'
+    'no such function: custom',
+    'unknown function: custom()',
+    'no such collation sequence: custom',
+    'unsafe use of custom()'
   ]) {
     const error = of('SQLITE_ERROR', text)
     t.match(error, { message: /function or a collation that only another program has/ }, text)
@@ -124,14 +139,14 @@ t.test('what another program alone can evaluate is told from what a refresh woul
   }
 })
 
-t.test('an answer that is too large asks for less of it, a value that is too large is refused', async (t) => {
+t.test('a text that is too large is a response for reads and a value for writes', async (t) => {
   const plain = { code: 'SQLITE_TOOBIG', message: 'string or blob too big' }
   t.match(toReadError(plain), { code: 'VALIDATION_FAILED', hint: /smaller `size`/ })
   t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
   t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
 })
 
-t.test('a fault of ours stays unknown, with its code for the log', async (t) => {
+t.test('a defect of this service stays an unknown error with its code for the log', async (t) => {
   for (const code of ['SQLITE_ERROR', 'SQLITE_CORRUPT', '']) {
     const error = of(code, 'near "SELEC": syntax error')
     t.notOk(error instanceof DomainError, code)

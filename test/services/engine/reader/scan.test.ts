@@ -4,8 +4,10 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { createScan, type ReaderOptions } from '../../../../services/engine/reader/scan.ts'
-import { sqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
 import { databaseFile, prepareFile, sql } from '../engine.ts'
+
+const { scanGuard } = createSqliteDialect()
 
 const start = (t: Test) => {
   const file = databaseFile(t)
@@ -13,10 +15,10 @@ const start = (t: Test) => {
     file,
     `CREATE TABLE odd (id INTEGER PRIMARY KEY);
      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO odd SELECT i * 2 + 1 FROM n;
-     CREATE TABLE chosen (id INTEGER PRIMARY KEY);
-     INSERT INTO chosen SELECT id / 2 * 1021 + 1 FROM odd;
+     CREATE TABLE wide_steps (id INTEGER PRIMARY KEY);
+     INSERT INTO wide_steps SELECT id / 2 * 1021 + 1 FROM odd;
      CREATE TABLE negative (id INTEGER PRIMARY KEY);
-     INSERT INTO negative SELECT -id FROM chosen;
+     INSERT INTO negative SELECT -id FROM wide_steps;
      CREATE TABLE keyed (id TEXT PRIMARY KEY) WITHOUT ROWID;
      INSERT INTO keyed VALUES ('a'), ('b')`
   )
@@ -25,28 +27,28 @@ const start = (t: Test) => {
   return { scan: createScan(options, () => time.now), time, options }
 }
 
-const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${sqliteDialect.scanGuard('id')}`)
-const WALK = walk('odd')
-const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${sqliteDialect.scanGuard(null)}`)
+const countGuarded = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard('id')}`)
+const COUNT = countGuarded('odd')
+const COUNT_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(null)}`)
 
-t.test('a scan gives its rows', async (t) => {
+t.test('a scan returns its rows', async (t) => {
   const { scan } = start(t)
-  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
-  t.strictSame(scan(WALK_KEYED), { rows: [{ n: 2 }] })
+  t.strictSame(scan(COUNT), { rows: [{ n: 9000 }] })
+  t.strictSame(scan(COUNT_KEYED), { rows: [{ n: 2 }] })
 })
 
-t.test('a large text goes to its place as UTF-8, where it fits', async (t) => {
+t.test('a large text is put into the buffer as UTF-8 if it fits', async (t) => {
   const { scan } = start(t)
-  const place = new SharedArrayBuffer(600_000)
-  const put = (text: string) => scan({ ...sql('SELECT ? AS text', text), place })
+  const textBuffer = new SharedArrayBuffer(600_000)
+  const scanText = (text: string) => scan({ ...sql('SELECT ? AS text', text), textBuffer })
   const large = '\u00e9'.repeat(100_000) + '\u20ac'.repeat(100_000)
-  t.strictSame(put(large), { rows: [{ text: 500_000 }] })
-  t.equal(Buffer.from(place, 0, 500_000).toString(), large)
-  for (const text of ['small', '\u20ac'.repeat(200_001)]) t.strictSame(put(text), { rows: [{ text }] })
-  t.strictSame(scan({ ...sql('SELECT NULL AS text'), place }), { rows: [{ text: null }] })
+  t.strictSame(scanText(large), { rows: [{ text: 500_000 }] })
+  t.equal(Buffer.from(textBuffer, 0, 500_000).toString(), large)
+  for (const text of ['small', '\u20ac'.repeat(200_001)]) t.strictSame(scanText(text), { rows: [{ text }] })
+  t.strictSame(scan({ ...sql('SELECT NULL AS text'), textBuffer }), { rows: [{ text: null }] })
 })
 
-t.test('a scan that fails gives a plain error', async (t) => {
+t.test('a scan that fails returns a plain error', async (t) => {
   const { scan } = start(t)
   t.match(scan(sql('SELECT * FROM gone')), { error: { code: 'SQLITE_ERROR', message: 'no such table: gone' } })
 })
@@ -54,30 +56,31 @@ t.test('a scan that fails gives a plain error', async (t) => {
 t.test('a scan cannot write', async (t) => {
   const { scan } = start(t)
   t.match(scan(sql('DELETE FROM odd')), { error: { code: 'SQLITE_READONLY' } })
-  t.strictSame(scan(WALK), { rows: [{ n: 9000 }] })
+  t.strictSame(scan(COUNT), { rows: [{ n: 9000 }] })
 })
 
-t.test('a raised flag stops a scan, whatever steps its keys advance in', async (t) => {
+t.test('the stop flag stops a scan, whatever the step between its keys', async (t) => {
   const { scan, options } = start(t)
-  for (const table of ['odd', 'chosen', 'negative']) t.strictSame(scan(walk(table)), { rows: [{ n: 9000 }] }, table)
+  for (const table of ['odd', 'wide_steps', 'negative'])
+    t.strictSame(scan(countGuarded(table)), { rows: [{ n: 9000 }] }, table)
   Atomics.store(options.stop, 0, 1)
-  for (const table of ['odd', 'chosen', 'negative'])
-    t.match(scan(walk(table)), { error: { code: 'ENGINE_STOPPED' } }, table)
-  t.match(scan(WALK_KEYED), { error: { code: 'ENGINE_STOPPED' } })
+  for (const table of ['odd', 'wide_steps', 'negative'])
+    t.match(scan(countGuarded(table)), { error: { code: 'ENGINE_STOPPED' } }, table)
+  t.match(scan(COUNT_KEYED), { error: { code: 'ENGINE_STOPPED' } })
 })
 
-t.test('a scan ends after 30 s, and the next one has its own 30 s', async (t) => {
+t.test('a scan is stopped after 30 s, and the next one has its own 30 s', async (t) => {
   const { options } = start(t)
   let now = 0
   const scan = createScan(options, () => {
     now += 20_000
     return now
   })
-  t.match(scan(WALK), { error: { code: 'SCAN_TIMEOUT' } })
+  t.match(scan(COUNT), { error: { code: 'SCAN_TIMEOUT' } })
   t.strictSame(scan(sql('SELECT alive() AS n')), { rows: [{ n: 1 }] })
 })
 
-t.test('the file for reader threads gives a scan over the options of its thread', async (t) => {
+t.test('the entry file of reader threads creates a scan from the options of its thread', async (t) => {
   const { options } = start(t)
   const file = new URL(`../../../../services/engine/reader/reader${extname(import.meta.url)}`, import.meta.url)
   t.ok(existsSync(file))

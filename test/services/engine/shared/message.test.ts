@@ -7,20 +7,20 @@ const wide = 2n ** 63n - 1n
 const bytes = new Uint8Array([0, 255])
 const update = { sql: 'UPDATE t SET a = ? WHERE id = ?', params: ['x', wide], expect: 1 }
 
-t.test('units come out as they went in, and the text of a statement crosses once', async (t) => {
+t.test('packed units are unpacked unchanged, and each SQL text is sent once', async (t) => {
   const units: readonly Unit[] = [
     [],
     [{ sql: 'SELECT 1', params: [] }, update],
     [update, { sql: 'INSERT INTO t VALUES (?, ?, ?, ?, ?)', params: [null, '', 0.5, wide, bytes], expect: 0 }],
     []
   ]
-  const parcel = structuredClone(packUnits(units))
-  t.strictSame(unpackUnits(parcel), units)
-  t.equal(parcel.texts.length, 3)
+  const list = structuredClone(packUnits(units))
+  t.strictSame(unpackUnits(list), units)
+  t.equal(list.texts.length, 3)
   t.strictSame(unpackUnits(packUnits([])), [])
 })
 
-t.test('outcomes come out as they went in, failures among them, and the name of a column crosses once', async (t) => {
+t.test('packed outcomes and failures are unpacked unchanged, and each column name is sent once', async (t) => {
   const outcomes: readonly Outcome[] = [
     [],
     [
@@ -39,8 +39,8 @@ t.test('outcomes come out as they went in, failures among them, and the name of 
       }
     ]
   ]
-  const parcel = structuredClone(packOutcomes(outcomes))
-  t.strictSame(unpackOutcomes(parcel), outcomes)
-  t.strictSame(parcel.texts, ['record', 'id', 'nothing'])
+  const list = structuredClone(packOutcomes(outcomes))
+  t.strictSame(unpackOutcomes(list), outcomes)
+  t.strictSame(list.texts, ['record', 'id', 'nothing'])
   t.strictSame(unpackOutcomes(packOutcomes([])), [])
 })

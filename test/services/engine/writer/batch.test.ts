@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
 import { createBatchRunner, type Outcome } from '../../../../services/engine/writer/batch.ts'
-import { openWriter } from '../../../../services/engine/writer/boot.ts'
+import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
 import type { Unit } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, sql } from '../engine.ts'
 
 const SCHEMA = `
   CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE);
-  CREATE TABLE strict_ones (id INTEGER PRIMARY KEY, text TEXT UNIQUE ON CONFLICT ROLLBACK);
+  CREATE TABLE strict_notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE ON CONFLICT ROLLBACK);
   CREATE TABLE guarded (id INTEGER PRIMARY KEY, text TEXT);
   CREATE TRIGGER rolls_back BEFORE INSERT ON guarded WHEN new.text = 'rollback' BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
   CREATE TRIGGER fails AFTER INSERT ON guarded WHEN new.text = 'fail' BEGIN SELECT RAISE(FAIL, 'no'); END;
@@ -24,71 +24,111 @@ const ORPHAN = [
   sql('UPDATE children SET parent = NULL WHERE id = 1')
 ] as const
 
-const start = (t: Test, observe = (connection: Connection): Connection => connection) => {
+const start = (t: Test, wrap = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
   const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
   connection.raw.exec(SCHEMA)
-  const runner = createBatchRunner(observe(connection))
+  const runner = createBatchRunner(wrap(connection))
   t.teardown(() => connection.close())
 
   const run = (...units: readonly Unit[]) => {
     const results = [...runner.runBatch(units)]
-    return { outcomes: results.flatMap(({ outcomes }) => outcomes), foreign: results.some(({ foreign }) => foreign) }
+    return {
+      outcomes: results.flatMap(({ outcomes }) => outcomes),
+      sawExternalCommit: results.some(({ sawExternalCommit }) => sawExternalCommit)
+    }
   }
   const texts = (table: string) => connection.rows(`SELECT text FROM ${table} ORDER BY id`, []).map(({ text }) => text)
   return { file, connection, runner, run, texts }
 }
 
 const note = (text: string) => sql('INSERT INTO notes (text) VALUES (?)', text)
-const strictOne = (text: string) => sql('INSERT INTO strict_ones (text) VALUES (?)', text)
+const strictNote = (text: string) => sql('INSERT INTO strict_notes (text) VALUES (?)', text)
 const guarded = (text: string) => sql('INSERT INTO guarded (text) VALUES (?)', text)
 
 const codes = (outcomes: readonly Outcome[]) =>
   outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.map(({ changes }) => changes)))
 
-t.test('a batch commits all of its units, each with a result per statement', async (t) => {
+t.test('a batch commits all its units and returns a result per statement', async (t) => {
   const { run, texts, connection } = start(t)
   const inserted = { changes: 1, rows: [] }
-  const { outcomes, foreign } = run([note('a'), sql('SELECT count(*) AS n FROM notes')], [note('b')], [])
+  const { outcomes, sawExternalCommit } = run([note('a'), sql('SELECT count(*) AS n FROM notes')], [note('b')], [])
   t.strictSame(outcomes, [[inserted, { changes: 1, rows: [{ n: 1 }] }], [inserted], []])
-  t.equal(foreign, false)
+  t.equal(sawExternalCommit, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])
 })
 
-t.test('a batch ends when its results have a MiB, and the rest is committed after it', async (t) => {
+t.test('a batch ends when its results have 1 MiB, and the next batch commits the rest', async (t) => {
   const { file, connection, runner, texts } = start(t)
-  const other = openExternal(t, file)
-  const stored = () => other.prepare('SELECT count(*) FROM notes').pluck().get()
+  const external = openExternal(t, file)
+  const stored = () => external.prepare('SELECT count(*) FROM notes').pluck().get()
   const wide = sql("SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes")
   const units = (names: string) => [...names].map((name) => [note(name), wide])
   const lengths: number[] = []
-  for (const { outcomes, foreign } of runner.runBatch(units('abcdeafgh'))) {
+  for (const { outcomes, sawExternalCommit } of runner.runBatch(units('abcdeafgh'))) {
     lengths.push(outcomes.length)
-    t.equal(stored(), texts('notes').length, 'what is told is durable, and no more is')
+    t.equal(stored(), texts('notes').length, 'the reported outcomes are durable, and no others')
     t.equal(connection.raw.inTransaction, false)
-    t.equal(foreign, lengths.length === 3)
-    if (lengths.length === 2) other.exec("INSERT INTO notes (text) VALUES ('theirs')")
+    t.equal(sawExternalCommit, lengths.length === 3)
+    if (lengths.length === 2) external.exec("INSERT INTO notes (text) VALUES ('external')")
   }
   t.strictSame(lengths, [2, 2, 3, 2], 'a unit that fails has no results')
-  t.strictSame(texts('notes'), ['a', 'b', 'c', 'd', 'theirs', 'e', 'f', 'g', 'h'])
+  t.strictSame(texts('notes'), ['a', 'b', 'c', 'd', 'external', 'e', 'f', 'g', 'h'])
 
-  other.exec(DEFERRED)
+  external.exec(DEFERRED)
   t.strictSame(
     [...runner.runBatch(units('ijk'))].map(({ outcomes }) => outcomes.length),
     [2, 1],
-    'also where each unit has a transaction of its own'
+    'also if each unit has a transaction of its own'
   )
 })
 
-t.test('a unit that fails leaves no trace, and its neighbours alone', async (t) => {
+t.test('a unit that fails changes nothing, and the other units succeed', async (t) => {
   const { run, texts } = start(t)
   const { outcomes } = run([note('a')], [note('b'), note('a')], [note('c')])
   t.strictSame(codes(outcomes), [[1], 'SQLITE_CONSTRAINT_UNIQUE', [1]])
   t.strictSame(texts('notes'), ['a', 'c'])
 })
 
-t.test('a unit that changes another number of rows than it expects says which statement did', async (t) => {
+/** The position of the failed statement for each unit; null where there is none. */
+const failedStatements = (outcomes: readonly Outcome[]) =>
+  outcomes.map((outcome) => ('error' in outcome ? (outcome.error.statement ?? null) : 'committed'))
+
+t.test('a unit that fails reports the position of the failed statement', async (t) => {
+  t.test('in a batch with a savepoint for each unit', async (t) => {
+    const { run } = start(t)
+    const { outcomes } = run(
+      [note('a')],
+      [note('b'), note('a')],
+      [sql('SELEC')],
+      [note('c'), note('d'), sql('SELECT ?')]
+    )
+    t.strictSame(failedStatements(outcomes), ['committed', 1, 0, 2])
+    t.match(outcomes[1], {
+      error: { code: 'SQLITE_CONSTRAINT_UNIQUE', message: 'UNIQUE constraint failed: notes.text' }
+    })
+    t.match(outcomes[2], { error: { code: 'SQLITE_ERROR', message: /syntax error/ } })
+  })
+
+  t.test('in a transaction of its own', async (t) => {
+    const { run } = start(t)
+    const { outcomes } = run([note('a'), note('b'), guarded('rollback')], [note('a'), note('a')], [note('b')])
+    t.strictSame(failedStatements(outcomes), [2, 1, 'committed'])
+  })
+
+  t.test('but a failure of BEGIN or COMMIT has no statement', async (t) => {
+    const { file, run } = start(t)
+    const external = openExternal(t, file)
+    external.exec(DEFERRED)
+    const orphan = sql('INSERT INTO children (parent) VALUES (1)')
+    t.strictSame(failedStatements(run([note('a'), orphan], [note('b')]).outcomes), [null, 'committed'])
+    external.exec('BEGIN IMMEDIATE')
+    t.strictSame(failedStatements(run([note('c')], [note('d')]).outcomes), [null, null])
+  })
+})
+
+t.test('a unit that changes another number of rows than expected reports the statement', async (t) => {
   const { run, texts } = start(t)
   const missing = { ...sql('UPDATE notes SET text = ? WHERE id = 7', 'x'), expect: 1 }
   const { outcomes } = run([note('a'), missing], [{ ...note('b'), expect: 1 }])
@@ -97,13 +137,13 @@ t.test('a unit that changes another number of rows than it expects says which st
   t.strictSame(texts('notes'), ['b'])
 })
 
-t.test('what ends the whole transaction fails its own unit only', async (t) => {
+t.test('an error that ends the whole transaction fails its own unit only', async (t) => {
   t.test('ON CONFLICT ROLLBACK', async (t) => {
     const { run, texts, connection } = start(t)
-    const { outcomes } = run([note('a')], [strictOne('x')], [note('b'), strictOne('x'), note('never')], [note('c')])
+    const { outcomes } = run([note('a')], [strictNote('x')], [note('b'), strictNote('x'), note('never')], [note('c')])
     t.strictSame(codes(outcomes), [[1], [1], 'SQLITE_CONSTRAINT_UNIQUE', [1]])
     t.strictSame(texts('notes'), ['a', 'c'])
-    t.strictSame(texts('strict_ones'), ['x'])
+    t.strictSame(texts('strict_notes'), ['x'])
     t.equal(connection.raw.inTransaction, false)
   })
 
@@ -135,26 +175,30 @@ t.test('what ends the whole transaction fails its own unit only', async (t) => {
     t.strictSame(texts('notes'), ['a', 'b', 'c'])
 
     connection.raw.pragma('max_page_count = 1000000')
-    t.strictSame(codes(run([note('large'.repeat(100_000))]).outcomes), [[1]], 'with room again, no restart is needed')
+    t.strictSame(
+      codes(run([note('large'.repeat(100_000))]).outcomes),
+      [[1]],
+      'with free space again, no restart is needed'
+    )
   })
 })
 
-t.test('what a deferred foreign key refuses is not healed by a neighbour', async (t) => {
+t.test('a violation of a deferred foreign key is not masked by another unit', async (t) => {
   const { file, run, connection } = start(t)
   openExternal(t, file).exec(DEFERRED)
-  const [orphan, heal] = ORPHAN
-  for (const when of ['with the batch that first sees the key', 'and with the next'])
-    t.strictSame(codes(run([orphan], [heal]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]], when)
-  t.strictSame(codes(run([orphan, heal]).outcomes), [[1, 1]], 'a unit may heal itself')
+  const [orphan, repair] = ORPHAN
+  for (const when of ['in the batch that first reads the key', 'in the next batch'])
+    t.strictSame(codes(run([orphan], [repair]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]], when)
+  t.strictSame(codes(run([orphan, repair]).outcomes), [[1, 1]], 'a unit may repair its own violation')
   t.equal(connection.value('SELECT parent FROM children'), null)
 })
 
-t.test('nor where the key was seen before the first batch, while there was nothing to write', async (t) => {
+t.test('nor if the key was created before the first batch', async (t) => {
   const { file, runner, run } = start(t)
   openExternal(t, file).exec(DEFERRED)
   t.equal(runner.sawExternalCommit(), true)
-  const [orphan, heal] = ORPHAN
-  t.strictSame(codes(run([orphan], [heal]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]])
+  const [orphan, repair] = ORPHAN
+  t.strictSame(codes(run([orphan], [repair]).outcomes), ['SQLITE_CONSTRAINT_FOREIGNKEY', [0]])
 })
 
 t.test('RAISE(FAIL) and RAISE(IGNORE) change nothing', async (t) => {
@@ -164,7 +208,7 @@ t.test('RAISE(FAIL) and RAISE(IGNORE) change nothing', async (t) => {
   t.strictSame(texts('guarded'), ['fine'])
 })
 
-t.test('changes of the schema are units like any other', async (t) => {
+t.test('a schema change is committed or rolled back with its unit', async (t) => {
   const { run, connection } = start(t)
   const { outcomes } = run(
     [sql('CREATE TABLE made (id INTEGER PRIMARY KEY) STRICT'), note('registered')],
@@ -174,50 +218,50 @@ t.test('changes of the schema are units like any other', async (t) => {
   t.strictSame(connection.rows("SELECT name FROM sqlite_schema WHERE name IN ('made', 'lost')", []), [{ name: 'made' }])
 })
 
-t.test('a lock of another program refuses the batch as a whole, and the next one succeeds', async (t) => {
+t.test('a lock of another program fails the whole batch, and the next batch succeeds', async (t) => {
   const { file, run, texts } = start(t)
-  const foreign = openExternal(t, file)
-  foreign.exec('BEGIN IMMEDIATE')
-  const { outcomes, foreign: saw } = run([note('a')], [note('b')])
+  const external = openExternal(t, file)
+  external.exec('BEGIN IMMEDIATE')
+  const { outcomes, sawExternalCommit } = run([note('a')], [note('b')])
   t.strictSame(codes(outcomes), ['SQLITE_BUSY', 'SQLITE_BUSY'])
-  t.equal(saw, false)
-  foreign.exec('ROLLBACK')
+  t.equal(sawExternalCommit, false)
+  external.exec('ROLLBACK')
   t.strictSame(codes(run([note('c')]).outcomes), [[1]])
   t.strictSame(texts('notes'), ['c'])
 })
 
-t.test('a lock that comes while units run alone is met once, and refuses those that are left', async (t) => {
-  const begun: string[] = []
+t.test('a lock that begins between single transactions is waited for once and fails the remaining units', async (t) => {
+  const begins: string[] = []
   const { file, run, texts } = start(t, (connection) => ({
     ...connection,
     run: (text, params) => {
-      if (text === 'BEGIN IMMEDIATE') begun.push(text)
+      if (text === 'BEGIN IMMEDIATE') begins.push(text)
       const result = connection.run(text, params)
-      if (text === 'COMMIT') foreign.exec('BEGIN IMMEDIATE')
+      if (text === 'COMMIT') external.exec('BEGIN IMMEDIATE')
       return result
     }
   }))
-  const foreign = openExternal(t, file)
+  const external = openExternal(t, file)
   const { outcomes } = run([note('a')], [guarded('rollback')], [note('b')], [note('c')])
   t.strictSame(codes(outcomes), [[1], 'SQLITE_BUSY', 'SQLITE_BUSY', 'SQLITE_BUSY'])
-  t.equal(begun.length, 4, 'together, with savepoints, for the first alone, and once more')
-  foreign.exec('ROLLBACK')
+  t.equal(begins.length, 4, 'without savepoints, with savepoints, for the first unit, and for the second')
+  external.exec('ROLLBACK')
   t.strictSame(texts('notes'), ['a'])
 })
 
-t.test('commits of another program are noticed once; our own are not taken for foreign', async (t) => {
+t.test('an external commit is reported once, and an own commit is not reported', async (t) => {
   const { file, run, runner } = start(t)
-  const foreign = openExternal(t, file)
-  t.equal(run([note('ours')]).foreign, false)
-  t.equal(run([note('ours again')]).foreign, false)
-  foreign.exec("INSERT INTO notes (text) VALUES ('theirs')")
-  t.equal(run([note('ours once more')]).foreign, true)
+  const external = openExternal(t, file)
+  t.equal(run([note('own')]).sawExternalCommit, false)
+  t.equal(run([note('own again')]).sawExternalCommit, false)
+  external.exec("INSERT INTO notes (text) VALUES ('external')")
+  t.equal(run([note('own once more')]).sawExternalCommit, true)
   t.equal(runner.sawExternalCommit(), false)
-  foreign.exec("INSERT INTO notes (text) VALUES ('theirs too')")
+  external.exec("INSERT INTO notes (text) VALUES ('external again')")
   t.equal(runner.sawExternalCommit(), true)
 })
 
-t.test('a look for foreign commits that fails is no news', async (t) => {
+t.test('a check for external commits that fails reports none', async (t) => {
   const { connection, runner } = start(t)
   connection.close()
   t.equal(runner.sawExternalCommit(), false)

@@ -6,12 +6,12 @@ import { toPlainError } from '../shared/plain-error.ts'
 import { migrate } from './migrations.ts'
 
 /**
- * 3.51.3 has the fix of the WAL-reset bug (https://sqlite.org/wal.html#walresetbug); 3.53 is the first whose JSON
- * shows doubles with all of their bits.
+ * 3.51.3 fixes the WAL-reset bug (https://sqlite.org/wal.html#walresetbug). 3.53 is the first version whose JSON has
+ * doubles with all of their bits.
  */
-const OLDEST_SQLITE = [3, 53, 0] as const
+const MIN_SQLITE = [3, 53, 0] as const
 
-/** Magic numbers of statfs(2) for file systems whose locks and shared memory cannot carry a WAL database. */
+/** Magic numbers of statfs(2) for file systems whose locks and shared memory do not work for a WAL database. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -27,27 +27,27 @@ export interface WriterOptions extends ConnectionOptions {
 /** @throws below 3.53 */
 export const assertVersion = (version: string) => {
   const parts = version.split('.').map(Number)
-  const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0
+  const difference = MIN_SQLITE.map((min, index) => (parts[index] ?? 0) - min).find((part) => part !== 0) ?? 0
   if (difference < 0) {
     throw new Error(
-      `SQLite ${version} rounds numbers in JSON, and before 3.51.3 may lose committed data when its WAL is reset. Install better-sqlite3 with SQLite 3.53 or newer.`
+      `SQLite ${version} rounds numbers in JSON, and before 3.51.3 may lose committed data when its WAL is reset. Install a better-sqlite3 with SQLite 3.53 or newer.`
     )
   }
 }
 
-/** `type`: the file system's, as statfs(2) gives it. @throws on a network file system */
+/** `type`: the file system's magic number from statfs(2). @throws on a network file system */
 export const assertLocalDisk = (file: string, type: number) => {
   const network = NETWORK_FILE_SYSTEMS.get(type)
   if (network)
-    throw new Error(`${file} is on a network file system (${network}). Put it on a local disk: SQLite's WAL needs one.`)
+    throw new Error(
+      `${file} is on a network file system (${network}). Move it to a local disk: SQLite's WAL needs one.`
+    )
 }
 
-const damaged = (file: string, verdict: string) =>
-  new Error(
-    `${file} is damaged, or not a SQLite database (${verdict.replaceAll('\n', ' ')}). Restore it from a backup.`
-  )
+const damaged = (file: string, result: string) =>
+  new Error(`${file} is damaged, or not a SQLite database (${result.replaceAll('\n', ' ')}). Restore it from a backup.`)
 
-/** null where SQLite cannot tell: the schema needs a function, collation or module that only its application has. */
+/** Returns null if the check needs a function, collation or module that only another program has. */
 const quickCheck = (connection: Connection, argument: string) => {
   try {
     return String(connection.value(`PRAGMA quick_check(${argument})`))
@@ -57,23 +57,23 @@ const quickCheck = (connection: Connection, argument: string) => {
   }
 }
 
-/** The whole file; where that cannot be checked at once, each of its tables that can. */
+/** Checks the whole file. If SQLite cannot, checks each table, and skips those that it cannot check. */
 const check = (connection: Connection) => {
   const whole = quickCheck(connection, '1')
   if (whole !== null) return whole
   const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
-  const verdicts = tables.map(({ name }) => quickCheck(connection, textLiteral(String(name))) ?? 'ok')
-  return verdicts.find((verdict) => verdict !== 'ok') ?? 'ok'
+  const results = tables.map(({ name }) => quickCheck(connection, textLiteral(String(name))) ?? 'ok')
+  return results.find((result) => result !== 'ok') ?? 'ok'
 }
 
-/** @throws when the file is damaged, or the disk does not let it be read */
+/** @throws if the file is damaged, or if reading it fails */
 export const assertIntact = (connection: Connection, file: string) => {
-  const verdict = check(connection)
-  if (verdict !== 'ok') throw damaged(file, verdict)
+  const result = check(connection)
+  if (result !== 'ok') throw damaged(file, result)
 }
 
-/** null where a change in another journal mode was under way, and must be taken back first by who can write. */
-const openAsLeft = (options: WriterOptions) => {
+/** Returns null if the file has a hot rollback journal, which only a connection that can write can roll back. */
+const openReadOnly = (options: WriterOptions) => {
   try {
     return openConnection({ ...options, readonly: true })
   } catch (error) {
@@ -83,11 +83,12 @@ const openAsLeft = (options: WriterOptions) => {
 }
 
 /**
- * Whether the file was checked as it was left, on a connection that cannot write: as it closes, one that can folds the
- * WAL into the file, damaged or not, and removes it, and with it the mark of an unclean end. @throws when it is damaged
+ * Checks the file on a connection that cannot write. A connection that can write copies the WAL into the file and
+ * removes it when it closes, even into a damaged file; the next start would then not check the file again.
+ * Returns false if the file could not be opened this way. @throws if it is damaged
  */
-const isIntactAsLeft = (options: WriterOptions) => {
-  const connection = openAsLeft(options)
+const checkReadOnly = (options: WriterOptions) => {
+  const connection = openReadOnly(options)
   if (!connection) return false
   try {
     assertIntact(connection, options.file)
@@ -97,14 +98,14 @@ const isIntactAsLeft = (options: WriterOptions) => {
   return true
 }
 
-/** Settings can be undone by the first write (see the build option DEFAULT_WAL_SYNCHRONOUS), so it is written first. */
+/** Writes before it checks: the first write can change the setting (build option DEFAULT_WAL_SYNCHRONOUS). */
 const assertDurable = (connection: Connection) => {
   connection.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('started_at', ?)", [BigInt(Date.now())])
   const journal = connection.value('PRAGMA journal_mode')
   const synchronous = connection.value('PRAGMA synchronous')
   if (journal !== 'wal' || synchronous !== 2) {
     throw new Error(
-      `SQLite did not keep journal_mode=WAL and synchronous=FULL (it says ${String(journal)}, ${String(synchronous)}).`
+      `SQLite did not keep journal_mode=WAL and synchronous=FULL (they are ${String(journal)} and ${String(synchronous)}).`
     )
   }
 }
@@ -112,12 +113,14 @@ const assertDurable = (connection: Connection) => {
 const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return damaged(file, message)
-  return code.startsWith('SQLITE_BUSY') ? new Error(`Another program holds ${file}. Stop it, then start again.`) : error
+  return code.startsWith('SQLITE_BUSY')
+    ? new Error(`Another program has locked ${file}. Stop it, then start again.`)
+    : error
 }
 
-const prepare = (connection: Connection, { file, walSize }: WriterOptions, isTrusted: boolean) => {
+const prepare = (connection: Connection, { file, walSize }: WriterOptions, isChecked: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
-  if (!isTrusted) assertIntact(connection, file)
+  if (!isChecked) assertIntact(connection, file)
   connection.raw.pragma('journal_mode = WAL')
   connection.raw.pragma('synchronous = FULL')
   const pageSize = Number(connection.value('PRAGMA page_size'))
@@ -128,11 +131,11 @@ const prepare = (connection: Connection, { file, walSize }: WriterOptions, isTru
 
 const openPrepared = (options: WriterOptions) => {
   const { file } = options
-  const wasAbandoned = existsSync(`${file}-wal`) && existsSync(file)
-  const isTrusted = !wasAbandoned || isIntactAsLeft(options)
+  const wasClosedCleanly = !existsSync(`${file}-wal`) || !existsSync(file)
+  const isChecked = wasClosedCleanly || checkReadOnly(options)
   const connection = openConnection(options)
   try {
-    prepare(connection, options, isTrusted)
+    prepare(connection, options, isChecked)
     return connection
   } catch (error) {
     connection.close()
@@ -140,7 +143,7 @@ const openPrepared = (options: WriterOptions) => {
   }
 }
 
-/** Opens the one connection that writes, having made sure that the file can be trusted with what it is told. */
+/** Opens the only connection that writes, after checks of the disk, the SQLite version, the file and durability. */
 export const openWriter = (options: WriterOptions): Connection => {
   const { file } = options
   assertLocalDisk(file, statfsSync(dirname(file)).type)

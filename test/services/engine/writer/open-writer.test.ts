@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
-import { assertLocalDisk, assertVersion, openWriter } from '../../../../services/engine/writer/boot.ts'
+import { assertLocalDisk, assertVersion, openWriter } from '../../../../services/engine/writer/open-writer.ts'
 import { databaseFile, openExternal, prepareFile } from '../engine.ts'
 
 const open = (file: string) => openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
@@ -26,22 +26,22 @@ const damagePages = (file: string) => {
 }
 
 const MANY_ROWS = `
-  CREATE TABLE theirs (id INTEGER PRIMARY KEY, text TEXT);
+  CREATE TABLE items (id INTEGER PRIMARY KEY, text TEXT);
   WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-  INSERT INTO theirs SELECT i, printf('%0100d', i) FROM n;
+  INSERT INTO items SELECT i, printf('%0100d', i) FROM n;
 `
 
-/** The copy that a kill would leave of what a program has open: its rows in the file, and one more in its WAL. */
-const abandoned = (t: Test) => {
+/** Creates a file as a kill leaves it: 2000 rows in the file, and one more in its WAL. */
+const createUncleanFile = (t: Test) => {
   const file = databaseFile(t)
-  const open = `${file}-open`
-  prepareFile(open, `PRAGMA journal_mode = WAL; ${MANY_ROWS}`)
-  openExternal(t, open).exec('INSERT INTO theirs VALUES (0, 0)')
-  for (const end of ['', '-wal']) copyFileSync(`${open}${end}`, `${file}${end}`)
+  const source = `${file}-open`
+  prepareFile(source, `PRAGMA journal_mode = WAL; ${MANY_ROWS}`)
+  openExternal(t, source).exec('INSERT INTO items VALUES (0, 0)')
+  for (const end of ['', '-wal']) copyFileSync(`${source}${end}`, `${file}${end}`)
   return file
 }
 
-t.test('after a write, and after every reopening, the journal is a WAL and each commit reaches the disk', async (t) => {
+t.test('after a write and after a reopen, journal_mode is WAL and synchronous is FULL', async (t) => {
   const file = databaseFile(t)
   for (const time of ['first', 'second']) {
     const connection = open(file)
@@ -54,20 +54,20 @@ t.test('after a write, and after every reopening, the journal is a WAL and each 
   }
 })
 
-t.test('a file that cannot be a WAL is refused', async (t) => {
-  t.throws(() => open(':memory:'), { message: /did not keep journal_mode=WAL .*\(it says memory, / })
+t.test('a database that cannot use a WAL is refused', async (t) => {
+  t.throws(() => open(':memory:'), { message: /did not keep journal_mode=WAL .*\(they are memory and / })
 })
 
-t.test('an adopted file keeps its tables, user_version and application_id', async (t) => {
+t.test('an imported file keeps its tables, user_version and application_id', async (t) => {
   const file = databaseFile(t)
   prepareFile(
     file,
-    'PRAGMA user_version = 7; PRAGMA application_id = 99; CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)'
+    'PRAGMA user_version = 7; PRAGMA application_id = 99; CREATE TABLE items (a); INSERT INTO items VALUES (1)'
   )
   const connection = open(file)
   t.equal(connection.value('PRAGMA user_version'), 7)
   t.equal(connection.value('PRAGMA application_id'), 99)
-  t.equal(connection.value('SELECT a FROM theirs'), 1)
+  t.equal(connection.value('SELECT a FROM items'), 1)
   connection.close()
 })
 
@@ -79,19 +79,19 @@ t.test('migrations run once', async (t) => {
   connection.close()
 })
 
-t.test('a file of a newer Rowhouse is refused, and left as it is', async (t) => {
+t.test('a file of a newer Rowhouse is refused and not changed', async (t) => {
   const file = databaseFile(t)
   const connection = open(file)
   connection.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', 9)", [])
   connection.close()
   t.throws(() => open(file), { message: /last used by a newer Rowhouse .*version 9.* Start the newer one\.$/ })
-  const foreign = openExternal(t, file)
-  t.equal(foreign.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'version'").pluck().get(), 9)
+  const external = openExternal(t, file)
+  t.equal(external.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'version'").pluck().get(), 9)
 })
 
-t.test('what is no SQLite database is refused, and left as it is', async (t) => {
+t.test('a file that is not a SQLite database is refused and not changed', async (t) => {
   const file = databaseFile(t)
-  writeFileSync(file, 'not a database at all, but long enough to be taken for one'.repeat(20))
+  writeFileSync(file, 'not a database, but as long as one'.repeat(20))
   const { size } = statSync(file)
   t.throws(() => open(file), {
     message: `${file} is damaged, or not a SQLite database (file is not a database). Restore it from a backup.`
@@ -100,7 +100,7 @@ t.test('what is no SQLite database is refused, and left as it is', async (t) => 
 })
 
 t.test('a file that was not closed cleanly is checked', async (t) => {
-  t.test('and refused where it is damaged', async (t) => {
+  t.test('and refused if it is damaged', async (t) => {
     const file = databaseFile(t)
     prepareFile(file, MANY_ROWS)
     damagePages(file)
@@ -108,9 +108,9 @@ t.test('a file that was not closed cleanly is checked', async (t) => {
     t.throws(() => open(file), { message: /is damaged, or not a SQLite database \(.+\)\. Restore it from a backup\.$/ })
   })
 
-  t.test('and refused by every start, unchanged, until a whole one is put in its place', async (t) => {
-    const file = abandoned(t)
-    const whole = readFileSync(file)
+  t.test('and refused by every start, unchanged, until an intact file replaces it', async (t) => {
+    const file = createUncleanFile(t)
+    const intact = readFileSync(file)
     const bytes = () => ['', '-wal'].map((end) => readFileSync(`${file}${end}`, 'hex'))
     damagePages(file)
     const before = bytes()
@@ -118,62 +118,62 @@ t.test('a file that was not closed cleanly is checked', async (t) => {
       t.throws(() => open(file), { message: /is damaged/ }, time)
       t.strictSame(bytes(), before, time)
     }
-    writeFileSync(file, whole)
+    writeFileSync(file, intact)
     for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`)
     open(file).close()
   })
 
-  t.test('and served where it is whole', async (t) => {
+  t.test('and opened if it is intact', async (t) => {
     const file = databaseFile(t)
     prepareFile(file, MANY_ROWS)
     writeFileSync(`${file}-wal`, '')
     const connection = open(file)
-    t.equal(connection.value('SELECT count(*) FROM theirs'), 2000)
+    t.equal(connection.value('SELECT count(*) FROM items'), 2000)
     connection.close()
   })
 
-  t.test('and what its WAL holds is there again', async (t) => {
+  t.test('and the content of its WAL is read', async (t) => {
     const file = databaseFile(t)
-    prepareFile(file, 'PRAGMA journal_mode = WAL; CREATE TABLE theirs (a)')
+    prepareFile(file, 'PRAGMA journal_mode = WAL; CREATE TABLE items (a)')
     const crashed = openExternal(t, file)
-    crashed.exec('INSERT INTO theirs VALUES (1)')
+    crashed.exec('INSERT INTO items VALUES (1)')
     t.ok(existsSync(`${file}-wal`))
     const connection = open(file)
-    t.equal(connection.value('SELECT a FROM theirs'), 1)
+    t.equal(connection.value('SELECT a FROM items'), 1)
     connection.close()
   })
 
-  t.test('and what a kill left in its WAL, too', async (t) => {
-    const connection = open(abandoned(t))
-    t.equal(connection.value('SELECT count(*) FROM theirs'), 2001)
+  t.test('and the content of a WAL that a kill left is read', async (t) => {
+    const connection = open(createUncleanFile(t))
+    t.equal(connection.value('SELECT count(*) FROM items'), 2001)
     connection.close()
   })
 
-  t.test('and once a change that was under way in another journal mode is taken back', async (t) => {
+  t.test('and opened after a hot rollback journal is rolled back', async (t) => {
     const file = databaseFile(t)
-    const theirs = `${file}-open`
-    prepareFile(theirs, MANY_ROWS)
-    openExternal(t, theirs).exec('PRAGMA cache_size = 1; BEGIN; UPDATE theirs SET text = text || id')
-    for (const end of ['', '-journal']) copyFileSync(`${theirs}${end}`, `${file}${end}`)
+    const source = `${file}-open`
+    prepareFile(source, MANY_ROWS)
+    openExternal(t, source).exec('PRAGMA cache_size = 1; BEGIN; UPDATE items SET text = text || id')
+    for (const end of ['', '-journal']) copyFileSync(`${source}${end}`, `${file}${end}`)
     writeFileSync(`${file}-wal`, '')
     const connection = open(file)
-    t.equal(connection.value('SELECT max(length(text)) FROM theirs'), 100)
+    t.equal(connection.value('SELECT max(length(text)) FROM items'), 100)
     connection.close()
   })
 
-  t.test('and where it is gone, made anew', async (t) => {
+  t.test('and created if it does not exist', async (t) => {
     const file = databaseFile(t)
     writeFileSync(`${file}-wal`, '')
     open(file).close()
   })
 })
 
-t.test('a file that another program holds is refused', async (t) => {
+t.test('a file that another program has locked is refused', async (t) => {
   const file = databaseFile(t)
-  const foreign = openExternal(t, file)
-  foreign.exec('CREATE TABLE theirs (a); BEGIN EXCLUSIVE')
-  t.throws(() => open(file), { message: `Another program holds ${file}. Stop it, then start again.` })
-  foreign.exec('ROLLBACK')
+  const external = openExternal(t, file)
+  external.exec('CREATE TABLE items (a); BEGIN EXCLUSIVE')
+  t.throws(() => open(file), { message: `Another program has locked ${file}. Stop it, then start again.` })
+  external.exec('ROLLBACK')
   open(file).close()
   t.strictSame(
     readdirSync(dirname(file)).filter((name) => name.endsWith('-wal')),
@@ -181,13 +181,13 @@ t.test('a file that another program holds is refused', async (t) => {
   )
 })
 
-t.test('other failures are passed on as they are', async (t) => {
+t.test('other errors are not changed', async (t) => {
   const file = databaseFile(t)
   prepareFile(file, 'CREATE TABLE _rowhouse_meta (wrong)')
   t.throws(() => open(file), { message: /no such column/ })
 })
 
-t.test('SQLite from 3.53 on is accepted', async (t) => {
+t.test('SQLite 3.53 and newer is accepted', async (t) => {
   for (const version of ['3.53.0', '3.53.2', '3.100.0', '4.0.0', '4'])
     t.doesNotThrow(() => assertVersion(version), version)
   for (const version of ['3.52.9', '3.51.3', '2.99.99', '3']) {
@@ -199,7 +199,7 @@ t.test('SQLite from 3.53 on is accepted', async (t) => {
   }
 })
 
-t.test('local disks are accepted, network file systems refused by name', async (t) => {
+t.test('a local disk is accepted, and a network file system is refused by name', async (t) => {
   t.doesNotThrow(() => assertLocalDisk('/data/a.db', 0xef53))
   t.throws(() => assertLocalDisk('/data/a.db', 0x6969), {
     message: /^\/data\/a\.db is on a network file system \(NFS\)/

@@ -1,0 +1,18 @@
+import type { Row } from '../../model/sql-value.ts'
+import type { Statement } from '../../sql/statement.ts'
+
+/** The table of a held reader's collected keys. Its prefix is reserved, so it hides no table of the file. */
+export const COLLECTED_KEYS = 'temp._rowhouse_keys'
+
+/** Fills the table with the rows of `keys`, in their order. Returns the number of rows. */
+export const collectKeys = async (
+  scan: (statement: Statement) => Promise<readonly Row[]>,
+  keys: Statement,
+  keyCount: number
+) => {
+  const columns = Array.from({ length: keyCount }, (_, index) => `k${index}`).join(', ')
+  await scan({ sql: `CREATE TABLE ${COLLECTED_KEYS} (position INTEGER PRIMARY KEY, ${columns})`, params: [] })
+  await scan({ sql: `INSERT INTO ${COLLECTED_KEYS} (${columns}) ${keys.sql}`, params: keys.params })
+  const [row] = await scan({ sql: `SELECT count(*) AS count FROM ${COLLECTED_KEYS}`, params: [] })
+  return Number(row?.count)
+}
