@@ -32,7 +32,6 @@ export interface HeldReader {
  * cross a network one day, so whatever a read in the middle would do is done by guards, subqueries and `expect`.
  */
 export interface Database {
-  /** The SQL expressions that differ between engines. */
   readonly dialect: Dialect
   /** Bounded work only (by key, one page): it runs on the event loop, in the snapshot of the present turn. */
   read(statement: Statement): Promise<readonly Row[]>

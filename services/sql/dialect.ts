@@ -1,10 +1,11 @@
-/** The SQL expressions that differ between engines. */
+/** The SQL expressions that differ between engines. `Database.dialect` holds those of the engine in use. */
 export interface Dialect {
-  /** Returns an expression for a BLOB as base64 text. */
+  /** Returns an expression for the base64 text of `value`, an expression whose value is a BLOB. */
   base64(value: string): string
   /**
-   * Returns a condition that is always true, and that stops a scan when the service stops or the scan takes too long.
-   * `rowid`: an expression for the rowid of the scanned table, or null to check at every row.
+   * Returns a condition that is true for every row. It fails the statement if the service stops or the time limit of a
+   * scan is over. For statements in reader threads only.
+   * @param rowid an expression for the rowid; null if no name reaches it
    */
   scanGuard(rowid: string | null): string
 }

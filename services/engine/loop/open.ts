@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
-import { sqliteDialect } from '../shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { lockFile } from './lock.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
@@ -60,7 +60,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   let closing: Promise<void> | undefined
 
   return {
-    dialect: sqliteDialect,
+    dialect: createSqliteDialect(),
     ...turn,
     scan: readers.scan,
     holdReader: async () => readers.hold(),

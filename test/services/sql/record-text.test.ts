@@ -1,8 +1,10 @@
 import t from 'tap'
 import { openConnection } from '../../../services/engine/shared/connection.ts'
-import { sqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import type { Column } from '../../../services/model/table.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
+
+const dialect = createSqliteDialect()
 
 const db = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 1 }).raw
 t.teardown(() => db.close())
@@ -16,7 +18,7 @@ const shape = (isStrict: boolean, columns: readonly Column[] = COLUMNS) => ({
   tableName: 't',
   isStrict,
   columns,
-  dialect: sqliteDialect
+  dialect
 })
 
 const widths = (isStrict: boolean, ...values: readonly unknown[]) => {

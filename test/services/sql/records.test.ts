@@ -1,10 +1,12 @@
 import t from 'tap'
 import { openConnection } from '../../../services/engine/shared/connection.ts'
-import { sqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import type { SqlValue } from '../../../services/model/sql-value.ts'
 import type { Column, RegisteredTable } from '../../../services/model/table.ts'
 import { jsonText } from '../../../services/sql/record-text.ts'
 import { recordStatements } from '../../../services/sql/records.ts'
+
+const dialect = createSqliteDialect()
 
 const column = (name: string, isPrimary: boolean) =>
   ({ name, jsonType: 'string', sqliteType: 'TEXT', declaredType: 'TEXT', isPrimary }) as Column
@@ -14,8 +16,8 @@ const COLUMNS = [column('k', true), column('v', false)] as const
 const statementsOf = (rowid: string | null) => {
   const structure = { columns: COLUMNS, isStrict: false, key: ['k'], isRowidKey: false, rowid, autoTimestamps: false }
   const table = { name: 't', structure } as unknown as RegisteredTable
-  const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect: sqliteDialect }
-  return recordStatements(table, jsonText(shape), sqliteDialect)
+  const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect }
+  return recordStatements(table, jsonText(shape), dialect)
 }
 
 const startConnection = (tableOptions: string) => {
@@ -63,7 +65,7 @@ for (const [tableOptions, rowid] of [
       const unit = insert(values('c', 'x'), true)
       t.equal(unit.at(-1)?.expect, 1)
       t.strictSame(runUnit(unit), [])
-      t.equal(value('SELECT count(*) FROM t'), 2)
+      t.equal(value("SELECT count(*) FROM t WHERE k = 'c'"), 0)
     })
   })
 }

@@ -4,8 +4,10 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { createScan, type ReaderOptions } from '../../../../services/engine/reader/scan.ts'
-import { sqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
+import { createSqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
 import { databaseFile, prepareFile, sql } from '../engine.ts'
+
+const { scanGuard } = createSqliteDialect()
 
 const start = (t: Test) => {
   const file = databaseFile(t)
@@ -25,9 +27,9 @@ const start = (t: Test) => {
   return { scan: createScan(options, () => time.now), time, options }
 }
 
-const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${sqliteDialect.scanGuard('id')}`)
+const walk = (table: string) => sql(`SELECT count(*) AS n FROM ${table} WHERE ${scanGuard('id')}`)
 const WALK = walk('odd')
-const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${sqliteDialect.scanGuard(null)}`)
+const WALK_KEYED = sql(`SELECT count(*) AS n FROM keyed WHERE ${scanGuard(null)}`)
 
 t.test('a scan gives its rows', async (t) => {
   const { scan } = start(t)
