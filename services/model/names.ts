@@ -1,3 +1,3 @@
-/** Folds case as SQLite compares names: ASCII only. */
+/** Folds the case of ASCII letters only, as SQLite does when it compares names. */
 export const foldName = (name: string) =>
   /[A-Z]/.test(name) ? name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : name

@@ -34,11 +34,9 @@ export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Jo
 }
 
 /**
- * Selects the `text` of rows in one pass, or null if one row is wider than `maxRowBytes`, which is computed before its
- * text is made. For short pages this costs half of `boundedText`.
+ * Returns SQL that selects the `text` of rows in one pass, or null if one row is too wide, which is computed before its
+ * text is made. For short pages this costs half of `boundedText`. Binds the maximum width of a row first.
  */
-export const narrowText = (rows: Rows, { text, width }: RecordText, join: string, maxRowBytes: number): Statement => ({
-  sql: `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
-    FROM (${rows.select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`,
-  params: [BigInt(maxRowBytes), ...rows.params]
-})
+export const narrowText = (select: Rows['select'], { text, width }: RecordText, join: string) =>
+  `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
+    FROM (${select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`

@@ -2,7 +2,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, Structure } from '../model/table.ts'
 import { identifier, textLiteral } from './identifiers.ts'
 
-/** A value for a DEFAULT clause. Numbers are printed so that SQLite reads the same bits back. */
+/** Returns a literal for a DEFAULT clause. SQLite reads a number back with the same bits. */
 const literal = (value: NonNullable<SqlValue>): string => {
   if (typeof value === 'string') return textLiteral(value)
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
@@ -14,9 +14,7 @@ const primaryKeyClause = ({ isAutoIncrement, sqliteType }: Column) => {
   return isAutoIncrement ? ' PRIMARY KEY AUTOINCREMENT' : ' PRIMARY KEY'
 }
 
-/**
- * One column's declaration. `defaultValue` is what SQLite stores, which for booleans and JSON is not what JSON shows.
- */
+/** Returns the declaration of a column. `defaultValue`: the stored form, which differs from JSON for booleans. */
 const columnDefinition = (column: Column, defaultValue: SqlValue) => {
   const key = column.isPrimary ? primaryKeyClause(column) : ''
   const notNull = column.nullable || column.isPrimary ? '' : ' NOT NULL'

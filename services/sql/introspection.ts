@@ -6,10 +6,9 @@ import type { Column, Structure } from '../model/table.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
-// In this file and elsewhere, table-valued functions are named in `temp`: a table of the user's could hide them in
-// `main`.
+// Table-valued functions are named in `temp`: in `main` a served table could hide them.
 
-/** What SQLite says of a name: a table, view, virtual or shadow table, and how it was declared. */
+/** Selects whether a name is a table, view, virtual or shadow table, and how it was declared. */
 export const describeTable = (name: string): Statement => ({
   sql: `SELECT l.name, l.type, l.wr AS without_rowid, l.strict, s.sql
     FROM temp.pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
@@ -17,14 +16,14 @@ export const describeTable = (name: string): Statement => ({
   params: [name]
 })
 
-/** Its columns. table_xinfo, since table_info hides generated columns. */
+/** Selects the columns of a table. By table_xinfo, because table_info hides generated columns. */
 export const describeColumns = (name: string): Statement => ({
   sql: `SELECT name, type, "notnull" AS not_null, dflt_value AS default_sql, pk, hidden
     FROM temp.pragma_table_xinfo(?) ORDER BY cid`,
   params: [name]
 })
 
-/** The index that SQLite made for the primary key; a key that is the rowid itself has none. */
+/** Selects the index that SQLite made for the primary key. A key that is the rowid has none. */
 export const describeKeyIndex = (name: string): Statement => ({
   sql: "SELECT name FROM temp.pragma_index_list(?) WHERE origin = 'pk'",
   params: [name]
@@ -38,10 +37,9 @@ interface Description {
 
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
-/** What TRUE and FALSE are to SQLite. */
-const truths: Record<string, string> = { TRUE: '1', FALSE: '0' }
+const keywordValues: Record<string, string> = { TRUE: '1', FALSE: '0' }
 
-/** SQLite takes double quotes for text too where they can be no name, as in a DEFAULT clause. */
+/** In a DEFAULT clause, which cannot contain a name, SQLite accepts double quotes for text, too. */
 const unquote = (sql: string) => {
   const [, quote, text] = /^(['"])((?:(?!\1).|\1\1)*)\1$/s.exec(sql) ?? []
   return quote && text?.replaceAll(quote + quote, quote)
@@ -58,7 +56,7 @@ const asJson = (text: string, jsonType: string): unknown => {
 
 type Typed = Pick<Column, 'jsonType' | 'sqliteType'>
 
-/** `01` is 1 to SQLite, and 1 is 1.0 where it is real. */
+/** SQLite reads `01` as 1, and stores an integer as text without a fraction, a real with one. */
 const numberAsText = (sql: string) =>
   /^-?\d+$/.test(sql) ? String(BigInt(sql)) : String(Number(sql)).replace(/^-?\d+(?=e|$)/, '$&.0')
 
@@ -74,21 +72,21 @@ const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
 const hexadecimal = (digits: string) => BigInt.asIntN(64, BigInt(digits))
 
-/** A number in SQL, without what JavaScript would not take; undefined where it is none. */
+/** Returns a SQL number in a form that JavaScript parses, or undefined if the SQL is not a number. */
 const numberIn = (sql: string): string | undefined => {
-  const number = (truths[sql.toUpperCase()] ?? sql).replace(/^\+\s*|^(-)\s+/, '$1')
+  const number = (keywordValues[sql.toUpperCase()] ?? sql).replace(/^\+\s*|^(-)\s+/, '$1')
   const [, sign, digits] = /^(-?)(0x[\da-f]+)$/i.exec(number) ?? []
   if (digits) return String(sign ? -hexadecimal(digits) : hexadecimal(digits))
   return NUMBER.test(number) ? number : undefined
 }
 
-/** Numeric affinity turns text that looks like a number into one. */
+/** Whether numeric affinity converts the text into a number. */
 const isNumericText = (text: string, { sqliteType }: Typed) =>
   ['INTEGER', 'REAL', 'NUMERIC'].includes(sqliteType) && looksNumeric(text)
 
 /**
- * A DEFAULT clause as the JSON value that a new record of this column has; an expression such as CURRENT_TIMESTAMP
- * stays the text that it is.
+ * Returns the JSON value of a DEFAULT clause in a new record. An expression such as CURRENT_TIMESTAMP is returned as its
+ * SQL text.
  */
 export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
   if (sql === null || sql.toUpperCase() === 'NULL') return null
@@ -99,7 +97,7 @@ export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
   return number === undefined ? sql : asNumber(number, column)
 }
 
-/** The default of a column whose values are booleans or JSON by choice, where its declaration could not tell. */
+/** Returns the default under a JSON type that was chosen later: a boolean or JSON, which the declaration does not show. */
 export const defaultAs = (value: unknown, jsonType: string): unknown => {
   if (typeof value === 'string') return asJson(value, jsonType)
   return jsonType === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
@@ -142,14 +140,15 @@ const rowidColumn = (name: string): Column => ({
   isGenerated: false
 })
 
-/** A name by which the rowid can be reached, or null where columns hide them all. */
+/** Returns a name for the rowid that no column hides, or null if columns hide all of them. */
 export const reachableRowid = (columns: readonly Column[]) => {
   const taken = new Set(columns.map(({ name }) => foldName(name)))
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }
 
 /**
- * The structure of an ordinary table, or null where its rows cannot be told apart: no key, and every rowid name taken.
+ * Returns the structure of an ordinary table, or null if its rows cannot be identified: it has no key, and columns hide
+ * every name of the rowid.
  */
 export const toStructure = ({ table, columns: rows, keyIndex }: Description): Structure | null => {
   const isStrict = table.strict === 1

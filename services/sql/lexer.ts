@@ -1,14 +1,14 @@
-/** Quoted names, text, comments, words, and any other character, as SQLite tells them apart. */
+/** SQLite's tokens: quoted names, text, comments, words, and any other character. */
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[\w$\u0080-\uffff]+|\S/g
 
-/** The bare words of a statement in upper case, in order: keywords, and names that are not quoted. */
+/** Returns the keywords and the unquoted names of a statement in upper case, in order. */
 const wordsOf = (sql: string) =>
   (sql.match(TOKEN) ?? []).filter((token) => /^\w/.test(token)).map((token) => token.toUpperCase())
 
-/** Whether AUTOINCREMENT is declared: the pragmas do not tell. */
+/** Whether AUTOINCREMENT is declared, which no pragma returns. */
 export const declaresAutoIncrement = (sql: string) => wordsOf(sql).includes('AUTOINCREMENT')
 
-/** Whether some constraint deletes the row that is in the way of a new one. */
+/** Whether a constraint is declared ON CONFLICT REPLACE, which deletes the conflicting row. */
 export const declaresReplace = (sql: string) =>
   wordsOf(sql).some((word, index, words) => word === 'REPLACE' && words[index - 1] === 'CONFLICT')

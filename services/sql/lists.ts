@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { parseInteger } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
@@ -84,39 +85,58 @@ export const search = ({ name: table }: RegisteredTable, columns: readonly Colum
 /** Records joined as the inside of a JSON array. */
 const LIST = "coalesce(group_concat(value, ','), '')"
 
-/** Selects a page near the start of an indexed order, or null if a row is too wide. */
-export const pageNearStart = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => {
-  const select = (expression: string) =>
-    `SELECT ${expression} AS value FROM ${identifier(selection.table.name)} ORDER BY ${orderBy(selection)} LIMIT ? OFFSET ?`
-  const params = [BigInt(window.limit), BigInt(window.offset)]
-  return narrowText({ select, params }, json, LIST, window.maxRowBytes)
+/** Clients choose the order, and each order has a text of its own. */
+const MAX_CACHED_TEXTS = 100
+
+/** Composes a text once per record text and order: caches of statements find the same string faster. */
+const cachedByOrder = (compose: (selection: Selection, order: string, json: RecordText) => string) => {
+  const caches = new WeakMap<RecordText, LRUCache<string, string>>()
+  return (selection: Selection, json: RecordText) => {
+    const texts = caches.get(json) ?? new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
+    caches.set(json, texts)
+    const order = orderBy(selection)
+    const sql = texts.get(order) ?? compose(selection, order, json)
+    texts.set(order, sql)
+    return sql
+  }
 }
+
+const nearStartSql = cachedByOrder(({ table }, order, json) => {
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${identifier(table.name)} ORDER BY ${order} LIMIT ? OFFSET ?`
+  return narrowText(select, json, LIST)
+})
+
+/** Selects a page near the start of an indexed order, or null if a row is too wide. */
+export const pageNearStart = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => ({
+  sql: nearStartSql(selection, json),
+  params: [BigInt(window.maxRowBytes), BigInt(window.limit), BigInt(window.offset)]
+})
 
 /** No served table can have these names, so neither hides a table. */
 const KEY_RANGE = '_rowhouse_range'
 const PAGE_KEYS = '_rowhouse_page'
 
+const seekSql = cachedByOrder(({ table, order: items }, order, json) => {
+  const name = identifier(table.name)
+  const key = columnRef(table.name, table.structure.key[0] as string)
+  const from = items[0]?.descending ? `${key} <= ${KEY_RANGE}.last - ?` : `${key} >= ${KEY_RANGE}.first + ?`
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${name} WHERE ${from} ORDER BY ${order} LIMIT ?`
+  return `SELECT CASE WHEN last - first + 1 = ? THEN (${narrowText(select, json, LIST)}) END AS text
+    FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${KEY_RANGE}`
+})
+
 /**
  * Selects a page by its position in an integer key without gaps: 4.9 times as fast as an OFFSET in the middle of
  * 100,000 rows. Null if a row is too wide, or if the total differs from the range of the key.
  */
-export const pageBySeeking = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => {
-  const { table, order } = selection
-  const name = identifier(table.name)
-  const key = columnRef(table.name, table.structure.key[0] as string)
-  const from = order[0]?.descending ? `${key} <= ${KEY_RANGE}.last - ?` : `${key} >= ${KEY_RANGE}.first + ?`
-  const select = (expression: string) =>
-    `SELECT ${expression} AS value FROM ${name} WHERE ${from} ORDER BY ${orderBy(selection)} LIMIT ?`
-  const params = [BigInt(window.offset), BigInt(window.limit)]
-  const page = narrowText({ select, params }, json, LIST, window.maxRowBytes)
-  return {
-    sql: `SELECT CASE WHEN last - first + 1 = ? THEN (${page.sql}) END AS text
-      FROM (SELECT (SELECT min(${key}) FROM ${name}) AS first, (SELECT max(${key}) FROM ${name}) AS last) AS ${KEY_RANGE}`,
-    params: [BigInt(window.total), ...page.params]
-  }
-}
+export const pageBySeeking = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => ({
+  sql: seekSql(selection, json),
+  params: [BigInt(window.total), BigInt(window.maxRowBytes), BigInt(window.offset), BigInt(window.limit)]
+})
 
-/** Returns the guard of a full scan. It is cheap enough for every row if the rowid selects the rows to check. */
+/** Returns the guard of a full scan. With a rowid it checks few rows, without one every row. */
 export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection, 'table' | 'dialect'>) =>
   dialect.scanGuard(structure.rowid === null ? null : columnRef(name, structure.rowid))
 

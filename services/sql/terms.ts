@@ -1,8 +1,7 @@
 const TERMS_PER_GROUP = 100
 
 /**
- * Terms with an operator between them. A chain nests as deep as it is long, and SQLite takes expressions up to 1,000
- * deep.
+ * Joins terms with an operator, in groups: a chain is as deep as it is long, and SQLite accepts a depth of 1,000.
  */
 export const joinTerms = (terms: readonly string[], operator: string): string => {
   if (terms.length <= TERMS_PER_GROUP) return `(${terms.join(` ${operator} `)})`

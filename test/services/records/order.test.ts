@@ -8,10 +8,10 @@ const viewOf = (fields: readonly string[], key: readonly string[] = ['id']) =>
 
 const view = viewOf(['id', 'price', 'name', 'desc', 'a b', 'x.desc', '-odd'])
 
-const spoken = (order?: string, of = view) =>
+const parsed = (order?: string, of = view) =>
   parseOrder(of, order).map(({ name, descending }) => (descending ? `${name} down` : name))
 
-t.test('each way to write a direction is understood', async (t) => {
+t.test('each format of a direction is parsed', async (t) => {
   const expected: Record<string, string[]> = {
     price: ['price'],
     '-price': ['price down'],
@@ -31,35 +31,35 @@ t.test('each way to write a direction is understood', async (t) => {
     '': [],
     '  ': []
   }
-  for (const [order, items] of Object.entries(expected)) t.strictSame(spoken(order), items, JSON.stringify(order))
-  t.strictSame(spoken(undefined), [])
+  for (const [order, items] of Object.entries(expected)) t.strictSame(parsed(order), items, JSON.stringify(order))
+  t.strictSame(parsed(undefined), [])
 })
 
-t.test('a field is found by its exact name first', async (t) => {
-  t.strictSame(spoken('desc'), ['desc'])
-  t.strictSame(spoken('-desc'), ['desc down'])
-  t.strictSame(spoken('desc desc'), ['desc down'])
-  t.strictSame(spoken('a b'), ['a b'])
-  t.strictSame(spoken('a b desc'), ['a b down'])
-  t.strictSame(spoken('x.desc'), ['x.desc'])
-  t.strictSame(spoken('x.desc.desc'), ['x.desc down'])
-  t.strictSame(spoken('-odd'), ['-odd'])
+t.test('a field with exactly this name wins', async (t) => {
+  t.strictSame(parsed('desc'), ['desc'])
+  t.strictSame(parsed('-desc'), ['desc down'])
+  t.strictSame(parsed('desc desc'), ['desc down'])
+  t.strictSame(parsed('a b'), ['a b'])
+  t.strictSame(parsed('a b desc'), ['a b down'])
+  t.strictSame(parsed('x.desc'), ['x.desc'])
+  t.strictSame(parsed('x.desc.desc'), ['x.desc down'])
+  t.strictSame(parsed('-odd'), ['-odd'])
 })
 
-t.test('a bare direction belongs to the field before it', async (t) => {
+t.test('a direction without a field belongs to the field before it', async (t) => {
   const plain = viewOf(['id', 'price', 'name'])
-  t.strictSame(spoken('price,desc', plain), ['price down'])
-  t.strictSame(spoken('price,name, DESC', plain), ['price', 'name down'])
-  t.strictSame(spoken('price desc,asc', plain), ['price'])
+  t.strictSame(parsed('price,desc', plain), ['price down'])
+  t.strictSame(parsed('price,name, DESC', plain), ['price', 'name down'])
+  t.strictSame(parsed('price desc,asc', plain), ['price'])
 })
 
-t.test('a bare direction alone means the key, each field of it', async (t) => {
+t.test('a direction alone means the key, each field of it', async (t) => {
   const composite = viewOf(['a', 'b'], ['a', 'b'])
-  t.strictSame(spoken('desc', composite), ['a down', 'b down'])
-  t.strictSame(spoken('asc', composite), ['a', 'b'])
+  t.strictSame(parsed('desc', composite), ['a down', 'b down'])
+  t.strictSame(parsed('asc', composite), ['a', 'b'])
 })
 
-t.test('what names no field is refused by name', async (t) => {
+t.test('an item that is no field is rejected', async (t) => {
   for (const order of [
     'gone',
     'price;name',
@@ -71,17 +71,17 @@ t.test('what names no field is refused by name', async (t) => {
     ':desc',
     '--price'
   ]) {
-    const error = await rejection((async () => spoken(order))())
+    const error = await rejection((async () => parsed(order))())
     t.match(error, { code: 'VALIDATION_FAILED', details: [{ path: '/order' }] }, order)
   }
 })
 
-t.test('eight fields are taken, nine are not', async (t) => {
-  t.equal(spoken('price,name,price,name,price,name,price,name').length, 8)
-  t.throws(() => spoken('price,name,price,name,price,name,price,name,id'), { message: /takes 8 fields at most/ })
+t.test('eight fields are accepted, nine are not', async (t) => {
+  t.equal(parsed('price,name,price,name,price,name,price,name').length, 8)
+  t.throws(() => parsed('price,name,price,name,price,name,price,name,id'), { message: /takes 8 fields at most/ })
 })
 
-t.test('no text takes long to refuse', async (t) => {
+t.test('a long text is rejected fast', async (t) => {
   const began = Date.now()
   for (const order of [
     `a${' '.repeat(60_000)}x`,
@@ -89,7 +89,7 @@ t.test('no text takes long to refuse', async (t) => {
     `a${' '.repeat(60_000)}descx`,
     `a${' :'.repeat(30_000)}desc`
   ]) {
-    t.throws(() => spoken(order), { message: /is no field of this table/ })
+    t.throws(() => parsed(order), { message: /is no field of this table/ })
   }
   t.ok(Date.now() - began < 500, `${Date.now() - began} ms`)
 })

@@ -7,7 +7,7 @@ import { declareField, declareStructure } from '../../../services/tables/new-tab
 const declare = (fields: Parameters<typeof declareStructure>[0]['fields']) =>
   declareStructure({ name: 't', label: '', fields })
 
-t.test('a declaration becomes a STRICT table with that key', async (t) => {
+t.test('a declared table becomes a STRICT table with the declared key', async (t) => {
   const { structure, defaults } = declare([
     { name: 'code', jsonType: 'string', isPrimary: true },
     { name: 'select', jsonType: 'integer', nullable: false },
@@ -20,7 +20,7 @@ t.test('a declaration becomes a STRICT table with that key', async (t) => {
   )
 })
 
-t.test('an integer key is the rowid, with AUTOINCREMENT where it is asked for', async (t) => {
+t.test('an integer key is the rowid, with AUTOINCREMENT if it is declared', async (t) => {
   const sql = (isAutoIncrement: boolean) => {
     const { structure, defaults } = declare([{ name: 'n', jsonType: 'integer', isPrimary: true, isAutoIncrement }])
     return createTableSql('t', structure, defaults)
@@ -29,7 +29,7 @@ t.test('an integer key is the rowid, with AUTOINCREMENT where it is asked for', 
   t.equal(sql(true), 'CREATE TABLE "t" ("n" INTEGER PRIMARY KEY AUTOINCREMENT) STRICT')
 })
 
-t.test('every default comes back with the same bits', async (t) => {
+t.test('every default is read back with the same bits', async (t) => {
   const db = new BetterSqlite3(':memory:')
   t.teardown(() => db.close())
   db.defaultSafeIntegers()

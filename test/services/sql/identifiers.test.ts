@@ -23,7 +23,7 @@ const ODD_NAMES = [
   '\\'
 ]
 
-t.test('any name that SQLite takes can be quoted, and comes back as it was', async (t) => {
+t.test('any name that SQLite accepts can be quoted, and is read back unchanged', async (t) => {
   const db = new BetterSqlite3(':memory:')
   t.teardown(() => db.close())
   for (const [index, name] of ODD_NAMES.entries()) {
@@ -43,11 +43,11 @@ t.test('any name that SQLite takes can be quoted, and comes back as it was', asy
   }
 })
 
-t.test('NUL would end the statement, so it is refused', async (t) => {
+t.test('NUL would end the statement, so it is rejected', async (t) => {
   t.throws(() => identifier('a\0b'), { message: /must not contain NUL/ })
   t.throws(() => textLiteral('a\0b'), { message: /must not contain NUL/ })
 })
 
-t.test('case folds as in SQLite: ASCII only', async (t) => {
+t.test('case folding is that of SQLite: ASCII only', async (t) => {
   t.equal(foldName('AZaz09_Ä\u212a'), 'azaz09_Ä\u212a')
 })

@@ -23,7 +23,7 @@ const structureOf = (t: Test, sql: string, name = 't') => {
   return toStructure({ table, columns: rows(describeColumns(name)), keyIndex: rows(describeKeyIndex(name)) })
 }
 
-t.test('keys', async (t) => {
+t.test('the key and the rowid of a table are read from its declaration', async (t) => {
   const keyOf = (t: Test, sql: string) => {
     const { key, isRowidKey, rowid } = structureOf(t, sql) ?? {}
     return { key, isRowidKey, rowid }
@@ -45,11 +45,11 @@ t.test('keys', async (t) => {
   for (const [sql, key] of Object.entries(expected)) t.strictSame(keyOf(t, sql), key, sql)
 })
 
-t.test('a table whose rows cannot be told apart has no structure', async (t) => {
+t.test('a table without a key and without a name for its rowid has no structure', async (t) => {
   t.equal(structureOf(t, 'CREATE TABLE t (rowid, _rowid_, oid)'), null)
 })
 
-t.test('columns are seen as they are declared', async (t) => {
+t.test('columns are read as they are declared', async (t) => {
   const structure = structureOf(
     t,
     `CREATE TABLE t (
@@ -78,13 +78,13 @@ t.test('the rowid of a table without a key is its first column', async (t) => {
   ])
 })
 
-t.test('odd table names are found, whatever their case', async (t) => {
+t.test('unusual table names are found in any case', async (t) => {
   for (const name of ['a"b', 'order', ' ', "it's", '__proto__', 'ABC', '100%']) {
     t.ok(structureOf(t, `CREATE TABLE "${name.replaceAll('"', '""')}" (a)`, name.toLowerCase()), name)
   }
 })
 
-t.test('defaults are JSON values where they are constants, and text where they are expressions', async (t) => {
+t.test('a constant default is a JSON value, an expression is text', async (t) => {
   const expected: readonly (readonly [string | null, JsonType, unknown])[] = [
     [null, 'string', null],
     ['NULL', 'string', null],
@@ -125,7 +125,7 @@ t.test('defaults are JSON values where they are constants, and text where they a
     t.strictSame(defaultValueOf(sql, { jsonType, sqliteType: storedTypeOf[jsonType] }), value, `${sql} as ${jsonType}`)
 })
 
-t.test('a constant default is what SQLite stores', async (t) => {
+t.test('a constant default equals what SQLite stores', async (t) => {
   const types = ['INTEGER', 'REAL', 'TEXT', 'NUMERIC', 'BLOB', 'DATETIME', 'VARCHAR(9)', '']
   const defaults = ['NULL', 'TRUE', 'false', '5', '- 5', '+5', '007', '1.50', '2e3', '-.5', '0x10', '-0xff', '1e21']
   const texts = ["'5'", "'05'", "' 7'", "'1e2'", "'x'", "''", "'0x10'", '9223372036854775807']
@@ -135,13 +135,13 @@ t.test('a constant default is what SQLite stores', async (t) => {
   t.teardown(() => db.close())
   db.exec(`${sql}; INSERT INTO t DEFAULT VALUES`)
   const [stored] = db.prepare<[], Record<string, unknown>>('SELECT * FROM t').safeIntegers().all()
-  const shown = (value: unknown) => {
+  const inJson = (value: unknown) => {
     if (typeof value !== 'bigint') return value
     return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   }
   for (const [index, { type, value }] of clauses.entries()) {
     const column = structureOf(t, sql)?.columns.find(({ name }) => name === `c${index}`)
-    t.strictSame(column?.defaultValue, shown(stored?.[`c${index}`]), `${type} DEFAULT ${value}`)
+    t.strictSame(column?.defaultValue, inJson(stored?.[`c${index}`]), `${type} DEFAULT ${value}`)
   }
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { declaresAutoIncrement, declaresReplace } from '../../../services/sql/lexer.ts'
 
-t.test('AUTOINCREMENT is a keyword, not a word in a name, a text or a comment', async (t) => {
+t.test('AUTOINCREMENT counts as a keyword only, not in a name, a text or a comment', async (t) => {
   t.ok(declaresAutoIncrement('CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT)'))
   t.ok(declaresAutoIncrement('create table t (id integer primary key/* c */autoincrement)'))
   for (const sql of [
@@ -19,7 +19,7 @@ t.test('AUTOINCREMENT is a keyword, not a word in a name, a text or a comment', 
   }
 })
 
-t.test('ON CONFLICT REPLACE is seen however it is written, and replace() is not', async (t) => {
+t.test('ON CONFLICT REPLACE is found in any form, and replace() is not', async (t) => {
   t.ok(declaresReplace('CREATE TABLE t (a UNIQUE ON CONFLICT REPLACE)'))
   t.ok(declaresReplace('CREATE TABLE t (a UNIQUE on conflict -- really\n replace)'))
   t.notOk(declaresReplace("CREATE TABLE t (a CHECK (replace(a, 'x', '') = a))"))

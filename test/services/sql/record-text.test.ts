@@ -4,6 +4,8 @@ import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dial
 import type { Column } from '../../../services/model/table.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
 
+const dialect = createSqliteDialect()
+
 const db = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 1 }).raw
 t.teardown(() => db.close())
 

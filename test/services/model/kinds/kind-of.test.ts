@@ -35,7 +35,7 @@ t.test('the text of a key is what the same kind parses', async (t) => {
 t.test('without an affinity, several stored values have the same JSON', async (t) => {
   const { sameInJson } = kind('string', 'BLOB', '')
   t.strictSame(sameInJson('0100'), ['0100', Buffer.from('0100', 'base64'), '0100'])
-  t.strictSame(sameInJson('9007199254740993'), ['9007199254740993', '9007199254740993', 9007199254740993n])
+  t.strictSame(sameInJson('90071992547409931'), ['90071992547409931', '90071992547409931', 90071992547409931n])
   t.strictSame(sameInJson(5n), [5n, 5n, 5n])
   t.strictSame(kind('string', 'TEXT').sameInJson('0100'), ['0100'])
 })
