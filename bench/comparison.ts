@@ -116,7 +116,6 @@ export const runComparison = async (context: Context, directory: string, workloa
   const processes: Pair[][][] = []
   while (processes.length < context.plan.comparison.processes) {
     processes.push(await runProcesses(context, against, workloads, processes.length % 2 === 0))
-    if (process.env.DUMP) process.stderr.write(`${JSON.stringify(processes.at(-1))}\n`)
   }
   const pairsOf = (index: number) => processes.map((cases) => cases[index] ?? [])
   const rows = workloads.map(({ name }, index) => comparisonRow(name, pairsOf(index)))
