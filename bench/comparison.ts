@@ -8,6 +8,7 @@ import { readProcessCpu, waitUntilQuiet, watchOtherPrograms } from './machine.ts
 import { COMPARISON_HEAD, comparisonRow, isQuiet, type Pair, type Round, selectQuietest } from './pairs.ts'
 import { alignedTable, MAX_OTHERS_SHARE } from './report.ts'
 import { CREATE_TABLE, type HttpRequest, ROWS, requestsOf, TABLE, type Workload } from './workloads.ts'
+import { wrk } from './wrk.ts'
 
 /** A pair of rounds that other programs disturbed is measured again, until there are this many times the rounds. */
 const MAX_ATTEMPTS = 3
@@ -109,14 +110,19 @@ const assertBuilt = (checkout: string) => {
   if (!existsSync(server)) throw new Error(`'${server}' does not exist. Build that checkout first: npm run build.`)
 }
 
-/** Compares this build with the build of another checkout, case by case. @throws when the other one is not built */
+/** autocannon takes longer to start than a round. Its start would count as the load of other programs. */
+const assertWrk = ({ generator }: Context) => {
+  if (generator !== wrk) throw new Error(`--against needs the load generator wrk, not ${generator.name}. Install wrk.`)
+}
+
+/** Compares this build with the build of another checkout, case by case. @throws without wrk or the other build */
 export const runComparison = async (context: Context, directory: string, workloads: readonly Workload[]) => {
   const against = resolve(directory)
+  assertWrk(context)
   assertBuilt(against)
   const processes: Pair[][][] = []
   while (processes.length < context.plan.comparison.processes) {
     processes.push(await runProcesses(context, against, workloads, processes.length % 2 === 0))
-    if (process.env.DUMP) process.stderr.write(`${JSON.stringify(processes.at(-1))}\n`)
   }
   const pairsOf = (index: number) => processes.map((cases) => cases[index] ?? [])
   const rows = workloads.map(({ name }, index) => comparisonRow(name, pairsOf(index)))

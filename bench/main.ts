@@ -47,7 +47,7 @@ const forEachKind = async (names: readonly string[], run: (cases: readonly Workl
 
 const measure = async (context: Context, { names }: Options, fsync: number) => {
   const { processes, rounds } = context.plan
-  print(`Medians of ${processes * rounds} rounds of ${ROUND_SECONDS} s per case, in ${processes} processes.`)
+  print(`Medians of ${processes * rounds} rounds of ${ROUND_SECONDS} s per case (processes: ${processes}).`)
   await forEachKind(names, (cases) => runThroughput(context, cases, fsync))
   for (const [name, { title, run }] of Object.entries(experiments)) {
     if (names.includes(name)) printSection(title, await run(context))
@@ -59,7 +59,7 @@ const compare = async (context: Context, { names }: Options, against: string) =>
   const { processes, rounds } = context.plan.comparison
   print(
     `This build against ${against}.`,
-    `Medians of ${processes * rounds} pairs of rounds of ${ROUND_SECONDS} s per case, in ${processes} processes of each build.`
+    `Medians of ${processes * rounds} pairs of rounds of ${ROUND_SECONDS} s per case (processes of each build: ${processes}).`
   )
   await forEachKind(names, (cases) => runComparison(context, against, cases))
 }

@@ -1,5 +1,5 @@
 import { atLeast, MAX_OTHERS_SHARE, othersShare, perSecond, preciseRatio, type Target, verdict } from './report.ts'
-import { median } from './statistics.ts'
+import { median, medianInterval } from './statistics.ts'
 
 /** No case may be more than 3 % slower than in the other build. */
 const MIN_RATIO = 0.97
@@ -40,7 +40,7 @@ export const COMPARISON_HEAD = [
   'this/s',
   'other/s',
   'this/other',
-  'range of processes',
+  '95 % interval',
   'CPU this/other',
   'others',
   'target'
@@ -50,14 +50,14 @@ export const COMPARISON_HEAD = [
 export const comparisonRow = (name: string, processes: readonly (readonly Pair[])[]) => {
   const pairs = processes.flat()
   const ratio = medianRatio(pairs, 'perSecond')
-  const ratios = processes.map((ofProcess) => medianRatio(ofProcess, 'perSecond'))
+  const { lower, upper } = medianInterval(processes.map((ofProcess) => medianRatio(ofProcess, 'perSecond')))
   const disturbed = median(pairs.map(disturbance))
   return [
     name,
     perSecond(median(pairs.map(({ own }) => own.perSecond))),
     perSecond(median(pairs.map(({ other }) => other.perSecond))),
     preciseRatio(ratio),
-    `${preciseRatio(Math.min(...ratios))} to ${preciseRatio(Math.max(...ratios))}`,
+    `${preciseRatio(lower)} to ${preciseRatio(upper)}`,
     preciseRatio(medianRatio(pairs, 'cpuPerRequest')),
     othersShare(disturbed),
     verdict(judge(ratio, disturbed))

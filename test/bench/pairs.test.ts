@@ -28,7 +28,7 @@ t.test('the ratio is the median of the ratios of the pairs', async (t) => {
     'this/s': '100',
     'other/s': '100',
     'this/other': '1.000',
-    'range of processes': '0.990 to 2.000',
+    '95 % interval': '0.990 to 2.000',
     'CPU this/other': '1.000',
     others: '0 %  ',
     target: '≥ 0.97  reached'
