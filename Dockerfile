@@ -1,15 +1,16 @@
 # syntax=docker/dockerfile:1
 
-# The newest LTS version of Node; CI tests it too. The full image has a compiler: a native package may have no binary for
-# this platform.
-FROM node:24-bookworm AS build
+# Not Node 24: compiled with the headers of 24.19 or later, better-sqlite3 12 aborts the process in a garbage collection
+# (node::ObjectWrap asserts an environment). better-sqlite3 13 uses Node-API instead, but does not run on Node 20.
+# The full image has a compiler: a native package may have no binary for this platform.
+FROM node:22-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM node:22-bookworm-slim
 # SQLite writes large sorts to temporary files. They belong on the disk of the data, because /tmp may be in memory.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
