@@ -18,7 +18,7 @@ const shape = (isStrict: boolean, columns: readonly Column[] = COLUMNS) => ({
   tableName: 't',
   isStrict,
   columns,
-  dialect: createSqliteDialect()
+  dialect
 })
 
 const widths = (isStrict: boolean, ...values: readonly unknown[]) => {
