@@ -13,6 +13,7 @@ import {
 } from '../schemas/record.ts'
 import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../schemas/table.ts'
 import { TokenIdentitySchema } from '../schemas/token.ts'
+import type { Caller } from '../services/model/caller.ts'
 import { DomainError } from '../services/model/errors.ts'
 import { tokenView } from '../services/records/view.ts'
 import { toVisibleTable } from '../services/tables/registry.ts'
@@ -50,6 +51,12 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     identify: ({ token: { id } }) => ({ kind: 'token', id }),
     confirm: async (reply) => againUnchanged(mayRead, reply)()
   })
+  /** The caller of a change to the schema. */
+  const schemaCallerOf = (reply: FastifyReply): Caller => {
+    const { id, ip, token } = reply.request
+    const confirm = async () => again(maySchema, reply)()
+    return { kind: 'token', id: token.id, name: token.name, requestId: id, address: ip, confirm }
+  }
   fastify.addHook('onRequest', fastify.authenticateToken)
 
   fastify.get(
@@ -78,7 +85,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       preHandler: maySchema
     },
-    async (request, reply) => ok(toVisibleTable(await tables.create(request.body, again(maySchema, reply))))
+    async (request, reply) => ok(toVisibleTable(await tables.create(schemaCallerOf(reply), request.body)))
   )
 
   fastify.post(
@@ -96,7 +103,7 @@ const dataRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { table, body } = request
-      return ok(toVisibleTable(await tables.addField(table.id, body.field, again(maySchema, reply))))
+      return ok(toVisibleTable(await tables.addField(schemaCallerOf(reply), table.id, body.field)))
     }
   )
 

@@ -10,6 +10,7 @@ import validation, { compilers } from '../plugins/http/validation.ts'
 import dataRoutes from '../routes/data.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
+import { serviceCaller } from '../services/model/caller.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 
 interface StartOptions extends TokenAuthOptions {
@@ -42,7 +43,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
 export type TokenApp = Awaited<ReturnType<typeof startTokenApp>>['app']
 
 export const createTable = (app: TokenApp, name: string) =>
-  app.tables.create({
+  app.tables.create(serviceCaller, {
     name,
     label: '',
     fields: [

@@ -5,7 +5,8 @@ import fp from 'fastify-plugin'
 import type { Admin } from '../../schemas/admin.ts'
 import { assertSecret, readOrCreateSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session } from '../../services/accounts/sessions.ts'
-import { DomainError } from '../../services/model/errors.ts'
+import type { Caller } from '../../services/model/caller.ts'
+import { DomainError, overloaded } from '../../services/model/errors.ts'
 
 /** What the cookie says. The session row, read on every request, has the last word. */
 interface SessionClaims {
@@ -45,6 +46,8 @@ declare module 'fastify' {
     readonly session: Session
     /** The administrator of the session. @throws AUTHENTICATION_REQUIRED on routes without `authenticateAdmin`. */
     readonly admin: Admin
+    /** The caller of service functions. @throws AUTHENTICATION_REQUIRED on routes without `authenticateAdmin`. */
+    readonly caller: Caller
     [SESSION]: Session | null
   }
   interface FastifyReply {
@@ -148,6 +151,17 @@ export default fp(
     }
 
     fastify.decorate('confirmSession', confirmSession)
+
+    fastify.decorateRequest('caller', {
+      getter(): Caller {
+        const { id, name } = this.admin
+        const confirm = async () => {
+          if (this.socket.destroyed) throw overloaded('The connection has gone.', 1)
+          await confirmSession(this)
+        }
+        return { kind: 'admin', id, name, requestId: this.id, address: this.ip, confirm }
+      }
+    })
 
     fastify.decorate('confirmAdmin', async (request) => {
       if (!SAFE_METHODS.has(request.method)) await confirmSession(request)

@@ -8,14 +8,12 @@ import {
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
 import { toTable } from '../../services/tables/registry.ts'
-import { createAdminCallerOf } from '../scan-caller.ts'
 
 const tags = ['tables']
 const response = { 200: Envelope(TableSchema) }
 
 const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
-  const callerOf = createAdminCallerOf(fastify)
 
   fastify.get(
     '',
@@ -47,13 +45,13 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response
       }
     },
-    async ({ body }) => ok(toTable(await tables.importTable(body.name)))
+    async ({ body, caller }) => ok(toTable(await tables.importTable(caller, body.name)))
   )
 
   fastify.post(
     '',
     { schema: { operationId: 'createTable', summary: 'Create a table', tags, body: NewTableSchema, response } },
-    async ({ body }) => ok(toTable(await tables.create(body)))
+    async ({ body, caller }) => ok(toTable(await tables.create(caller, body)))
   )
 
   fastify.put(
@@ -68,7 +66,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response
       }
     },
-    async ({ params, body }, reply) => ok(toTable(await tables.update(params.id, body, callerOf(reply).confirm)))
+    async ({ params, body, caller }) => ok(toTable(await tables.update(caller, params.id, body)))
   )
 
   fastify.post(
@@ -82,7 +80,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response
       }
     },
-    async ({ params }, reply) => ok(toTable(await tables.refresh(params.id, callerOf(reply).confirm)))
+    async ({ params, caller }) => ok(toTable(await tables.refresh(caller, params.id)))
   )
 
   fastify.delete(
@@ -97,8 +95,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: OkSchema }
       }
     },
-    async ({ params, query }, reply) => {
-      await tables.unregister(params.id, query.confirm === true, callerOf(reply))
+    async ({ params, query, caller }) => {
+      await tables.unregister(caller, params.id, query.confirm === true)
       return done()
     }
   )

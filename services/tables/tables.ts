@@ -1,8 +1,8 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
-import { type ScanCaller as Caller, type Database, UnexpectedChanges } from '../engine/database.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import { RESERVED_PREFIX } from '../engine/writer/migrations.ts'
+import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { always, type Confirm } from '../model/confirm.ts'
 import { DomainError, hasCode, invalid, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -75,7 +75,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
    * Runs a change against the table as it is now, and again when somebody else's change came in between, if the caller
    * still may.
    */
-  const change = async (id: number, confirm: Confirm, unit: (table: RegisteredTable) => Promise<Unit>) => {
+  const change = async (caller: Caller, id: number, unit: (table: RegisteredTable) => Promise<Unit>) => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const statements = await unit(registry.get(id))
       try {
@@ -84,7 +84,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
         await registry.load()
-        await confirm()
+        await caller.confirm()
       }
     }
     throw new DomainError('TABLE_CHANGED', 'The table keeps being changed by others. Try again.')
@@ -102,7 +102,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
    * Asks for the right again where it may have been lost while the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
    */
-  const create = async (table: NewTable, confirm = always): Promise<RegisteredTable> => {
+  const create = async (caller: Caller, table: NewTable): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
       throw invalid([
@@ -112,7 +112,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw taken(String(existing.name), String(existing.type))
-    await confirm()
+    await caller.confirm()
     return register(name, [
       { sql: createTableSql(name, structure, defaults), params: [] },
       insertTable({ name, label, note, structure }, clock())
@@ -133,17 +133,18 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   /**
    * Registers a table that the database has already. @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_NOT_IMPORTABLE
    */
-  const importTable = async (name: string): Promise<RegisteredTable> => {
+  const importTable = async (caller: Caller, name: string): Promise<RegisteredTable> => {
     if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
     if (registry.find(name)) throw registered(name)
     const found = await readStructure(name)
     if (!found) throw tableNotFound(name)
+    await caller.confirm()
     return register(found.name, [insertTable({ ...found, label: '', note: null }, clock())])
   }
 
   /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
-  const update = (id: number, changes: TableChanges, confirm = always): Promise<RegisteredTable> =>
-    change(id, confirm, async (table) => {
+  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> =>
+    change(caller, id, async (table) => {
       const { fields = [], ...metadata } = changes
       const columns = changeColumns(table.structure, fields)
       const changed = { ...table, ...metadata, structure: { ...table.structure, columns } }
@@ -151,8 +152,8 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
-  const refresh = (id: number, confirm = always): Promise<RegisteredTable> =>
-    change(id, confirm, async (table) => {
+  const refresh = (caller: Caller, id: number): Promise<RegisteredTable> =>
+    change(caller, id, async (table) => {
       const found = await readStructure(table.name)
       if (!found) {
         throw new DomainError('STRUCTURE_CHANGED', `The stored table '${table.name}' is gone.`, {
@@ -162,11 +163,12 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       return [updateStructure(table, keepChoices(found.structure, table.structure), clock())]
     })
 
-  /** For tokens. @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED */
-  const addField = (id: number, field: NewField, confirm = always): Promise<RegisteredTable> =>
-    change(id, confirm, async (table) => {
+  /** A token needs a published and editable table. @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED */
+  const addField = (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> =>
+    change(caller, id, async (table) => {
       const { column, defaultValue } = declareField(field)
-      const { columns } = openToTokens(table, table.name, true).structure
+      if (caller.kind === 'token') openToTokens(table, table.name, true)
+      const { columns } = table.structure
       if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {
         throw new DomainError('FIELD_EXISTS', `The table has a field '${column.name}' already.`)
       }
@@ -181,7 +183,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     })
 
   /** A table that another program has dropped or changed cannot be counted, and can be unregistered all the same. */
-  const describeRows = (table: RegisteredTable, caller?: Caller) =>
+  const describeRows = (caller: Caller, table: RegisteredTable) =>
     db.scan(countRows({ table, filter: null }), caller).then(
       ([row]) => ({ says: `has ${row?.total} rows. They stay`, afterwards: 'It can be imported again.' }),
       (error) => {
@@ -194,10 +196,10 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     )
 
   /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
-  const unregister = async (id: number, isConfirmed: boolean, caller?: Caller): Promise<void> => {
+  const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
     const table = registry.get(id)
     if (!isConfirmed) {
-      const { says, afterwards } = await describeRows(table, caller)
+      const { says, afterwards } = await describeRows(caller, table)
       throw new DomainError(
         'CONFIRMATION_REQUIRED',
         `'${table.name}' ${says} in the database, but can no longer be reached.`,

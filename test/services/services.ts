@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { serviceCaller } from '../../services/model/caller.ts'
 import { createExportService } from '../../services/records/export.ts'
 import { createRecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
@@ -27,7 +28,7 @@ export const startServices = async (t: Test, theirs: string) => {
 
   /** The calls on the records of a table, which is imported the first time. */
   const serve = async (name: string) => {
-    const { id } = tables.find(name) ?? (await tables.importTable(name))
+    const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
     const view = () => administratorView(tables.get(id))
     return {
       id,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { administratorView } from '../../../services/records/view.ts'
 import { bearer } from '../../helpers.ts'
 import { createTable, issue, startTokenApp, type TokenApp } from '../../token-app.ts'
@@ -31,7 +32,7 @@ t.before(async () => {
   }
   for (const [name, changes] of Object.entries(flags)) {
     const { id } = await createTable(app, name)
-    await app.tables.update(id, changes)
+    await app.tables.update(serviceCaller, id, changes)
     await app.records.create(administratorView(findTable(name)), { name: 'Tom', lives: 9 })
   }
 })
@@ -287,9 +288,9 @@ t.test('a slow body does not outlive', async (t) => {
     const { token } = await fresh()
     const finish = await slowCall(token)
     const { id } = findTable('cats')
-    await app.tables.update(id, { isEditable: false })
+    await app.tables.update(serviceCaller, id, { isEditable: false })
     t.match(await finish(), { status: 403, body: { error: { code: 'TABLE_READ_ONLY' } } })
-    await app.tables.update(id, { isEditable: true })
+    await app.tables.update(serviceCaller, id, { isEditable: true })
   })
 })
 

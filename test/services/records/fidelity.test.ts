@@ -1,4 +1,5 @@
 import t from 'tap'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { rejection, sql } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -116,7 +117,11 @@ t.test('records of tables that somebody else has made', async (t) => {
     const { create, read } = await serve('generated')
     t.equal((await create({ a: 5 })).twice, 10)
     t.equal((await read('2')).stored, 'v5')
-    const { id } = await tables.create({ name: 'reals', label: '', fields: [{ name: 'r', jsonType: 'number' }] })
+    const { id } = await tables.create(serviceCaller, {
+      name: 'reals',
+      label: '',
+      fields: [{ name: 'r', jsonType: 'number' }]
+    })
     t.ok(id > 0)
     const random = Array.from({ length: 500 }, (_, index) => (Math.random() - 0.5) * 10 ** ((index % 600) - 300))
     await db.write(random.map((value) => sql('INSERT INTO reals (r) VALUES (?)', value)))
@@ -256,7 +261,7 @@ t.test('records of tables that somebody else has made', async (t) => {
   t.test('generated columns are read, and refused in writes, whatever their flag is set to', async (t) => {
     const table = tables.find('generated')
     if (!table) throw new Error('imported above')
-    await tables.update(table.id, { fields: [{ name: 'twice', isReadonly: false }] })
+    await tables.update(serviceCaller, table.id, { fields: [{ name: 'twice', isReadonly: false }] })
     t.equal(tables.get(table.id).structure.columns.find(({ name }) => name === 'twice')?.isReadonly, true)
   })
 

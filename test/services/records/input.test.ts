@@ -1,4 +1,5 @@
 import t from 'tap'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { tokenView } from '../../../services/records/view.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
@@ -159,7 +160,7 @@ t.test('what records take', async (t) => {
     t.match(await rejection(update('6000', { id: 6001, s: 'never' })), { details: [{ path: '/id', code: 'readonly' }] })
     t.match(await rejection(update('6000', { id: null, s: 'never' })), { details: [{ path: '/id' }] })
     for (const body of [{}, { id: 6000 }]) t.match(await rejection(update('6000', body)), { code: 'VALIDATION_FAILED' })
-    await tables.update(id, { fields: [{ name: 'i', isReadonly: true }] })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'i', isReadonly: true }] })
     await update('6000', { i: 1, s: 'again' })
     t.match(await rejection(update('6000', { i: 2, s: 'never' })), {
       details: [{ path: '/i', code: 'readonly', message: "'i' is read-only." }]
@@ -215,7 +216,7 @@ t.test('what records take', async (t) => {
 
   t.test('an update blames the key only when it is another one', async (t) => {
     const { id, create, update, read } = await serve('stamped')
-    await tables.update(id, { fields: ['a', 'b'].map((name) => ({ name, isReadonly: true })) })
+    await tables.update(serviceCaller, id, { fields: ['a', 'b'].map((name) => ({ name, isReadonly: true })) })
     await create({ s: 'before' })
     t.match(await rejection(update('1', { id: 1, a: 5, s: 'z' })), {
       message: "'a' is read-only.",
@@ -269,7 +270,7 @@ t.test('what records take', async (t) => {
 
   t.test('a violation names to a token only what it sees', async (t) => {
     const secrets = await serve('secrets')
-    await tables.update(secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
+    await tables.update(serviceCaller, secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
     const create = (body: Record<string, unknown>) => records.create(tokenView(tables.get(secrets.id)), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createScan } from '../../../services/engine/reader/scan.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { tokenView } from '../../../services/records/view.ts'
 import { countRows } from '../../../services/sql/lists.ts'
 import { ANYBODY, startServices } from '../services.ts'
@@ -73,10 +74,10 @@ t.test('lists and exports', async (t) => {
   t.test('a search over no fitting field finds nothing', async (t) => {
     const { id, list } = await serve('edges')
     t.equal((await list({ q: 'first' })).total, 1)
-    await tables.update(id, { fields: [{ name: 'v', isHidden: true }] })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: true }] })
     const found = await records.list(tokenView(tables.get(id)), { q: 'first' })
     t.strictSame(JSON.parse(found), { rows: [], total: 0, page: 1, size: 20 })
-    await tables.update(id, { fields: [{ name: 'v', isHidden: false }] })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: false }] })
   })
 
   t.test('pages are those of the whole, wherever they lie and however they are reached', async (t) => {

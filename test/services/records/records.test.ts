@@ -1,4 +1,5 @@
 import t from 'tap'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -102,14 +103,14 @@ t.test('changes of records', async (t) => {
   })
 
   t.test('kept times are not incremented, and move with every change even if the clock stands still', async (t) => {
-    await tables.create({
+    await tables.create(serviceCaller, {
       name: 'timed',
       label: '',
       fields: [{ name: 'n', jsonType: 'integer' }],
       autoTimestamps: true
     })
     const { id } = tables.find('timed') ?? { id: 0 }
-    await tables.update(id, { fields: [{ name: 'updated_at', isReadonly: false }] })
+    await tables.update(serviceCaller, id, { fields: [{ name: 'updated_at', isReadonly: false }] })
     const { create, increment, update, read } = await serve('timed')
     t.strictSame(await create({}), { id: 1, n: null, created_at: time.now, updated_at: time.now })
     t.match(await rejection(increment('1', 'updated_at')), { code: 'NOT_INCREMENTABLE' })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { NewField } from '../../../schemas/table.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { startServices } from '../services.ts'
 
 const CODE: NewField = { name: 'code', jsonType: 'string', isPrimary: true }
@@ -24,7 +25,11 @@ t.test('fields that hide the rowid', async (t) => {
     .reverse()
 
   t.test('a new table may have a field named rowid', async (t) => {
-    const { structure } = await tables.create({ name: 'hiding', label: '', fields: [CODE, text('RowId')] })
+    const { structure } = await tables.create(serviceCaller, {
+      name: 'hiding',
+      label: '',
+      fields: [CODE, text('RowId')]
+    })
     t.equal(structure.rowid, '_rowid_')
     const { create } = await serve('hiding')
     for (const { code, rowid } of BODIES) await create({ code, RowId: rowid })
@@ -32,9 +37,9 @@ t.test('fields that hide the rowid', async (t) => {
   })
 
   t.test('a field named rowid may be added to a table that was walked by it', async (t) => {
-    const { id, structure } = await tables.create({ name: 'grown', label: '', fields: [CODE] })
+    const { id, structure } = await tables.create(serviceCaller, { name: 'grown', label: '', fields: [CODE] })
     t.equal(structure.rowid, 'rowid')
-    const grown = await tables.addField(id, text('rowid'))
+    const grown = await tables.addField(serviceCaller, id, text('rowid'))
     t.equal(grown.structure.rowid, '_rowid_')
     const { create } = await serve('grown')
     for (const body of BODIES) await create(body)
@@ -45,15 +50,15 @@ t.test('fields that hide the rowid', async (t) => {
     foreign.exec('CREATE TABLE none_left (code TEXT PRIMARY KEY, rowid, _rowid_, oid)')
     const { id, create, structure } = await serve('none_left')
     t.equal(structure().rowid, null)
-    t.equal((await tables.addField(id, text('more'))).structure.rowid, null)
+    t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, null)
     for (const body of BODIES) await create(body)
     t.strictSame(await walk('none_left'), { rows: expected, lines: 30 })
   })
 
   t.test('other fields leave it alone', async (t) => {
-    const { id } = await tables.importTable('theirs')
-    t.equal((await tables.addField(id, text('more'))).structure.rowid, 'rowid')
-    const { id: keyed } = await tables.create({ name: 'keyed', label: '', fields: [text('a')] })
-    t.equal((await tables.addField(keyed, text('rowid'))).structure.rowid, 'id')
+    const { id } = await tables.importTable(serviceCaller, 'theirs')
+    t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, 'rowid')
+    const { id: keyed } = await tables.create(serviceCaller, { name: 'keyed', label: '', fields: [text('a')] })
+    t.equal((await tables.addField(serviceCaller, keyed, text('rowid'))).structure.rowid, 'id')
   })
 })

@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
+import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
+
+const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1, name: 'test' }
 
 const wide = Array.from({ length: 999 }, (_, index) => `c${index}`).join(', ')
 
@@ -22,17 +25,21 @@ t.test('tables', async (t) => {
       ['found_data', /a part of/],
       ['hopeless', /every name of its rowid/]
     ] as const) {
-      t.match(await rejection(tables.importTable(name)), { code: 'TABLE_NOT_IMPORTABLE', message: reason }, name)
+      t.match(
+        await rejection(tables.importTable(serviceCaller, name)),
+        { code: 'TABLE_NOT_IMPORTABLE', message: reason },
+        name
+      )
     }
-    t.match(await rejection(tables.importTable('gone')), { code: 'TABLE_NOT_FOUND' })
-    t.match(await tables.importTable('THEIRS'), {
+    t.match(await rejection(tables.importTable(serviceCaller, 'gone')), { code: 'TABLE_NOT_FOUND' })
+    t.match(await tables.importTable(serviceCaller, 'THEIRS'), {
       name: 'theirs',
       label: '',
       note: null,
       isPublished: true,
       isEditable: true
     })
-    t.match(await rejection(tables.importTable('Theirs')), { code: 'TABLE_REGISTERED' })
+    t.match(await rejection(tables.importTable(serviceCaller, 'Theirs')), { code: 'TABLE_REGISTERED' })
   })
 
   t.test('no name reaches our own tables, nor a word that routes use', async (t) => {
@@ -46,33 +53,43 @@ t.test('tables', async (t) => {
       '_ME',
       '_schema'
     ]) {
-      t.match(await rejection(tables.importTable(name)), { code: 'TABLE_NOT_IMPORTABLE' }, name)
+      t.match(await rejection(tables.importTable(serviceCaller, name)), { code: 'TABLE_NOT_IMPORTABLE' }, name)
     }
     t.match(
-      await rejection(tables.create({ name: 'sqlite_mine', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      await rejection(
+        tables.create(serviceCaller, { name: 'sqlite_mine', label: '', fields: [{ name: 'a', jsonType: 'string' }] })
+      ),
       { details: [{ path: '/name' }] }
     )
     t.match(
-      await rejection(tables.create({ name: 'mine', label: '', fields: [{ name: 'SQLite_a', jsonType: 'string' }] })),
+      await rejection(
+        tables.create(serviceCaller, { name: 'mine', label: '', fields: [{ name: 'SQLite_a', jsonType: 'string' }] })
+      ),
       { details: [{ path: '/fields/0/name', code: 'format' }] }
     )
   })
 
   t.test('two who register one name at once: one of them does', async (t) => {
     const table = { name: 'twice', label: '', fields: [{ name: 'a', jsonType: 'string' as const }] }
-    const settled = await Promise.allSettled([tables.create(table), tables.create({ ...table, name: 'TWICE' })])
+    const settled = await Promise.allSettled([
+      tables.create(serviceCaller, table),
+      tables.create(serviceCaller, { ...table, name: 'TWICE' })
+    ])
     t.strictSame(
       settled.map(({ status }) => status),
       ['fulfilled', 'rejected']
     )
     t.match(settled[1], { reason: { code: 'TABLE_EXISTS' } })
     foreign.exec('CREATE TABLE imported (a)')
-    const imports = await Promise.allSettled([tables.importTable('imported'), tables.importTable('IMPORTED')])
+    const imports = await Promise.allSettled([
+      tables.importTable(serviceCaller, 'imported'),
+      tables.importTable(serviceCaller, 'IMPORTED')
+    ])
     t.match(imports, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED' } }])
   })
 
   t.test('a refresh keeps what was chosen, and sees what is new', async (t) => {
-    const { id } = await tables.create({
+    const { id } = await tables.create(serviceCaller, {
       name: 'kept',
       label: 'Kept',
       autoTimestamps: true,
@@ -82,7 +99,7 @@ t.test('tables', async (t) => {
       ]
     })
     foreign.exec('ALTER TABLE kept ADD COLUMN more REAL')
-    const { structure } = await tables.refresh(id)
+    const { structure } = await tables.refresh(serviceCaller, id)
     t.equal(structure.autoTimestamps, true)
     t.match(structure.columns, [
       { name: 'id' },
@@ -93,16 +110,19 @@ t.test('tables', async (t) => {
       { name: 'more', jsonType: 'number' }
     ])
     foreign.exec('ALTER TABLE kept DROP COLUMN updated_at')
-    t.equal((await tables.refresh(id)).structure.autoTimestamps, false)
+    t.equal((await tables.refresh(serviceCaller, id)).structure.autoTimestamps, false)
     foreign.exec('DROP TABLE kept; CREATE TABLE kept (id INTEGER PRIMARY KEY, list INTEGER)')
-    t.match((await tables.refresh(id)).structure.columns, [{ name: 'id' }, { name: 'list', jsonType: 'integer' }])
+    t.match((await tables.refresh(serviceCaller, id)).structure.columns, [
+      { name: 'id' },
+      { name: 'list', jsonType: 'integer' }
+    ])
     foreign.exec('DROP TABLE kept')
-    t.match(await rejection(tables.refresh(id)), { code: 'STRUCTURE_CHANGED', hint: /Unregister/ })
+    t.match(await rejection(tables.refresh(serviceCaller, id)), { code: 'STRUCTURE_CHANGED', hint: /Unregister/ })
   })
 
   t.test('a table takes 1,000 fields', async (t) => {
     const { id } = await serve('wide')
-    t.match(await rejection(tables.addField(id, { name: 'more', jsonType: 'string' })), {
+    t.match(await rejection(tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })), {
       details: [{ path: '/field', code: 'range' }]
     })
   })
@@ -112,47 +132,62 @@ t.test('tables', async (t) => {
       ({ name, jsonType: 'string', defaultValue: 'x'.repeat(length) }) as const
     const sixteen = Array.from({ length: 16 }, (_, index) => long(`f${index}`))
     const more = { name: 'much', label: '', fields: [...sixteen, long('g', 1535)] }
-    t.match(await rejection(tables.create(more)), {
+    t.match(await rejection(tables.create(serviceCaller, more)), {
       code: 'VALIDATION_FAILED',
       details: [{ path: '/fields/16/defaultValue', code: 'length', message: /'g'.* 65536 characters at most together/ }]
     })
-    const { id } = await tables.create({ name: 'much', label: '', fields: [...sixteen, long('g', 1530)] })
-    t.match(await rejection(tables.addField(id, long('h', 3))), {
+    const { id } = await tables.create(serviceCaller, {
+      name: 'much',
+      label: '',
+      fields: [...sixteen, long('g', 1530)]
+    })
+    t.match(await rejection(tables.addField(serviceCaller, id, long('h', 3))), {
       details: [{ path: '/field/defaultValue', code: 'length' }]
     })
-    await tables.addField(id, { name: 'h', jsonType: 'string' })
-    await tables.addField(id, long('i', 2))
-    t.match(await rejection(tables.addField(id, long('j', 0))), { details: [{ path: '/field/defaultValue' }] })
+    await tables.addField(serviceCaller, id, { name: 'h', jsonType: 'string' })
+    await tables.addField(serviceCaller, id, long('i', 2))
+    t.match(await rejection(tables.addField(serviceCaller, id, long('j', 0))), {
+      details: [{ path: '/field/defaultValue' }]
+    })
 
     foreign.exec(`CREATE TABLE theirs_is_longer (id INTEGER PRIMARY KEY, a TEXT DEFAULT '${'x'.repeat(70_000)}')`)
-    const imported = await tables.importTable('theirs_is_longer')
-    t.match(await rejection(tables.addField(imported.id, long('b', 1))), {
+    const imported = await tables.importTable(serviceCaller, 'theirs_is_longer')
+    t.match(await rejection(tables.addField(serviceCaller, imported.id, long('b', 1))), {
       details: [{ path: '/field/defaultValue', code: 'length' }]
     })
-    await tables.addField(imported.id, { name: 'b', jsonType: 'string' })
+    await tables.addField(serviceCaller, imported.id, { name: 'b', jsonType: 'string' })
   })
 
   t.test('a key is refused to a table that has one, by the property that asks for it', async (t) => {
     const { id } = tables.find('much') ?? { id: 0 }
     for (const asked of [{ isPrimary: true }, { isAutoIncrement: true }])
-      t.match(await rejection(tables.addField(id, { name: 'key', jsonType: 'integer', ...asked })), {
+      t.match(await rejection(tables.addField(serviceCaller, id, { name: 'key', jsonType: 'integer', ...asked })), {
         details: [{ path: `/field/${Object.keys(asked)[0]}`, code: 'key' }]
       })
-    await tables.addField(id, { name: 'key', jsonType: 'integer', isPrimary: false, isAutoIncrement: false })
+    await tables.addField(serviceCaller, id, {
+      name: 'key',
+      jsonType: 'integer',
+      isPrimary: false,
+      isAutoIncrement: false
+    })
   })
 
   t.test('a registration that somebody else has changed is read again first', async (t) => {
     const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
     foreign.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
-    t.match(await tables.update(id, { label: 'ours' }), { label: 'ours', note: 'theirs', updatedAt: updatedAt + 2 })
+    t.match(await tables.update(serviceCaller, id, { label: 'ours' }), {
+      label: 'ours',
+      note: 'theirs',
+      updatedAt: updatedAt + 2
+    })
   })
 
-  t.test('a field is added for a token only where the change that came in between left the table open', async (t) => {
+  t.test('a token adds a field only if a concurrent change left the table published and editable', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
     const change = (set: string) => {
       foreign.exec(`UPDATE _rowhouse_tables SET ${set}, updated_at = updated_at + 1 WHERE id = ${id}`)
     }
-    const add = (name: string) => tables.addField(id, { name, jsonType: 'string' })
+    const add = (name: string) => tables.addField(tokenCaller, id, { name, jsonType: 'string' })
     change("note = 'still open'")
     t.match(await add('first'), { note: 'still open' })
     change('is_editable = 0')
@@ -163,6 +198,7 @@ t.test('tables', async (t) => {
     t.match(await rejection(add('third')), { code: 'TABLE_NOT_FOUND' })
     const columns = foreign.prepare("SELECT name FROM pragma_table_info('theirs')").pluck().all()
     t.strictSame(columns, ['id', 'a', 'first'])
+    await tables.addField(serviceCaller, id, { name: 'fourth', jsonType: 'string' })
     change('is_published = 1')
     await registry.load()
   })
@@ -170,35 +206,45 @@ t.test('tables', async (t) => {
   t.test('a registration that keeps changing is a conflict', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
     foreign.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
-    t.match(await rejection(tables.update(id, { label: 'never' })), { code: 'TABLE_CHANGED' })
+    t.match(await rejection(tables.update(serviceCaller, id, { label: 'never' })), { code: 'TABLE_CHANGED' })
     foreign.exec('DROP TRIGGER contended')
-    t.match(await tables.update(id, { label: 'now' }), { label: 'now' })
+    t.match(await tables.update(serviceCaller, id, { label: 'now' }), { label: 'now' })
   })
 
   t.test('a failure that is no name is passed on', async (t) => {
     foreign.exec("CREATE TRIGGER refusing BEFORE INSERT ON _rowhouse_tables BEGIN SELECT RAISE(ABORT, 'no'); END")
     t.match(
-      await rejection(tables.create({ name: 'refused', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      await rejection(
+        tables.create(serviceCaller, { name: 'refused', label: '', fields: [{ name: 'a', jsonType: 'string' }] })
+      ),
       { code: 'REFUSED_BY_TRIGGER' }
     )
     t.equal(
       foreign.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'refused' AND type = 'table'").pluck().get(),
       0
     )
-    t.match(await rejection(tables.update(tables.find('theirs')?.id ?? 0, { fields: [{ name: 'gone' }] })), {
-      code: 'VALIDATION_FAILED'
-    })
+    t.match(
+      await rejection(tables.update(serviceCaller, tables.find('theirs')?.id ?? 0, { fields: [{ name: 'gone' }] })),
+      {
+        code: 'VALIDATION_FAILED'
+      }
+    )
     foreign.exec('DROP TRIGGER refusing')
   })
 
   t.test('what an unregistered table stores stays, and can be imported again', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
     foreign.exec("INSERT INTO theirs (a) VALUES ('x'), ('y')")
-    t.match(await rejection(tables.unregister(id, false)), { code: 'CONFIRMATION_REQUIRED', message: /has 2 rows/ })
-    await tables.unregister(id, true)
+    t.match(await rejection(tables.unregister(serviceCaller, id, false)), {
+      code: 'CONFIRMATION_REQUIRED',
+      message: /has 2 rows/
+    })
+    await tables.unregister(serviceCaller, id, true)
     t.throws(() => tables.get(id), { code: 'TABLE_NOT_FOUND' })
     t.match(
-      await rejection(tables.create({ name: 'theirs', label: '', fields: [{ name: 'a', jsonType: 'string' }] })),
+      await rejection(
+        tables.create(serviceCaller, { name: 'theirs', label: '', fields: [{ name: 'a', jsonType: 'string' }] })
+      ),
       { code: 'TABLE_EXISTS', hint: /import it/ }
     )
     const { list } = await serve('theirs')
@@ -220,10 +266,10 @@ t.test('a change that is acknowledged while the registry is read anew stays', as
     }
   })
   const tables = createTableService({ db, registry, clock: Date.now })
-  const { id } = await tables.importTable('theirs')
+  const { id } = await tables.importTable(serviceCaller, 'theirs')
   isLocked = true
   const loading = registry.load()
-  await tables.update(id, { isPublished: false })
+  await tables.update(serviceCaller, id, { isPublished: false })
   lock.emit('free')
   await loading
   t.equal(registry.get(id).isPublished, false)
