@@ -3,6 +3,7 @@ import { type Column, isRequired, type RegisteredTable } from '../model/table.ts
 import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
+import { tableOutdated } from '../tables/failures.ts'
 
 /** A table as one audience sees it, with the SQL that follows from that and no request changes. */
 export interface View {
@@ -19,7 +20,9 @@ export interface View {
   csv(guard: boolean): RecordText
 }
 
+/** @throws STRUCTURE_CHANGED for an outdated table */
 const createView = (table: RegisteredTable, visible: readonly Column[]): View => {
+  if (table.isOutdated) throw tableOutdated(table.name)
   const { structure } = table
   const { isStrict } = structure
   const json = jsonText(visible, isStrict)

@@ -574,7 +574,7 @@ t.test('unregistering', async (t) => {
     const answer = await admin.delete(`/admin/tables/${id}`)
     expectError(t, answer, 400, 'CONFIRMATION_REQUIRED')
     t.match(answer.json().error.message, /^'dropped' cannot be counted\./)
-    t.match(answer.json().error.hint, /Where it is still there, it can be imported again\.$/)
+    t.match(answer.json().error.hint, /If the table still exists, it can be imported again\.$/)
     expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   })
 

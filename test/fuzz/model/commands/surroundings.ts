@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Administrator, Model } from '../model.ts'
 import { findRegistered, findStored, remove } from '../model.ts'
 import { addColumn, type Column, findColumn, foreignTable, insert, keyOf, type StoredTable } from '../stored-tables.ts'
+import { loseFacts } from '../tables.ts'
 import { type Stored, toStored } from '../values.ts'
 import { command, pick, type World } from '../world.ts'
 import { listAdmins } from './accounts.ts'
@@ -110,6 +111,8 @@ const foreignDrop = command(1, which, async (world, at) => {
   if (!table || at % 3 !== 0) return
   service.foreign(`DROP TABLE ${quote(table.name)}`)
   remove(model.stored, table)
+  const registered = findRegistered(model, table.name)
+  if (registered) loseFacts(registered)
   await afterForeignCommit(world)
 })
 
