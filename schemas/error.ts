@@ -87,7 +87,7 @@ export const errorCatalogue = {
   },
   TABLE_UNUSABLE: {
     kind: 'conflict',
-    meaning: 'The registry cannot read what was chosen for the table. Unregister it, then import it again.'
+    meaning: 'The registry cannot read the settings of the table. Unregister it, then import it again.'
   },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table has a field of this name already.' },
   ADMIN_EXISTS: { kind: 'conflict', meaning: 'An administrator of this name exists already.' },

@@ -39,7 +39,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'importTable',
-        summary: 'Register a table that the database has already',
+        summary: 'Register a table that the database already has',
         tags,
         body: ImportTableSchema,
         response
@@ -74,7 +74,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'refreshTable',
-        summary: 'Read the structure again',
+        summary: 'Read the structure of the stored table again',
         tags,
         params: IdParamsSchema,
         response
@@ -88,7 +88,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'unregisterTable',
-        summary: 'Forget a table; what is stored stays',
+        summary: 'Unregister a table; its rows stay in the database',
         tags,
         params: IdParamsSchema,
         querystring: UnregisterQuerySchema,

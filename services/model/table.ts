@@ -1,23 +1,23 @@
 import type { Field, JsonType, Table } from '../../schemas/table.ts'
 
-/** A field as it is registered: what clients see of it, and what only SQL needs to know. */
+/** A field as clients see it, with the properties that only SQL needs. */
 export interface Column extends Field {
-  /** The type as it was declared; '' where there is none. */
+  /** The type as it was declared; '' for a column without one. */
   readonly declaredType: string
   readonly isGenerated: boolean
 }
 
-/** How the stored table works, as far as SQL for it has to know. Read from SQLite at import and refresh. */
+/** The properties of a stored table that its SQL depends on. */
 export interface Structure {
   readonly columns: readonly Column[]
   readonly isStrict: boolean
-  /** The names of the key's columns in the key's order; the name of the rowid where the table declares no key. */
+  /** The names of the key's columns, in the key's order. A table that declares no key has the name of its rowid here. */
   readonly key: readonly string[]
-  /** The key is the rowid itself: an integer, never null, generated when it is not sent. */
+  /** The key is the rowid itself: an integer that is never null, and that SQLite generates if it is not sent. */
   readonly isRowidKey: boolean
-  /** A name that reaches the rowid; null in a WITHOUT ROWID table, and where columns hide every such name. */
+  /** A name of the rowid. null for a WITHOUT ROWID table, and for a table whose columns hide every such name. */
   readonly rowid: string | null
-  /** The columns of `TIMESTAMPS` are kept by the service. */
+  /** Whether the service sets the columns of `TIMESTAMPS`. */
   readonly autoTimestamps: boolean
 }
 
@@ -25,11 +25,11 @@ export const UPDATED_AT = 'updated_at'
 /** The columns that `autoTimestamps` adds. */
 export const TIMESTAMPS: readonly string[] = ['created_at', UPDATED_AT]
 
-/** What SQLite or we fill in; it is read-only. */
+/** Whether SQLite or the service sets the value. Such a column is read-only. */
 export const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
   isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
 
-/** A new record must have it: no value is made where none is sent. */
+/** Whether a new record must have a value: neither SQLite nor the service sets one. */
 export const isRequired = (structure: Structure, column: Column) =>
   !isFilledIn(structure, column) &&
   column.defaultValue === null &&

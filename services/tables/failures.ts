@@ -3,7 +3,7 @@ import { DomainError } from '../model/errors.ts'
 export const tableUnusable = (name: string) =>
   new DomainError(
     'TABLE_UNUSABLE',
-    `The registry cannot read what was chosen for the table '${name}'. Unregister it, then import it again.`,
+    `The registry cannot read the settings of the table '${name}'. Unregister it, then import it again.`,
     { hint: 'DELETE /admin/tables/:id?confirm=true, then POST /admin/tables/import. The rows stay.' }
   )
 

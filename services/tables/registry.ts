@@ -5,12 +5,12 @@ import { foldName } from '../model/names.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable, Registration, Structure, UnusableTable } from '../model/table.ts'
 import { toStructure } from '../sql/introspection.ts'
-import { declaresReplace } from '../sql/lexer.ts'
 import type { Statement } from '../sql/statement.ts'
 import { readChoices } from './choices.ts'
 import { tableUnusable } from './failures.ts'
 import { combine } from './structure.ts'
 import { describeRegistrations, selectRegistrations } from './table-statements.ts'
+import { createWriteEffects } from './write-effects.ts'
 
 const toMetadata = (row: Row) => ({
   id: Number(row.id),
@@ -45,23 +45,15 @@ export const toVisibleTable = (table: RegisteredTable) => {
   )
 }
 
-const statement = (sql: string): Statement => ({ sql, params: [] })
-
-const SCHEMA_VERSION = statement('PRAGMA schema_version')
-
-const TRIGGERS = statement("SELECT tbl_name AS name FROM sqlite_schema WHERE type = 'trigger'")
-
-const CASCADES = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
-  WHERE s.type = 'table' AND f.on_delete = 'CASCADE'`)
-
-const REPLACES = statement("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%replace%'")
-
-const names = (rows: readonly Row[]) => new Set(rows.map(({ name }) => foldName(String(name))))
+const SCHEMA_VERSION: Statement = { sql: 'PRAGMA schema_version', params: [] }
 
 const nameOf = (row: Row) => foldName(String(row.name))
 
 /** What SQLite reports of a stored table; null where it has no ordinary table of the name. */
 type Facts = Structure | null
+
+/** Returns the facts about a table after a change. `known`: those that the registry has. */
+export type DeriveFacts = (known: Facts | undefined) => Facts
 
 /**
  * The registered tables, in memory: a request finds its table without a read. Loaded at start and after external
@@ -69,12 +61,11 @@ type Facts = Structure | null
  * only if the schema has changed since the last load.
  */
 export const createTableRegistry = (db: Database) => {
+  const effects = createWriteEffects(db)
   let byId = new Map<number, Registration>()
   let byName = new Map<string, Registration>()
   let facts = new Map<string, Facts>()
   let schemaVersion: SqlValue | undefined
-  let triggered = new Set<string>()
-  let unpredictable = new Set<string>()
   let unreported: UnusableTable[] = []
 
   const add = <T extends Registration>(table: T) => {
@@ -116,16 +107,10 @@ export const createTableRegistry = (db: Database) => {
     return isKnown
   }
 
-  const loadTriggers = async () => {
-    const [triggers, cascades, replaces] = await Promise.all([db.read(TRIGGERS), db.read(CASCADES), db.read(REPLACES)])
-    triggered = names(triggers)
-    unpredictable = names([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
-  }
-
   const reload = async () => {
     const version = (await db.read(SCHEMA_VERSION))[0]?.schema_version
     if (version === schemaVersion && (await loadRows())) return
-    await loadTriggers()
+    await effects.load()
     // Last, and nothing is awaited after it: the reads before it may be delayed by a lock, and this must not undo a
     // change that is acknowledged during the delay.
     const rows = await db.read(describeRegistrations)
@@ -148,10 +133,10 @@ export const createTableRegistry = (db: Database) => {
     /** Sets what SQLite reported of a stored table. To be called in the step in which the read resolves. */
     describe: (name: string, structure: Structure) => facts.set(foldName(name), structure),
     /**
-     * Applies a row that was written. `derive` returns the facts after the change from those that are known: a load may
-     * have read newer ones since the commit.
+     * Applies a row that was written. The facts are derived from the known ones, since a load may have read newer ones
+     * after the commit.
      */
-    apply: (row: Row, derive = (known: Facts | undefined): Facts => known ?? null) => {
+    apply: (row: Row, derive: DeriveFacts = (known) => known ?? null) => {
       facts.set(nameOf(row), derive(facts.get(nameOf(row))))
       return add(toRegisteredTable(row))
     },
@@ -176,9 +161,8 @@ export const createTableRegistry = (db: Database) => {
       return table
     },
     all: () => [...byId.values()].sort((a, b) => a.id - b.id),
-    hasTriggers: ({ name }: RegisteredTable) => triggered.has(foldName(name)),
-    /** Whether only our own inserts and deletes change the number of rows: no cascade, REPLACE or trigger does. */
-    isCountable: ({ name }: RegisteredTable) => triggered.size === 0 && !unpredictable.has(foldName(name))
+    hasTriggers: effects.hasTriggers,
+    isCountable: effects.isCountable
   }
 }
 

@@ -21,8 +21,9 @@ import {
   tableRegistered,
   tableUnusable
 } from './failures.ts'
-import { checkDefaults, declareField, declareStructure } from './new-table.ts'
-import type { TableRegistry } from './registry.ts'
+import { checkDefaults } from './field-rules.ts'
+import { declareField, declareStructure } from './new-table.ts'
+import type { DeriveFacts, TableRegistry } from './registry.ts'
 import { isReserved, RESERVED_NEW } from './reserved-names.ts'
 import { createStoredTables } from './stored-tables.ts'
 import { withColumn } from './structure.ts'
@@ -43,14 +44,12 @@ type RowsText = readonly [state: string, hint: string]
 
 const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table still exists, it can be imported again.']
 
-type Derive = Parameters<TableRegistry['apply']>[1]
-
 /** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
   const readStored = createStoredTables(db)
 
   /** Commits a unit whose last statement returns the row of the registry. */
-  const commit = async (unit: Unit, derive?: Derive) => {
+  const commit = async (unit: Unit, derive?: DeriveFacts) => {
     const results = await db.write(unit)
     return registry.apply(results.at(-1)?.rows[0] as Row, derive)
   }
@@ -63,7 +62,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     caller: Caller,
     id: number,
     unitOf: (table: RegisteredTable) => Unit | Promise<Unit>,
-    derive?: Derive
+    derive?: DeriveFacts
   ) => {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const unit = await unitOf(registry.get(id))

@@ -10,18 +10,18 @@ const TABLE = `CREATE TABLE cats (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'Tom', extra TEXT, twice INTEGER AS (id * 2)
 )`
 
-/** An imported table `cats`, with a service that has read the registry anew after each change of the file. */
+/** An imported table. `execute` changes the file from outside and loads the registry again. */
 const setup = async (t: Test, sql = TABLE, name = 'cats') => {
   const services = await startServices(t, sql)
-  const { tables, registry, foreign } = services
+  const { tables, registry, foreign: external } = services
   const { id } = await tables.importTable(serviceCaller, name)
   const execute = async (text: string) => {
-    foreign.exec(text)
+    external.exec(text)
     await registry.load()
   }
   const columns = () => tables.get(id).structure.columns
   const stored = () =>
-    JSON.parse(String(foreign.prepare('SELECT choices FROM _rowhouse_tables WHERE id = ?').pluck().get(id)))
+    JSON.parse(String(external.prepare('SELECT choices FROM _rowhouse_tables WHERE id = ?').pluck().get(id)))
   return { ...services, id, execute, columns, stored }
 }
 
@@ -71,7 +71,7 @@ t.test('a table that is created or extended is the same after a restart', async 
 })
 
 t.test('SQLite describes tables again only if the schema has changed', async (t) => {
-  const { db, id, foreign } = await setup(t)
+  const { db, id, foreign: external } = await setup(t)
   const statements: string[] = []
   const registry = createTableRegistry({
     ...db,
@@ -86,12 +86,12 @@ t.test('SQLite describes tables again only if the schema has changed', async (t)
     return statements.filter((sql) => sql.includes('pragma')).length > 0
   }
   t.equal(await described(), true)
-  foreign.exec("INSERT INTO cats DEFAULT VALUES; UPDATE _rowhouse_tables SET label = 'L'")
+  external.exec("INSERT INTO cats DEFAULT VALUES; UPDATE _rowhouse_tables SET label = 'L'")
   t.equal(await described(), false)
   t.equal(registry.get(id).label, 'L')
-  foreign.exec('CREATE TABLE dogs (id INTEGER PRIMARY KEY)')
+  external.exec('CREATE TABLE dogs (id INTEGER PRIMARY KEY)')
   t.equal(await described(), true)
-  foreign.exec("UPDATE _rowhouse_tables SET name = 'dogs'")
+  external.exec("UPDATE _rowhouse_tables SET name = 'dogs'")
   t.equal(await described(), true, 'a row with the name of another table')
   t.match(registry.get(id), { name: 'dogs', structure: { key: ['id'], columns: [{ isPrimary: true }] } })
 })
@@ -187,55 +187,58 @@ t.test('a table that was created here lists its key when its stored table is gon
 })
 
 t.test('a load between a commit and its acknowledgement keeps the newer facts', async (t) => {
-  const { db, registry, foreign } = await startServices(t, TABLE)
-  let external = ''
+  const { db, registry, foreign: external } = await startServices(t, TABLE)
+  let sql = ''
   const write: typeof db.write = async (unit) => {
     const results = await db.write(unit)
-    foreign.exec(external)
+    external.exec(sql)
     await registry.load()
     return results
   }
   const tables = createTableService({ db: { ...db, write }, registry, clock: Date.now })
   const anew = (columns: string) => `DROP TABLE cats; CREATE TABLE cats (id INTEGER PRIMARY KEY, ${columns})`
-  external = anew("name TEXT DEFAULT 'Eve'")
+  sql = anew("name TEXT DEFAULT 'Eve'")
   const { id, structure } = await tables.importTable(serviceCaller, 'cats')
   t.equal(structure.columns[1]?.defaultValue, 'Eve')
-  external = anew('name, extra, twice, lives REAL DEFAULT 9')
+  sql = anew('name, extra, twice, lives REAL DEFAULT 9')
   const lives = { name: 'lives', jsonType: 'integer' } as const
   t.match((await tables.addField(serviceCaller, id, lives)).structure.columns[4], {
     sqliteType: 'REAL',
     defaultValue: 9
   })
-  external = anew('name TEXT')
+  sql = anew('name TEXT')
   t.equal((await tables.refresh(serviceCaller, id)).structure.columns[2]?.isGenerated, false)
-  external = 'DROP TABLE cats'
+  sql = 'DROP TABLE cats'
   t.equal((await tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })).isOutdated, true)
 })
 
 t.test('a registration that cannot be read', async (t) => {
-  const { tables, registry, foreign, id, execute } = await setup(
-    t,
-    `${TABLE}; CREATE TABLE dogs (id INTEGER PRIMARY KEY)`
-  )
+  const {
+    tables,
+    registry,
+    foreign: external,
+    id,
+    execute
+  } = await setup(t, `${TABLE}; CREATE TABLE dogs (id INTEGER PRIMARY KEY)`)
   await tables.importTable(serviceCaller, 'dogs')
-  const breakIt = (choices: string) =>
-    foreign.prepare('UPDATE _rowhouse_tables SET choices = ? WHERE id = ?').run(choices, id)
+  const setChoices = (choices: string) =>
+    external.prepare('UPDATE _rowhouse_tables SET choices = ? WHERE id = ?').run(choices, id)
 
   t.test('is reported once', async (t) => {
-    breakIt('{')
+    setChoices('{')
     t.match(await registry.load(), [{ id, name: 'cats', problem: /JSON/ }])
     t.strictSame(await registry.load(), [])
-    breakIt('{"version":9}')
+    setChoices('{"version":9}')
     t.strictSame(await registry.load(), [])
     await registry.reload()
   })
 
   t.test('is reported by the next load if a retry found it', async (t) => {
-    breakIt(
+    setChoices(
       '{"version":1,"autoTimestamps":false,"fields":[{"name":"id","label":"","jsonType":"integer","isHidden":false,"isReadonly":false}]}'
     )
     t.strictSame(await registry.load(), [])
-    breakIt('{')
+    setChoices('{')
     await registry.reload()
     t.match(await registry.load(), [{ id }])
   })
