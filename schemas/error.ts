@@ -85,6 +85,10 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'SQLite cannot use the stored table as it is registered, or not without another program.'
   },
+  TABLE_UNUSABLE: {
+    kind: 'conflict',
+    meaning: 'The registry cannot read the settings of the table. Unregister it, then import it again.'
+  },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table has a field of this name already.' },
   ADMIN_EXISTS: { kind: 'conflict', meaning: 'An administrator of this name exists already.' },
   LAST_ADMIN: { kind: 'conflict', meaning: 'The last administrator cannot be deleted.' },

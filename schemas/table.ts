@@ -8,7 +8,7 @@ export type JsonType = (typeof jsonTypes)[number]
 const JsonTypeSchema = Type.Unsafe<JsonType>({
   type: 'string',
   enum: jsonTypes,
-  description: 'What a value is in JSON. boolean is stored as 0 or 1, object and array as JSON text.'
+  description: 'The type of the values in JSON. boolean is stored as 0 or 1, object and array as JSON text.'
 })
 
 const sqliteTypes = ['INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'] as const
@@ -27,10 +27,10 @@ const FieldSchema = Type.Object(
     sqliteType: SqliteTypeSchema,
     jsonType: JsonTypeSchema,
     nullable: Type.Boolean(),
-    defaultValue: Type.Unknown({ description: 'The value a new record gets where none is sent, or null.' }),
+    defaultValue: Type.Unknown({ description: 'The value of a new record that is sent without one, or null.' }),
     isPrimary: Type.Boolean(),
     isAutoIncrement: Type.Boolean(),
-    isHidden: Type.Boolean({ description: 'Absent from everything that a token sees.' }),
+    isHidden: Type.Boolean({ description: 'Tokens never see the field.' }),
     isReadonly: Type.Boolean({ description: 'Refused in writes.' })
   },
   { $id: 'Field', title: 'Field', ...strict }
@@ -44,7 +44,7 @@ export const TableSchema = Type.Object(
     label: Type.String(),
     primaryKey: Type.String({ description: 'The key field; the fields of a composite key are joined by commas.' }),
     fields: Type.Array(FieldSchema),
-    isPublished: Type.Boolean({ description: 'false: for tokens the table does not exist.' }),
+    isPublished: Type.Boolean({ description: 'false: tokens get TABLE_NOT_FOUND.' }),
     isEditable: Type.Boolean({ description: 'false: tokens may only read it.' }),
     note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     createdAt: TimestampSchema,
@@ -54,8 +54,8 @@ export const TableSchema = Type.Object(
 )
 export type Table = Static<typeof TableSchema>
 
-/** Fields that a table can be made with: a record's JSON takes 500 in one piece. */
-const MOST_DECLARED = 490
+/** Fields of a new table. SQLite's json_object takes 500 pairs, and a key and timestamps may be added. */
+const MAX_DECLARED_FIELDS = 490
 const LabelSchema = Type.String({ maxLength: 200 })
 const NoteSchema = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 4000 })
 
@@ -76,7 +76,7 @@ const NewFieldSchema = Type.Object(
 )
 export type NewField = Static<typeof NewFieldSchema>
 
-/** What a token may see of a table is not a token's to decide. */
+/** A token may not set the flags that restrict tokens. */
 const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
   $id: 'TokenNewField',
   title: 'TokenNewField',
@@ -86,10 +86,10 @@ const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly']
 const newTable = {
   name: Type.String({ pattern: NAME_PATTERN }),
   label: LabelSchema,
-  fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: MOST_DECLARED }),
+  fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: MAX_DECLARED_FIELDS }),
   note: Type.Optional(NoteSchema),
   autoTimestamps: Type.Optional(
-    Type.Boolean({ description: 'Adds created_at and updated_at, kept by the service (epoch milliseconds).' })
+    Type.Boolean({ description: 'Adds created_at and updated_at. The service sets them (epoch milliseconds).' })
   )
 }
 
@@ -97,7 +97,7 @@ export const NewTableSchema = Type.Object(newTable, { $id: 'NewTable', title: 'N
 export type NewTable = Static<typeof NewTableSchema>
 
 export const TokenNewTableSchema = Type.Object(
-  { ...newTable, fields: Type.Array(TokenNewFieldSchema, { minItems: 1, maxItems: MOST_DECLARED }) },
+  { ...newTable, fields: Type.Array(TokenNewFieldSchema, { minItems: 1, maxItems: MAX_DECLARED_FIELDS }) },
   { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
 )
 
@@ -129,6 +129,8 @@ export type TableChanges = Static<typeof TableChangesSchema>
 export const AddFieldSchema = Type.Object({ field: TokenNewFieldSchema }, strict)
 
 export const UnregisterQuerySchema = Type.Object(
-  { confirm: Type.Optional(Type.Boolean({ description: 'Must be true. Table and rows stay in the database.' })) },
+  {
+    confirm: Type.Optional(Type.Boolean({ description: 'Must be true. The table and its rows stay in the database.' }))
+  },
   strict
 )

@@ -93,7 +93,14 @@ export default fp<ServicesOptions>(
 
     fastify.decorate('readiness', createReadiness({ db, clock }))
 
-    const load = () => Promise.all([registry.load(), tokens.load()])
+    const loadTables = async () => {
+      for (const { name, problem } of await registry.load())
+        fastify.log.error(
+          { table: name, problem },
+          'A table of the registry is unusable: unregister and import it again.'
+        )
+    }
+    const load = () => Promise.all([loadTables(), tokens.load()])
     await load()
     db.onExternalCommit(totals.clear)
     keepInStep(fastify, load)

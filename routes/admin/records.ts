@@ -15,8 +15,8 @@ import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.t
 
 const tags = ['records']
 
-const READS = ['TABLE_NOT_FOUND', ...SCAN_ERRORS] as const
-const WRITES = ['TABLE_NOT_FOUND', ...RECORD_WRITE_ERRORS] as const
+const READS = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', ...SCAN_ERRORS] as const
+const WRITES = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', ...RECORD_WRITE_ERRORS] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, views, clock } = fastify

@@ -34,7 +34,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: { operationId: 'readTable', summary: 'Read one table', tags, params: IdParamsSchema, response },
-      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND'] }
+      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
     async ({ params }) => ok(toTable(tables.get(params.id)))
   )
@@ -44,14 +44,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'importTable',
-        summary: 'Register a table that the database has already',
+        summary: 'Register a table that the database already has',
         tags,
         body: ImportTableSchema,
         response
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE']
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE', 'TABLE_UNUSABLE']
       }
     },
     async ({ caller, body }) => ok(toTable(await tables.importTable(caller, body.name)))
@@ -77,7 +77,10 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: TableChangesSchema,
         response
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_CHANGED'] }
+      config: {
+        credential: 'administrator',
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
+      }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))
   )
@@ -87,14 +90,21 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'refreshTable',
-        summary: 'Read the structure again',
+        summary: 'Read the structure of the stored table again',
         tags,
         params: IdParamsSchema,
         response
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_CHANGED', 'TABLE_NOT_IMPORTABLE', 'STRUCTURE_CHANGED']
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_CHANGED',
+          'TABLE_NOT_IMPORTABLE',
+          'STRUCTURE_CHANGED'
+        ]
       }
     },
     async ({ caller, params }) => ok(toTable(await tables.refresh(caller, params.id)))
@@ -105,7 +115,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'unregisterTable',
-        summary: 'Forget a table; what is stored stays',
+        summary: 'Unregister a table; its rows stay in the database',
         tags,
         params: IdParamsSchema,
         querystring: UnregisterQuerySchema,

@@ -1,4 +1,4 @@
-import { createFairQueue } from '../engi../loop/fair-queue.ts'
+import { createFairQueue } from '../engine/loop/fair-queue.ts'
 import { overloaded } from '../model/errors.ts'
 
 /** At about 20 ms a hash, the last job in a full queue waits little more than a second. */

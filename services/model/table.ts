@@ -1,23 +1,23 @@
-import type { Field, Table } from '../../schemas/table.ts'
+import type { Field, JsonType, Table } from '../../schemas/table.ts'
 
-/** A field as it is registered: the properties in responses, and those that only SQL uses. */
+/** A field as clients see it, with the properties that only SQL needs. */
 export interface Column extends Field {
-  /** The declared type; '' if there is none. */
+  /** The type as it was declared; '' for a column without one. */
   readonly declaredType: string
   readonly isGenerated: boolean
 }
 
-/** The properties of the stored table that its SQL depends on. Read from SQLite at import and refresh. */
+/** The properties of a stored table that its SQL depends on. */
 export interface Structure {
   readonly columns: readonly Column[]
   readonly isStrict: boolean
-  /** The names of the key's columns in the key's order; the name of the rowid if the table declares no key. */
+  /** The names of the key's columns, in the key's order. A table that declares no key has the name of its rowid here. */
   readonly key: readonly string[]
-  /** The key is the rowid: an integer, never null, generated if a new record has none. */
+  /** The key is the rowid itself: an integer that is never null, and that SQLite generates if it is not sent. */
   readonly isRowidKey: boolean
-  /** A name for the rowid; null in a WITHOUT ROWID table, or if columns hide every name. */
+  /** A name of the rowid. null for a WITHOUT ROWID table, and for a table whose columns hide every such name. */
   readonly rowid: string | null
-  /** The service sets the columns of `TIMESTAMPS`. */
+  /** Whether the service sets the columns of `TIMESTAMPS`. */
   readonly autoTimestamps: boolean
 }
 
@@ -25,17 +25,58 @@ export const UPDATED_AT = 'updated_at'
 /** The columns that `autoTimestamps` adds. */
 export const TIMESTAMPS: readonly string[] = ['created_at', UPDATED_AT]
 
-/** Whether SQLite or the service sets the column, so that it is read-only. */
+/** Whether SQLite or the service sets the value. Such a column is read-only. */
 export const isFilledIn = ({ autoTimestamps }: Structure, { isGenerated, name }: Column) =>
   isGenerated || (autoTimestamps && TIMESTAMPS.includes(name))
 
-/** Whether a new record must have a value: there is no default and nothing generates one. */
+/** Whether a new record must have a value: neither SQLite nor the service sets one. */
 export const isRequired = (structure: Structure, column: Column) =>
   !isFilledIn(structure, column) &&
   column.defaultValue === null &&
   !(column.isPrimary ? structure.isRowidKey : column.nullable)
 
-/** A table in the registry's memory. Immutable: a change creates a new one. */
-export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
-  readonly structure: Structure
+/** What an administrator chose for a column. */
+export interface FieldChoices {
+  readonly name: string
+  readonly label: string
+  readonly jsonType: JsonType
+  readonly isHidden: boolean
+  readonly isReadonly: boolean
+  /**
+   * Only for a key that was declared here: whether it is reported as nullable. SQLite reports every text key that is
+   * made here as NOT NULL.
+   */
+  readonly isNullableKey?: boolean
 }
+
+/** What an administrator chose for a table: all that the registry stores of its structure. */
+export interface Choices {
+  /** In the order of registration. A column that is not among them is not served before a refresh. */
+  readonly fields: readonly FieldChoices[]
+  readonly autoTimestamps: boolean
+}
+
+/** A table as the registry holds it in memory. Immutable: a change makes a new one. */
+export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
+  readonly choices: Choices
+  /** Follows from the choices, and from what SQLite reported when the table was loaded. */
+  readonly structure: Structure
+  /**
+   * The stored table is gone, is not an ordinary table, or has another key than the one that is registered. Calls for
+   * its records fail with STRUCTURE_CHANGED until a refresh.
+   */
+  readonly isOutdated: boolean
+}
+
+/** A row of the registry whose choices cannot be read. It is listed, and can only be unregistered. */
+export interface UnusableTable extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated'> {
+  readonly structure: null
+  readonly isPublished: false
+  readonly isEditable: false
+  /** Whether tokens could use the table before. */
+  readonly wasPublished: boolean
+  /** Why the choices cannot be read. */
+  readonly problem: string
+}
+
+export type Registration = RegisteredTable | UnusableTable

@@ -4,6 +4,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
+import { tableOutdated } from '../tables/failures.ts'
 
 /** A table as tokens or administrators see it, with the SQL that does not depend on the request. */
 export interface View {
@@ -21,7 +22,9 @@ export interface View {
   csv(escapesFormulas: boolean): RecordText
 }
 
+/** @throws STRUCTURE_CHANGED for an outdated table */
 const createView = (dialect: Dialect, table: RegisteredTable, visible: readonly Column[]): View => {
+  if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
   const shape = { tableName: name, isStrict: structure.isStrict, columns: visible, dialect }
   const json = jsonText(shape)

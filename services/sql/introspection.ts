@@ -8,32 +8,51 @@ import type { Statement } from './statement.ts'
 
 // Table-valued functions are named in `temp`: in `main` a served table could hide them.
 
-/** Selects whether a name is a table, view, virtual or shadow table, and how it was declared. */
+/** table_xinfo, since table_info hides generated columns. Not for views: a view that is broken fails here. */
+const COLUMNS = `CASE stored.type WHEN 'table' THEN (
+  SELECT json_group_array(json_object('name', name, 'type', type, 'notNull', "notnull", 'defaultSql', dflt_value,
+    'keyPosition', pk, 'hidden', hidden) ORDER BY cid)
+  FROM temp.pragma_table_xinfo(stored.name)) END`
+
+/** The index that SQLite made for the primary key; a key that is the rowid itself has none. */
+const HAS_KEY_INDEX = `CASE stored.type WHEN 'table' THEN
+  EXISTS (SELECT 1 FROM temp.pragma_index_list(stored.name) WHERE origin = 'pk') END`
+
+/**
+ * SQL that returns what SQLite knows of the stored table of each row of `source`, by its column `name`, next to the
+ * `selected` columns. `stored_type` is null where nothing has the name. 500 tables of 20 columns among 1,000 took 13 ms.
+ */
+export const describeEach = (source: string, selected = '') =>
+  `WITH listed AS MATERIALIZED (
+    SELECT name, type, wr, strict FROM temp.pragma_table_list WHERE schema = 'main'
+  ), declared AS MATERIALIZED (
+    SELECT name, sql FROM main.sqlite_schema WHERE type = 'table'
+  )
+  SELECT ${selected}stored.name AS stored_name, stored.type AS stored_type, stored.wr AS without_rowid, stored.strict,
+    declared.sql AS declaration, ${COLUMNS} AS stored_columns, ${HAS_KEY_INDEX} AS has_key_index
+  FROM ${source} AS source
+  LEFT JOIN listed AS stored ON stored.name = source.name COLLATE NOCASE
+  LEFT JOIN declared ON declared.name = stored.name`
+
+/** The same for one name: a table, view, virtual or shadow table. */
 export const describeTable = (name: string): Statement => ({
-  sql: `SELECT l.name, l.type, l.wr AS without_rowid, l.strict, s.sql
-    FROM temp.pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
-    WHERE l.schema = 'main' AND l.name = ? COLLATE NOCASE`,
+  sql: describeEach('(SELECT ? AS name)'),
   params: [name]
 })
 
-/** Selects the columns of a table. By table_xinfo, because table_info hides generated columns. */
-export const describeColumns = (name: string): Statement => ({
-  sql: `SELECT name, type, "notnull" AS not_null, dflt_value AS default_sql, pk, hidden
-    FROM temp.pragma_table_xinfo(?) ORDER BY cid`,
-  params: [name]
-})
-
-/** Selects the index that SQLite made for the primary key. A key that is the rowid has none. */
-export const describeKeyIndex = (name: string): Statement => ({
-  sql: "SELECT name FROM temp.pragma_index_list(?) WHERE origin = 'pk'",
-  params: [name]
-})
-
-interface Description {
-  readonly table: Row
-  readonly columns: readonly Row[]
-  readonly keyIndex: readonly Row[]
+/** A column as `COLUMNS` describes it. */
+interface StoredColumn {
+  readonly name: string
+  readonly type: string
+  readonly notNull: number
+  readonly defaultSql: string | null
+  /** From 1; 0 for a column that is not part of the key. */
+  readonly keyPosition: number
+  readonly hidden: number
 }
+
+/** The boundary where the JSON of `COLUMNS` gets its type. */
+const storedColumns = (row: Row) => JSON.parse(String(row.stored_columns)) as readonly StoredColumn[]
 
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
@@ -103,21 +122,22 @@ export const defaultAs = (value: unknown, jsonType: string): unknown => {
   return jsonType === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
 }
 
-const toColumn = (row: Row, isStrict: boolean, isAutoIncrement: boolean): Column => {
-  const declaredType = String(row.type)
+const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: boolean): Column => {
+  const { name, type: declaredType } = stored
   const sqliteType = affinityOf(declaredType, isStrict)
   const jsonType = jsonTypeOf(declaredType, sqliteType)
   // `hidden` is 2 and 3 for generated columns: https://sqlite.org/pragma.html#pragma_table_xinfo
-  const isGenerated = Number(row.hidden) >= 2
+  const isGenerated = stored.hidden >= 2
+  const isPrimary = stored.keyPosition > 0
   return {
-    name: String(row.name),
-    label: String(row.name),
+    name,
+    label: name,
     sqliteType,
     jsonType,
-    nullable: row.not_null === 0,
-    defaultValue: defaultValueOf(row.default_sql as string | null, { jsonType, sqliteType }),
-    isPrimary: row.pk !== 0,
-    isAutoIncrement: row.pk !== 0 && isAutoIncrement,
+    nullable: stored.notNull === 0,
+    defaultValue: defaultValueOf(stored.defaultSql, { jsonType, sqliteType }),
+    isPrimary,
+    isAutoIncrement: isPrimary && isAutoIncrement,
     isHidden: false,
     isReadonly: isGenerated,
     declaredType,
@@ -146,32 +166,31 @@ export const reachableRowid = (columns: readonly Column[]) => {
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }
 
+const keyOf = (columns: readonly StoredColumn[]) =>
+  columns
+    .filter(({ keyPosition }) => keyPosition > 0)
+    .sort((a, b) => a.keyPosition - b.keyPosition)
+    .map(({ name }) => name)
+
 /**
- * Returns the structure of an ordinary table, or null if its rows cannot be identified: it has no key, and columns hide
- * every name of the rowid.
+ * Returns the structure of a stored table as `describeEach` describes it. Returns null for anything but an ordinary
+ * table, and for a table whose rows cannot be told apart: no key, and columns hide every name of the rowid.
  */
-export const toStructure = ({ table, columns: rows, keyIndex }: Description): Structure | null => {
-  const isStrict = table.strict === 1
-  const withoutRowid = table.without_rowid === 1
-  const isAutoIncrement = declaresAutoIncrement(String(table.sql))
-  const columns = rows.map((row) => toColumn(row, isStrict, isAutoIncrement))
+export const toStructure = (row: Row): Structure | null => {
+  if (row.stored_type !== 'table') return null
+  const isStrict = row.strict === 1
+  const withoutRowid = row.without_rowid === 1
+  const isAutoIncrement = declaresAutoIncrement(String(row.declaration))
+  const stored = storedColumns(row)
+  const columns = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
   const rowid = withoutRowid ? null : reachableRowid(columns)
-  const key = rows
-    .filter((row) => row.pk !== 0)
-    .sort((a, b) => Number(a.pk) - Number(b.pk))
-    .map((row) => String(row.name))
+  const key = keyOf(stored)
+  const common = { isStrict, autoTimestamps: false }
 
   if (key.length > 0) {
-    const isRowidKey = !withoutRowid && keyIndex.length === 0
-    return { columns, isStrict, key, isRowidKey, rowid: isRowidKey ? (key[0] as string) : rowid, autoTimestamps: false }
+    const isRowidKey = !withoutRowid && row.has_key_index === 0
+    return { ...common, columns, key, isRowidKey, rowid: isRowidKey ? (key[0] as string) : rowid }
   }
   if (rowid === null) return null
-  return {
-    columns: [rowidColumn(rowid), ...columns],
-    isStrict,
-    key: [rowid],
-    isRowidKey: true,
-    rowid,
-    autoTimestamps: false
-  }
+  return { ...common, columns: [rowidColumn(rowid), ...columns], key: [rowid], isRowidKey: true, rowid }
 }

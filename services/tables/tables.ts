@@ -1,20 +1,33 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
-import { RESERVED_PREFIX } from '../engine/writer/migrations.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, hasCode, invalid, tableNotFound } from '../model/errors.ts'
+import { hasCode, invalid, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import type { RegisteredTable, Registration, Structure } from '../model/table.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
-import { describeColumns, describeKeyIndex, describeTable, toStructure } from '../sql/introspection.ts'
 import { countRows } from '../sql/lists.ts'
 import type { Unit } from '../sql/statement.ts'
-import { checkDefaults, declareField, declareStructure } from './new-table.ts'
-import { type TableRegistry, toRegisteredTable } from './registry.ts'
-import { changeColumns, keepChoices, withColumn } from './structure-changes.ts'
-import { deleteTable, insertTable, selectNamed, updateMetadata, updateStructure } from './table-statements.ts'
+import { changedChoices, declaredChoices, declaredField, importedChoices, refreshedChoices } from './choices.ts'
+import {
+  confirmationRequired,
+  fieldExists,
+  nameTaken,
+  notImportable,
+  storedTableGone,
+  tableChanged,
+  tableOutdated,
+  tableRegistered,
+  tableUnusable
+} from './failures.ts'
+import { checkDefaults } from './field-rules.ts'
+import { declareField, declareStructure } from './new-table.ts'
+import type { DeriveFacts, TableRegistry } from './registry.ts'
+import { isReserved, RESERVED_NEW } from './reserved-names.ts'
+import { createStoredTables } from './stored-tables.ts'
+import { withColumn } from './structure.ts'
+import { deleteTable, insertTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
 import { openToTokens } from './token-access.ts'
 
 interface TableServiceOptions {
@@ -23,189 +36,152 @@ interface TableServiceOptions {
   readonly clock: Clock
 }
 
-/** Names that no table may be served under: our own tables, SQLite's, and the words that routes use. */
-const isReserved = (name: string) => {
-  const folded = foldName(name)
-  return [RESERVED_PREFIX, 'sqlite_'].some((prefix) => folded.startsWith(prefix)) || ['_schema', '_me'].includes(folded)
-}
+/** Leaves room for the JSON of a record and for SQLite's limit of 2,000 columns. */
+const MAX_FIELDS = 1000
+const MAX_ATTEMPTS = 5
 
-/** SQLite's own; its ALTER TABLE, too, looks for pragma functions by names that a table would hide. */
-const RESERVED_NEW = /^(?:sqlite_|pragma_)/i
-/** Room for what a record's JSON and SQLite itself take (2,000 columns). */
-const MOST_FIELDS = 1000
-const MOST_TRIES = 5
+type RowsText = readonly [state: string, hint: string]
 
-const notImportable = (message: string) => new DomainError('TABLE_NOT_IMPORTABLE', message)
+const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table still exists, it can be imported again.']
 
-/** What `pragma table_list` calls things that hold no rows of their own. */
-const OTHER_KINDS: Record<string, string> = {
-  view: 'a view',
-  virtual: 'a virtual table',
-  shadow: 'a part of a virtual table'
-}
-
-const TAKEN_HINT: Record<string, string> = {
-  table: 'To serve a table that is there and not yet registered, import it: POST /admin/tables/import.'
-}
-
-const registered = (name: string) =>
-  new DomainError('TABLE_REGISTERED', `'${name}' is registered already.`, {
-    hint: 'GET /admin/tables lists it. Should its stored table be gone, unregister it first.'
-  })
-
-const taken = (name: string, type: string) =>
-  new DomainError('TABLE_EXISTS', `The database has a ${type} '${name}' already.`, {
-    hint: TAKEN_HINT[type] ?? 'Choose another name.'
-  })
-
-/** Registration, metadata and structure of tables. Their records are the record service's. */
+/** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
-  const apply = (row: Row | undefined) => registry.apply(toRegisteredTable(row as Row))
+  const readStored = createStoredTables(db)
 
-  const describe = async (name: string) => {
-    const [[table], columns, keyIndex] = await Promise.all([
-      db.read(describeTable(name)),
-      db.read(describeColumns(name)),
-      db.read(describeKeyIndex(name))
-    ])
-    return table && { table, columns, keyIndex }
+  /** Commits a unit whose last statement returns the row of the registry. */
+  const commit = async (unit: Unit, derive?: DeriveFacts) => {
+    const results = await db.write(unit)
+    return registry.apply(results.at(-1)?.rows[0] as Row, derive)
   }
 
   /**
-   * Runs a change against the table as it is now, and again when somebody else's change came in between, if the caller
-   * still may.
+   * Commits a change of a table. If the table was changed concurrently, retries on the new state after checking the
+   * caller's right again.
    */
-  const change = async (caller: Caller, id: number, unit: (table: RegisteredTable) => Promise<Unit>) => {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const statements = await unit(registry.get(id))
+  const change = async (
+    caller: Caller,
+    id: number,
+    unitOf: (table: RegisteredTable) => Unit | Promise<Unit>,
+    derive?: DeriveFacts
+  ) => {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const unit = await unitOf(registry.get(id))
       try {
-        const results = await db.write(statements)
-        return apply(results.at(-1)?.rows[0])
+        return await commit(unit, derive)
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
-        await registry.load()
+        await registry.reload()
         await caller.confirm()
       }
     }
-    throw new DomainError('TABLE_CHANGED', 'The table keeps being changed by others. Try again.')
+    throw tableChanged()
   }
 
-  /** The registry's own index decides between two who register the same name at once. */
-  const register = async (name: string, unit: Unit) => {
-    const results = await db.write(unit).catch((error) => {
-      throw hasCode(error, 'UNIQUE_VIOLATION') ? registered(name) : error
+  /** The unique index of the registry decides between concurrent registrations of one name. */
+  const register = (name: string, structure: Structure, unit: Unit) =>
+    commit(unit, (known) => known ?? structure).catch((error) => {
+      throw hasCode(error, 'UNIQUE_VIOLATION') ? tableRegistered(name) : error
     })
-    return apply(results.at(-1)?.rows[0])
-  }
 
   /**
-   * Asks for the right again where it may have been lost while the name was looked up.
+   * Checks the caller's right again after the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
    */
   const create = async (caller: Caller, table: NewTable): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
     if (RESERVED_NEW.test(name)) {
-      throw invalid([
-        { path: '/name', code: 'format', message: `'${name}' begins with sqlite_ or pragma_, which are SQLite's own.` }
-      ])
+      const message = `'${name}' begins with sqlite_ or pragma_, which SQLite reserves. Choose another name.`
+      throw invalid([{ path: '/name', code: 'format', message }])
     }
     const { structure, defaults } = declareStructure(table)
     const [existing] = await db.read(selectNamed(name))
-    if (existing) throw taken(String(existing.name), String(existing.type))
+    if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
-    return register(name, [
+    return register(name, structure, [
       { sql: createTableSql(name, structure, defaults), params: [] },
-      insertTable({ name, label, note, structure }, clock())
+      insertTable({ name, label, note, choices: declaredChoices(structure) }, clock())
     ])
   }
 
-  const readStructure = async (name: string) => {
-    const description = await describe(name)
-    if (!description) return null
-    const { table } = description
-    if (table.type !== 'table')
-      throw notImportable(`'${table.name}' is ${OTHER_KINDS[String(table.type)]}; only ordinary tables can be served.`)
-    const structure = toStructure(description)
-    if (!structure) throw notImportable(`'${table.name}' has no primary key, and columns hide every name of its rowid.`)
-    return { name: String(table.name), structure }
+  /**
+   * Registers a table that the database already has.
+   * @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE
+   */
+  const importTable = async (caller: Caller, name: string): Promise<RegisteredTable> => {
+    if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
+    const registered = registry.find(name)
+    if (registered) throw registered.structure ? tableRegistered(name) : tableUnusable(registered.name)
+    const stored = await readStored(name)
+    if (!stored) throw tableNotFound(name)
+    await caller.confirm()
+    const registration = { name: stored.name, label: '', note: null, choices: importedChoices(stored.structure) }
+    return register(stored.name, stored.structure, [insertTable(registration, clock())])
+  }
+
+  /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED */
+  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> =>
+    change(caller, id, (table) => {
+      const { fields = [], ...metadata } = changes
+      return [updateMetadata(table, { ...table, ...metadata, choices: changedChoices(table, fields) }, clock())]
+    })
+
+  /**
+   * Registers the columns that the stored table has now.
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, STRUCTURE_CHANGED if the stored table is gone
+   */
+  const refresh = (caller: Caller, id: number): Promise<RegisteredTable> =>
+    change(caller, id, async (table) => {
+      const stored = await readStored(table.name)
+      if (!stored) throw storedTableGone(table.name)
+      registry.describe(table.name, stored.structure)
+      return [updateChoices(table, refreshedChoices(stored.structure, table.choices), clock())]
+    })
+
+  const checkRoomFor = (name: string, { columns }: Structure) => {
+    if (columns.some((column) => foldName(column.name) === foldName(name))) throw fieldExists(name)
+    if (columns.length < MAX_FIELDS) return
+    throw invalid([{ path: '/field', code: 'range', message: `A table has at most ${MAX_FIELDS} fields.` }])
   }
 
   /**
-   * Registers a table that the database has already. @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_NOT_IMPORTABLE
+   * Adds a field to a table. A token needs a published and editable table.
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_EXISTS, VALIDATION_FAILED
    */
-  const importTable = async (_caller: Caller, name: string): Promise<RegisteredTable> => {
-    if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
-    if (registry.find(name)) throw registered(name)
-    const found = await readStructure(name)
-    if (!found) throw tableNotFound(name)
-    return register(found.name, [insertTable({ ...found, label: '', note: null }, clock())])
-  }
-
-  /** @throws TABLE_NOT_FOUND, VALIDATION_FAILED */
-  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> =>
-    change(caller, id, async (table) => {
-      const { fields = [], ...metadata } = changes
-      const columns = changeColumns(table.structure, fields)
-      const changed = { ...table, ...metadata, structure: { ...table.structure, columns } }
-      return [updateMetadata(table, changed, clock())]
-    })
-
-  /** Reads the structure again. @throws TABLE_NOT_FOUND, STRUCTURE_CHANGED when the stored table is gone */
-  const refresh = (caller: Caller, id: number): Promise<RegisteredTable> =>
-    change(caller, id, async (table) => {
-      const found = await readStructure(table.name)
-      if (!found) {
-        throw new DomainError('STRUCTURE_CHANGED', `The stored table '${table.name}' is gone.`, {
-          hint: 'Unregister it: DELETE /admin/tables/:id?confirm=true.'
-        })
-      }
-      return [updateStructure(table, keepChoices(found.structure, table.structure), clock())]
-    })
-
-  /** For tokens. @throws TABLE_NOT_FOUND, TABLE_READ_ONLY, FIELD_EXISTS, VALIDATION_FAILED */
-  const addField = (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> =>
-    change(caller, id, async (table) => {
-      const { column, defaultValue } = declareField(field)
-      const { columns } = openToTokens(table, table.name, true).structure
-      if (columns.some(({ name }) => foldName(name) === foldName(column.name))) {
-        throw new DomainError('FIELD_EXISTS', `The table has a field '${column.name}' already.`)
-      }
-      if (columns.length >= MOST_FIELDS) {
-        throw invalid([{ path: '/field', code: 'range', message: `A table takes ${MOST_FIELDS} fields at most.` }])
-      }
-      checkDefaults(columns, [column], () => '/field')
+  const addField = async (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> => {
+    const { column, defaultValue } = declareField(field)
+    const unitOf = (table: RegisteredTable) => {
+      if (caller.kind === 'token') openToTokens(table, table.name, true)
+      const { choices, structure } = table
+      checkRoomFor(column.name, structure)
+      if (table.isOutdated) throw tableOutdated(table.name)
+      checkDefaults(structure.columns, [column], () => '/field')
+      const fields = [...choices.fields, declaredField(column)]
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
-        updateStructure(table, withColumn(table.structure, column), clock())
+        updateChoices(table, { ...choices, fields }, clock())
       ]
-    })
-
-  /** A table that another program has dropped or changed cannot be counted, and can be unregistered all the same. */
-  const describeRows = (caller: Caller, table: RegisteredTable) =>
-    db.scan(countRows({ table, dialect: db.dialect, filter: null }), caller).then(
-      ([row]) => ({ says: `has ${row?.total} rows. They stay`, afterwards: 'It can be imported again.' }),
-      (error) => {
-        if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error
-        return {
-          says: 'cannot be counted. What it holds stays',
-          afterwards: 'Where it is still there, it can be imported again.'
-        }
-      }
-    )
-
-  /** Forgets the table; what is stored stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
-  const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
-    const table = registry.get(id)
-    if (!isConfirmed) {
-      const { says, afterwards } = await describeRows(caller, table)
-      throw new DomainError(
-        'CONFIRMATION_REQUIRED',
-        `'${table.name}' ${says} in the database, but can no longer be reached.`,
-        { hint: `To unregister the table, repeat the call with ?confirm=true. ${afterwards}` }
-      )
     }
+    return change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
+  }
+
+  /** A table that cannot be counted can be unregistered too: another program may have dropped or changed it. */
+  const describeRows = async (caller: Caller, table: Registration): Promise<RowsText> => {
+    if (table.structure === null || table.isOutdated) return UNCOUNTED
+    try {
+      const [row] = await db.scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
+      return [`has ${row?.total} rows. They stay`, 'It can be imported again.']
+    } catch (error) {
+      if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error
+      return UNCOUNTED
+    }
+  }
+
+  /** Removes the table from the registry. The stored table stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
+  const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
+    const table = registry.getRegistration(id)
+    if (!isConfirmed) throw confirmationRequired(table.name, ...(await describeRows(caller, table)))
     const [deleted] = await db.write([deleteTable(id)])
-    registry.forget(table)
+    registry.remove(table)
     if (deleted?.changes === 0) throw tableNotFound(id)
   }
 

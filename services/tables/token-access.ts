@@ -1,13 +1,18 @@
 import { DomainError, tableNotFound } from '../model/errors.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import type { RegisteredTable, Registration } from '../model/table.ts'
+import { tableUnusable } from './failures.ts'
 
 const tableReadOnly = (table: string) =>
   new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
     hint: 'An administrator can make it editable: PUT /admin/tables/:id.'
   })
 
-/** The table that tokens know by this name. @throws TABLE_NOT_FOUND, also where it is not published; TABLE_READ_ONLY */
-export const openToTokens = (table: RegisteredTable | undefined, name: string, isWrite: boolean): RegisteredTable => {
+/**
+ * Returns the table that tokens may use under this name.
+ * @throws TABLE_NOT_FOUND, also for a table that is not published; TABLE_UNUSABLE, TABLE_READ_ONLY
+ */
+export const openToTokens = (table: Registration | undefined, name: string, isWrite: boolean): RegisteredTable => {
+  if (table?.structure === null && table.wasPublished) throw tableUnusable(table.name)
   if (!table?.isPublished) throw tableNotFound(name)
   if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
   return table

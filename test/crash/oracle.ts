@@ -38,7 +38,7 @@ const STORED_TABLES = `SELECT s.name, json_group_array(x.name) AS fields
   GROUP BY s.name ORDER BY s.name`
 
 const REGISTERED_TABLES = `SELECT t.name, json_group_array(c.value ->> 'name') AS fields
-  FROM _rowhouse_tables AS t, json_each(t.structure, '$.columns') AS c GROUP BY t.name ORDER BY t.name`
+  FROM _rowhouse_tables AS t, json_each(t.choices, '$.fields') AS c GROUP BY t.name ORDER BY t.name`
 
 const readTables = (db: BetterSqlite3.Database, sql: string): TableDescription[] =>
   db

@@ -4,6 +4,19 @@ import type { Connection } from '../shared/connection.ts'
 export const RESERVED_PREFIX = '_rowhouse_'
 
 /**
+ * The choices in a `structure` of version 1. Its columns are read by their paths: an element that is not an object gives
+ * nulls, which later make one table unusable, where `->` on the element would fail.
+ */
+const CHOICES_OF_STRUCTURE = `json_object('version', 1, 'autoTimestamps', structure -> '$.autoTimestamps', 'fields', (
+  SELECT json_group_array(json(iif(structure ->> (path || '.isPrimary'),
+    json_insert(field, '$.isNullableKey', structure -> (path || '.nullable')), field)) ORDER BY position)
+  FROM (SELECT key AS position, fullkey AS path, json_object(
+      'name', structure -> (fullkey || '.name'), 'label', structure -> (fullkey || '.label'),
+      'jsonType', structure -> (fullkey || '.jsonType'), 'isHidden', structure -> (fullkey || '.isHidden'),
+      'isReadonly', structure -> (fullkey || '.isReadonly')) AS field
+    FROM temp.json_each(structure, '$.columns'))))`
+
+/**
  * One entry per version. Each runs in a transaction of its own, and is never edited once released. The version is stored
  * in a table of this service: `user_version` and `application_id` of an imported file belong to its application.
  */
@@ -48,6 +61,31 @@ const migrations: readonly (readonly string[])[] = [
       created_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL
     ) STRICT`
+  ],
+  // The table is made anew: ALTER TABLE fails where a view of the file is broken (https://sqlite.org/lang_altertable.html).
+  [
+    'CREATE TABLE _rowhouse_old_tables AS SELECT * FROM _rowhouse_tables',
+    "CREATE TABLE _rowhouse_old_sequence AS SELECT seq FROM sqlite_sequence WHERE name = '_rowhouse_tables'",
+    'DROP TABLE _rowhouse_tables',
+    `CREATE TABLE _rowhouse_tables (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+      label TEXT NOT NULL,
+      note TEXT,
+      choices TEXT NOT NULL,
+      is_published INTEGER NOT NULL,
+      is_editable INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    ) STRICT`,
+    `INSERT INTO _rowhouse_tables
+      SELECT id, name, label, note, iif(json_valid(structure), ${CHOICES_OF_STRUCTURE}, structure),
+        is_published, is_editable, created_at, updated_at
+      FROM _rowhouse_old_tables`,
+    "DELETE FROM sqlite_sequence WHERE name = '_rowhouse_tables'",
+    "INSERT INTO sqlite_sequence (name, seq) SELECT '_rowhouse_tables', seq FROM _rowhouse_old_sequence",
+    'DROP TABLE _rowhouse_old_tables',
+    'DROP TABLE _rowhouse_old_sequence'
   ]
 ]
 

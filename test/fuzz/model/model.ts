@@ -48,8 +48,9 @@ export interface Token {
 }
 
 export interface Registered extends Omit<Table, 'primaryKey'> {
-  readonly key: readonly string[]
+  key: readonly string[]
   readonly isRowidKey: boolean
+  readonly isImported: boolean
   hasTimestamps: boolean
 }
 

@@ -16,6 +16,7 @@ export type Body = Record<string, unknown>
 
 const TIMESTAMPS = ['created_at', 'updated_at']
 
+/** Checked first: the records of a table that is gone are refused before the request is checked. */
 const storedOf = (model: Model, { name }: Registered): StoredTable =>
   findStored(model, name) ?? refuse(409, 'STRUCTURE_CHANGED')
 
@@ -56,11 +57,11 @@ export const createRecord = (
   body: Body,
   returned: Body | undefined
 ) => {
+  const stored = storedOf(model, table)
   const sent = readBody(table, viewer, body)
   if (sent.some(([field]) => !isWritable(table, field))) invalid()
   const fields = sent.map(([field]) => field)
   checkRequired(table, viewer, fields)
-  const stored = storedOf(model, table)
   const values = new Map(sent.map(([{ name }, value]) => [name, value]))
   if (table.hasTimestamps) for (const name of TIMESTAMPS) values.set(name, BigInt(model.now))
   const randomKey = () => BigInt(String(returned?.[stored.key[0] as string]))
@@ -120,17 +121,19 @@ const touch = (model: Model, table: Registered, row: Row) => {
 }
 
 export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
+  const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
-  return toRecord(table, viewer, find(storedOf(model, table), pk))
+  return toRecord(table, viewer, find(stored, pk))
 }
 
 export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [pk, body]: [string, Body]) => {
+  const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
   const sent = readBody(table, viewer, body)
   refuseOtherKey(table, pk, sent)
   const changes = sent.filter(([field]) => !field.isPrimary && isWritable(table, field))
   if (changes.length === 0) invalid()
-  const row = find(storedOf(model, table), pk)
+  const row = find(stored, pk)
   const fixed = sent.filter(([field]) => !isWritable(table, field))
   if (fixed.some(([{ name }, value]) => compare(row.get(name) ?? null, value) !== 0)) invalid()
   for (const [{ name }, value] of changes) row.set(name, value)
@@ -139,8 +142,8 @@ export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [p
 }
 
 export const deleteRecord = (model: Model, table: Registered, pk: string) => {
-  checkKeyFormat(table, pk)
   const stored = storedOf(model, table)
+  checkKeyFormat(table, pk)
   const row = find(stored, pk)
   stored.rows = stored.rows.filter((other) => other !== row)
   return CONFIRMED
@@ -163,11 +166,12 @@ export interface Increment {
 }
 
 export const increment = (model: Model, table: Registered, { pk, field: name, count = 1 }: Increment) => {
+  const stored = storedOf(model, table)
   const field = visibleFields(table, 'token').find((candidate) => candidate.name === name) ?? invalid()
   if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
   const checked = toStored(field.jsonType, count) ?? invalid()
   checkKeyFormat(table, String(pk))
-  const row = find(storedOf(model, table), String(pk))
+  const row = find(stored, String(pk))
   const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
   row.set(name, sum)
   touch(model, table, row)
@@ -198,10 +202,11 @@ const comparison = (table: Registered, order: readonly OrderItem[]) => {
 }
 
 const select = (model: Model, table: Registered, viewer: Viewer, { order, q = '' }: Query): readonly Row[] => {
+  const stored = storedOf(model, table)
   const fields = visibleFields(table, viewer)
   if (order.some(({ name }) => fields.every((field) => field.name !== name))) invalid()
   const isMatch = (row: Row) => q === '' || fields.some((field) => isFound(q, field, row.get(field.name) ?? null))
-  return storedOf(model, table).rows.filter(isMatch).toSorted(comparison(table, order))
+  return stored.rows.filter(isMatch).toSorted(comparison(table, order))
 }
 
 const paginate = <T>(model: Model, rows: readonly T[], { page = 1, size = 20 }: Query) => {

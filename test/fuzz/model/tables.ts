@@ -104,7 +104,10 @@ export const checkTokenFields = (fields: readonly NewField[]) => {
   if (hasVisibilityFlags(fields)) invalid()
 }
 
-const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey'>) => {
+const register = (
+  model: Model,
+  table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey' | 'isImported'>
+) => {
   const times = { createdAt: model.now, updatedAt: model.now }
   const registered = { label: '', note: null, isPublished: true, isEditable: true, hasTimestamps: false, ...times }
   model.registered.push({ ...registered, ...table })
@@ -135,7 +138,14 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
   if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
   const stored = toStoredTable(name, fields)
   model.stored.push(stored)
-  const table = register(model, { id, name, fields: [...fields], key: stored.key, isRowidKey: stored.isRowidKey })
+  const table = register(model, {
+    id,
+    name,
+    fields: [...fields],
+    key: stored.key,
+    isRowidKey: stored.isRowidKey,
+    isImported: false
+  })
   return toTable(Object.assign(table, { label, note, hasTimestamps: autoTimestamps }), viewer)
 }
 
@@ -145,7 +155,14 @@ export const importTable = (model: Model, name: string, id: number): Table => {
   const stored = findStored(model, name) ?? refuse(404, 'TABLE_NOT_FOUND')
   const fields = stored.columns.map((column) => describe(stored, column))
   return toTable(
-    register(model, { id, name: stored.name, fields, key: stored.key, isRowidKey: stored.isRowidKey }),
+    register(model, {
+      id,
+      name: stored.name,
+      fields,
+      key: stored.key,
+      isRowidKey: stored.isRowidKey,
+      isImported: true
+    }),
     'administrator'
   )
 }
@@ -193,6 +210,20 @@ export const refreshTable = (model: Model, id: number): Table => {
   table.fields = stored.columns.map(refreshField(stored, table.fields))
   table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
+}
+
+/** The stored table is gone: the registry has the choices, and no facts. */
+export const loseFacts = (table: Registered) => {
+  const isKey = ({ isPrimary }: Field) => isPrimary && !table.isImported
+  table.fields = table.fields.map((field) => ({
+    ...field,
+    sqliteType: SQLITE_TYPE[field.jsonType],
+    nullable: !isKey(field) || field.nullable,
+    defaultValue: null,
+    isPrimary: isKey(field),
+    isAutoIncrement: false
+  }))
+  if (table.isImported) table.key = []
 }
 
 export const unregisterTable = (model: Model, id: number, confirm: boolean) => {

@@ -26,8 +26,8 @@ t.test('however often another program commits, tables are read anew once at a ti
   })
   const loads: string[] = []
   database.read = async (statement) => {
-    if (/FROM _rowhouse_tables$/.test(statement.sql)) loads.push(statement.sql)
-    if (!isOpen && statement.sql.includes('sqlite_schema')) await opened
+    if (/FROM _rowhouse_tables\b/.test(statement.sql)) loads.push(statement.sql)
+    if (!isOpen && statement.sql === 'PRAGMA schema_version') await opened
     return read(statement)
   }
   /** A batch looks for commits of other programs. */

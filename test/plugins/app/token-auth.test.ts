@@ -13,11 +13,7 @@ let now = Date.now()
 let app: TokenApp
 let file: string
 
-const findTable = (name: string) => {
-  const table = app.tables.find(name)
-  if (!table) throw new Error(`The test lacks the table ${name}.`)
-  return table
-}
+const findTable = (name: string) => app.tables.get(app.tables.find(name)?.id ?? 0)
 
 t.before(async () => {
   const started = await startTokenApp(t, { clock: () => now, onLog: (line) => lines.push(line), flushInterval: 5 })

@@ -15,7 +15,7 @@ import {
   startApp
 } from '../../helpers.ts'
 
-const theirs = createDatabase(
+const file = createDatabase(
   t,
   `CREATE TABLE people (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,14 +42,14 @@ const theirs = createDatabase(
    CREATE VIRTUAL TABLE texts USING fts5 (body);`
 )
 
-const onTheirFile = (sql: string) => {
-  const db = new BetterSqlite3(theirs)
+const executeExternally = (sql: string) => {
+  const db = new BetterSqlite3(file)
   db.exec(sql)
   db.close()
 }
 
 let time = Date.parse('2026-03-01T12:00:00Z')
-const app = await startApp(t, { env: { DATABASE: theirs }, clock: () => time })
+const app = await startApp(t, { env: { DATABASE: file }, clock: () => time })
 const admin = await asAdmin(app)
 const token = await asToken(app, admin)
 
@@ -57,8 +57,8 @@ const key = { isPrimary: true, isAutoIncrement: true }
 const fieldNames = ({ fields }: Table) => fields.map(({ name }) => name)
 const declare = (name: string, ...fields: readonly object[]) => admin.post('/admin/tables', { name, label: '', fields })
 
-t.test('a created table comes back as it was declared, the rest by default', async (t) => {
-  const answer = await admin.post('/admin/tables', {
+t.test('a created table is returned as it was declared, with defaults for the rest', async (t) => {
+  const response = await admin.post('/admin/tables', {
     name: 'cats',
     label: 'Cats',
     fields: [
@@ -69,8 +69,8 @@ t.test('a created table comes back as it was declared, the rest by default', asy
     ],
     note: 'of the house'
   })
-  const { id } = dataOf(answer)
-  expectData(t, answer, {
+  const { id } = dataOf(response)
+  expectData(t, response, {
     id,
     name: 'cats',
     label: 'Cats',
@@ -88,7 +88,7 @@ t.test('a created table comes back as it was declared, the rest by default', asy
     updatedAt: time
   })
   t.type(id, 'number')
-  expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(answer))
+  expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(response))
 })
 
 t.test('the list shows every table in the shape of the single one', async (t) => {
@@ -119,17 +119,17 @@ t.test('every property of a field can be declared', async (t) => {
     { ...plainField('size', 'number', 'REAL'), defaultValue: 2.5, label: '' }
   ])
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
-  t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same')
+  t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same fields')
 })
 
 t.test('a table without a key gets one', async (t) => {
-  t.test('an id in front', async (t) => {
+  t.test('an id as its first field', async (t) => {
     const table = await createTable(admin, { name: 'keyless', fields: [{ name: 'a', jsonType: 'string' }] })
     t.equal(table.primaryKey, 'id')
     t.strictSame(table.fields[0], { ...plainField('id', 'integer', 'INTEGER'), ...key })
     t.strictSame(fieldNames(table), ['id', 'a'])
   })
-  t.test('a declared integer id where it stands', async (t) => {
+  t.test('its declared integer id', async (t) => {
     const fields: NewField[] = [
       { name: 'a', jsonType: 'string' },
       { name: 'id', jsonType: 'integer', label: 'No.' }
@@ -138,11 +138,11 @@ t.test('a table without a key gets one', async (t) => {
     t.equal(table.primaryKey, 'id')
     t.strictSame(table.fields[1], { ...plainField('id', 'integer', 'INTEGER'), ...key, label: 'No.' })
   })
-  t.test('but not an id of another type', async (t) => {
+  t.test('but not if its id has another type', async (t) => {
     expectError(t, await declare('text_id', { name: 'id', jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0')
     expectError(t, await declare('text_id', { name: 'ID', jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0')
   })
-  t.test('beside an id that is no key, where another field is', async (t) => {
+  t.test('and keeps another key that is declared next to an id', async (t) => {
     const fields: NewField[] = [
       { name: 'id', jsonType: 'string' },
       { name: 'n', jsonType: 'integer', isPrimary: true }
@@ -171,7 +171,7 @@ t.test('automatic timestamps are two read-only integer fields at the end', async
   t.match(
     changed.fields.slice(1),
     [{ isReadonly: true }, { label: 'Born', isReadonly: true }, { isReadonly: true }],
-    'and stay so, whatever is asked'
+    'they stay read-only after a change of the flags'
   )
   const taken = {
     name: 'timed_twice',
@@ -198,7 +198,7 @@ t.test('any SQL keyword names a table and a field', async (t) => {
 
 t.test('a name is refused', async (t) => {
   const field = { name: 'a', jsonType: 'string' }
-  const odd = [
+  const invalidNames = [
     '',
     '1a',
     'a-b',
@@ -213,7 +213,7 @@ t.test('a name is refused', async (t) => {
     'a\n',
     'a.b'
   ]
-  for (const name of odd) {
+  for (const name of invalidNames) {
     t.test(`${JSON.stringify(name)} of a table`, async (t) =>
       expectError(t, await declare(name, field), 400, 'VALIDATION_FAILED', '/name')
     )
@@ -221,24 +221,24 @@ t.test('a name is refused', async (t) => {
       expectError(t, await declare('fine', { name, jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0/name')
     )
   }
-  t.test('with sqlite_ in front', async (t) => {
+  t.test('if it begins with sqlite_', async (t) => {
     expectError(t, await declare('sqlite_mine', field), 400, 'VALIDATION_FAILED', '/name')
     expectError(t, await declare('SQLite_mine', field), 400, 'VALIDATION_FAILED', '/name')
     t.equal((await createTable(admin, { name: 'sqlite', fields: [{ name: 'a', jsonType: 'string' }] })).name, 'sqlite')
   })
-  t.test('where a longest one is not', async (t) => {
+  t.test('but not if it has 63 characters', async (t) => {
     const name = 'a'.repeat(63)
     const table = await createTable(admin, { name, fields: [{ name, jsonType: 'string' }] })
     t.equal(table.name, name)
   })
 })
 
-t.test('a table name is unique, ignoring case, among all that the database has', async (t) => {
+t.test('a table name is unique, ignoring case, among all objects of the database', async (t) => {
   const field = { name: 'a', jsonType: 'string' }
   await createTable(admin, { name: 'Unique_Name', fields: [{ name: 'a', jsonType: 'string' }] })
   for (const name of ['Unique_Name', 'unique_name']) {
-    const answer = await declare(name, field)
-    expectError(t, answer, 409, 'TABLE_EXISTS')
+    const response = await declare(name, field)
+    expectError(t, response, 409, 'TABLE_EXISTS')
   }
   const stored = await declare('PEOPLE', field)
   expectError(t, stored, 409, 'TABLE_EXISTS')
@@ -247,9 +247,9 @@ t.test('a table name is unique, ignoring case, among all that the database has',
   expectError(t, await declare('people_by_name', field), 409, 'TABLE_EXISTS')
 })
 
-t.test('a declaration is refused where', async (t) => {
+t.test('a declaration is refused if', async (t) => {
   const text = { name: 'a', jsonType: 'string' }
-  const cases: readonly (readonly [says: string, body: object, path: string])[] = [
+  const cases: readonly (readonly [reason: string, body: object, path: string])[] = [
     ['there is no field', { fields: [] }, '/fields'],
     ['there are too many', { fields: Array.from({ length: 491 }, (_, i) => ({ ...text, name: `f${i}` })) }, '/fields'],
     ['fields are missing', { fields: undefined }, '/fields'],
@@ -305,8 +305,8 @@ t.test('a declaration is refused where', async (t) => {
       '/fields/0/defaultValue/a/0'
     ]
   ]
-  for (const [says, change, path] of cases) {
-    t.test(says, async (t) => {
+  for (const [reason, change, path] of cases) {
+    t.test(reason, async (t) => {
       const body = { name: 'refused', label: '', fields: [text], ...change }
       expectError(t, await admin.post('/admin/tables', body), 400, 'VALIDATION_FAILED', path)
     })
@@ -328,7 +328,7 @@ t.test('the longest declaration is accepted', async (t) => {
   t.equal(Object.keys(record).length, 493)
 })
 
-t.test('two who create the same table at once do not both succeed', async (t) => {
+t.test('of two concurrent creates of one table, one succeeds', async (t) => {
   const field = { name: 'a', jsonType: 'string' }
   const both = await Promise.all([declare('contested', field), declare('Contested', field)])
   t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409])
@@ -336,7 +336,7 @@ t.test('two who create the same table at once do not both succeed', async (t) =>
   t.equal(tables.filter(({ name }) => name.toLowerCase() === 'contested').length, 1)
 })
 
-t.test('an imported table shows what SQLite has stored', async (t) => {
+t.test('an imported table shows what SQLite stores', async (t) => {
   const table = await importTable(admin, 'people')
   const readonly = { ...plainField('initials', 'string', 'TEXT'), isReadonly: true }
   t.strictSame(table, {
@@ -379,7 +379,7 @@ t.test('an imported key is', async (t) => {
       ]
     )
   })
-  t.test('the rowid where none is declared', async (t) => {
+  t.test('the rowid if none is declared', async (t) => {
     const table = await importTable(admin, 'log')
     t.equal(table.primaryKey, 'rowid')
     t.strictSame(table.fields, [
@@ -387,13 +387,13 @@ t.test('an imported key is', async (t) => {
       plainField('line', 'string', 'TEXT')
     ])
   })
-  t.test('auto-incrementing only where that is declared', async (t) => {
+  t.test('auto-incrementing only if that is declared', async (t) => {
     const table = await importTable(admin, 'plain_key')
     t.equal(table.fields[0]?.isAutoIncrement, false)
   })
 })
 
-t.test('an import finds names as SQLite does', async (t) => {
+t.test('an import ignores case in names, as SQLite does', async (t) => {
   const name = `odd "name", with 'quotes'`
   const table = await importTable(admin, name.toUpperCase())
   t.equal(table.name, name)
@@ -411,7 +411,7 @@ t.test('an import is refused for', async (t) => {
     ['our own table in capitals', '_ROWHOUSE_TOKENS', 400, 'TABLE_NOT_IMPORTABLE'],
     ['an internal table', 'sqlite_sequence', 400, 'TABLE_NOT_IMPORTABLE'],
     ['the schema', 'sqlite_schema', 400, 'TABLE_NOT_IMPORTABLE'],
-    ['a table whose rows cannot be told apart', 'hidden_rowid', 400, 'TABLE_NOT_IMPORTABLE'],
+    ['a table without a key whose columns hide the rowid', 'hidden_rowid', 400, 'TABLE_NOT_IMPORTABLE'],
     ['an index', 'people_by_name', 404, 'TABLE_NOT_FOUND'],
     ['nothing', 'nothing', 404, 'TABLE_NOT_FOUND'],
     ['SQL', 'people; DROP TABLE people', 404, 'TABLE_NOT_FOUND'],
@@ -419,28 +419,28 @@ t.test('an import is refused for', async (t) => {
     ['an empty name', '', 400, 'VALIDATION_FAILED'],
     ['a name with NUL', 'people\0', 400, 'VALIDATION_FAILED']
   ] as const
-  for (const [says, name, status, code] of cases) {
-    t.test(says, async (t) => expectError(t, await admin.post('/admin/tables/import', { name }), status, code))
+  for (const [reason, name, status, code] of cases) {
+    t.test(reason, async (t) => expectError(t, await admin.post('/admin/tables/import', { name }), status, code))
   }
-  t.test('a name that is no text', async (t) => {
+  t.test('a name that is not a string', async (t) => {
     expectError(t, await admin.post('/admin/tables/import', { name: 5 }), 400, 'VALIDATION_FAILED', '/name')
     expectError(t, await admin.post('/admin/tables/import', {}), 400, 'VALIDATION_FAILED', '/name')
   })
 })
 
-t.test('a change of metadata changes what was sent and nothing else', async (t) => {
+t.test('a change of metadata changes only the properties that are sent', async (t) => {
   const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
   const table = await createTable(admin, { name: 'changed', label: 'before', note: 'n', fields })
   const url = `/admin/tables/${table.id}`
 
-  t.test('the label, and updatedAt with it', async (t) => {
+  t.test('the label, and with it updatedAt', async (t) => {
     expectData(t, await admin.put(url, { label: 'after' }), {
       ...table,
       label: 'after',
       updatedAt: table.updatedAt + 1
     })
   })
-  t.test('everything at once, later', async (t) => {
+  t.test('all properties at once', async (t) => {
     time += 1000
     const changes = { label: '', note: 'other', isPublished: false, isEditable: false }
     expectData(t, await admin.put(url, changes), { ...table, ...changes, updatedAt: time })
@@ -450,7 +450,7 @@ t.test('a change of metadata changes what was sent and nothing else', async (t) 
     t.equal(dataOf(await admin.put(url, { note: null })).note, null)
     t.equal(dataOf(await admin.put(url, { note: '' })).note, '')
   })
-  t.test('a field of it', async (t) => {
+  t.test('the properties of a field', async (t) => {
     const change = { name: 'a', label: 'A', isHidden: true, isReadonly: true }
     const { fields } = dataOf(await admin.put(url, { fields: [change] }))
     t.strictSame(fields, [table.fields[0], { ...table.fields[1], ...change }])
@@ -468,7 +468,7 @@ t.test('a change of metadata changes what was sent and nothing else', async (t) 
 
 t.test('a change of metadata is refused', async (t) => {
   const { id } = await createTable(admin, { name: 'unchanged', fields: [{ name: 'a', jsonType: 'string' }] })
-  const cases: readonly (readonly [says: string, body: object, path: string])[] = [
+  const cases: readonly (readonly [reason: string, body: object, path: string])[] = [
     ['without a change', {}, ''],
     ['of the name', { name: 'other' }, '/name'],
     ['to a null label', { label: null }, '/label'],
@@ -481,17 +481,17 @@ t.test('a change of metadata is refused', async (t) => {
     ['that hides the key', { fields: [{ name: 'id', isHidden: true }] }, '/fields/0/isHidden'],
     ['of no field', { fields: [] }, '/fields']
   ]
-  for (const [says, body, path] of cases) {
-    t.test(says, async (t) =>
+  for (const [reason, body, path] of cases) {
+    t.test(reason, async (t) =>
       expectError(t, await admin.put(`/admin/tables/${id}`, body), 400, 'VALIDATION_FAILED', path)
     )
   }
-  t.test('of a table that there is not', async (t) =>
+  t.test('of a table that does not exist', async (t) =>
     expectError(t, await admin.put('/admin/tables/999999', { label: '' }), 404, 'TABLE_NOT_FOUND')
   )
 })
 
-t.test('changes that arrive together are all kept', async (t) => {
+t.test('concurrent changes are all kept', async (t) => {
   const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
   const table = await createTable(admin, { name: 'crowded', fields })
   const url = `/admin/tables/${table.id}`
@@ -513,12 +513,12 @@ t.test('a refresh', async (t) => {
   const passing = (dataOf(await admin.get('/admin/tables')) as Table[]).find(({ name }) => name === 'passing') as Table
   const url = `/admin/tables/${passing.id}`
 
-  t.test('moves updatedAt even where nothing changed', async (t) => {
+  t.test('moves updatedAt even if nothing changed', async (t) => {
     expectData(t, await admin.post(`${url}/refresh`), { ...passing, updatedAt: passing.updatedAt + 1 })
   })
   t.test('reads the new structure and keeps the choices', async (t) => {
     await admin.put(url, { label: 'P', isPublished: false, fields: [{ name: 'kept', label: 'K', isReadonly: true }] })
-    onTheirFile(
+    executeExternally(
       'ALTER TABLE passing ADD COLUMN fresh REAL NOT NULL DEFAULT 0.5; ALTER TABLE passing DROP COLUMN widened'
     )
     const table = dataOf(await admin.post(`${url}/refresh`)) as Table
@@ -531,15 +531,15 @@ t.test('a refresh', async (t) => {
   })
   t.test('of a table that is gone is a conflict', async (t) => {
     const { id } = await importTable(admin, 'doomed')
-    onTheirFile('DROP TABLE doomed')
+    executeExternally('DROP TABLE doomed')
     expectError(t, await admin.post(`/admin/tables/${id}/refresh`), 409, 'STRUCTURE_CHANGED')
     expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   })
-  t.test('takes no body but an empty one', async (t) => {
+  t.test('accepts only an empty body', async (t) => {
     t.equal((await admin.post(`${url}/refresh`, {})).statusCode, 200)
     expectError(t, await admin.post(`${url}/refresh`, { force: true }), 400, 'BODY_NOT_ALLOWED')
   })
-  t.test('of no table is refused', async (t) =>
+  t.test('of a table that does not exist is refused', async (t) =>
     expectError(t, await admin.post('/admin/tables/999999/refresh'), 404, 'TABLE_NOT_FOUND')
   )
 })
@@ -549,12 +549,12 @@ t.test('unregistering', async (t) => {
   const { id } = await createTable(admin, { name: 'forgotten', fields, autoTimestamps: true })
   const record = dataOf(await admin.post(`/admin/tables/${id}/data`, { a: 'kept' }))
 
-  t.test('asks for confirmation and says how many rows there are', async (t) => {
+  t.test('requires confirmation and reports the number of rows', async (t) => {
     for (const query of ['', '?confirm=false']) {
-      const answer = await admin.delete(`/admin/tables/${id}${query}`)
-      expectError(t, answer, 400, 'CONFIRMATION_REQUIRED')
-      t.match(answer.json().error.message, /\b1 row/)
-      t.match(answer.json().error.hint, /confirm=true\. It can be imported again\.$/)
+      const response = await admin.delete(`/admin/tables/${id}${query}`)
+      expectError(t, response, 400, 'CONFIRMATION_REQUIRED')
+      t.match(response.json().error.message, /\b1 row/)
+      t.match(response.json().error.hint, /confirm=true\. It can be imported again\.$/)
     }
     for (const query of ['confirm=1', 'confirm=yes', 'confirm=TRUE', 'confirm=', 'confirm=true&confirm=true'])
       expectError(t, await admin.delete(`/admin/tables/${id}?${query}`), 400, 'VALIDATION_FAILED', '/confirm')
@@ -568,35 +568,35 @@ t.test('unregistering', async (t) => {
     t.equal((await admin.get(`/admin/tables/${id}`)).statusCode, 200)
   })
 
-  t.test('asks for it alike where another program has dropped the table', async (t) => {
+  t.test('requires confirmation too if another program has dropped the table', async (t) => {
     const { id } = await createTable(admin, { name: 'dropped', fields })
-    onTheirFile('DROP TABLE dropped')
-    const answer = await admin.delete(`/admin/tables/${id}`)
-    expectError(t, answer, 400, 'CONFIRMATION_REQUIRED')
-    t.match(answer.json().error.message, /^'dropped' cannot be counted\./)
-    t.match(answer.json().error.hint, /Where it is still there, it can be imported again\.$/)
+    executeExternally('DROP TABLE dropped')
+    const response = await admin.delete(`/admin/tables/${id}`)
+    expectError(t, response, 400, 'CONFIRMATION_REQUIRED')
+    t.match(response.json().error.message, /^'dropped' cannot be counted\./)
+    t.match(response.json().error.hint, /If the table still exists, it can be imported again\.$/)
     expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   })
 
-  t.test('ends the service of the table', async (t) => {
+  t.test('ends access to the table', async (t) => {
     expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
     expectError(t, await admin.get(`/admin/tables/${id}`), 404, 'TABLE_NOT_FOUND')
     expectError(t, await admin.delete(`/admin/tables/${id}?confirm=true`), 404, 'TABLE_NOT_FOUND')
     expectError(t, await token.get('/data/forgotten'), 404, 'TABLE_NOT_FOUND')
   })
   t.test('leaves the name taken, with the hint to import it', async (t) => {
-    const answer = await declare('Forgotten', { name: 'a', jsonType: 'string' })
-    expectError(t, answer, 409, 'TABLE_EXISTS')
-    t.match(answer.json().error.hint, /import/)
+    const response = await declare('Forgotten', { name: 'a', jsonType: 'string' })
+    expectError(t, response, 409, 'TABLE_EXISTS')
+    t.match(response.json().error.hint, /import/)
   })
-  t.test('leaves the rows, which an import brings back', async (t) => {
+  t.test('keeps the rows for a later import', async (t) => {
     const table = await importTable(admin, 'forgotten')
     t.not(table.id, id)
     expectData(t, await admin.get(`/admin/tables/${table.id}/data/1`), record)
   })
 })
 
-t.test('an id in the path has one form', async (t) => {
+t.test('an id in the path has one format', async (t) => {
   for (const id of ['0', '01', '1.0', '-1', '+1', '1e3', '0x1', 'abc', '1234567890', '%20', '']) {
     expectError(t, await admin.get(`/admin/tables/${id}`), 400, 'VALIDATION_FAILED', '/id')
   }
@@ -608,7 +608,7 @@ t.test('unknown query parameters are refused', async (t) => {
   t.equal((await admin.get('/admin/tables?')).statusCode, 200)
 })
 
-t.test('a token does not open the administration', async (t) => {
+t.test('a token does not give access to the administration', async (t) => {
   expectError(t, await token.get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
   t.equal((await admin.get('/admin/tables')).statusCode, 200)
 })

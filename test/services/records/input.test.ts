@@ -172,10 +172,10 @@ t.test('what records take', async (t) => {
     const { id, create, read } = await serve('documents')
     const jsonType = (name: string, type: string) =>
       foreign
-        .prepare("UPDATE _rowhouse_tables SET structure = replace(structure, ?, ?) WHERE name = 'documents'")
+        .prepare("UPDATE _rowhouse_tables SET choices = replace(choices, ?, ?) WHERE name = 'documents'")
         .run(
-          `"name":"${name}","label":"${name}","sqliteType":"TEXT","jsonType":"string"`,
-          `"name":"${name}","label":"${name}","sqliteType":"TEXT","jsonType":"${type}"`
+          `"name":"${name}","label":"${name}","jsonType":"string"`,
+          `"name":"${name}","label":"${name}","jsonType":"${type}"`
         )
     jsonType('o', 'object')
     jsonType('l', 'array')

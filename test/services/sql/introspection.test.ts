@@ -3,24 +3,14 @@ import t, { type Test } from 'tap'
 import type { JsonType } from '../../../schemas/table.ts'
 import { storedTypeOf } from '../../../services/model/column-types.ts'
 import type { Row } from '../../../services/model/sql-value.ts'
-import {
-  defaultAs,
-  defaultValueOf,
-  describeColumns,
-  describeKeyIndex,
-  describeTable,
-  toStructure
-} from '../../../services/sql/introspection.ts'
-import type { Statement } from '../../../services/sql/statement.ts'
+import { defaultAs, defaultValueOf, describeTable, toStructure } from '../../../services/sql/introspection.ts'
 
 const structureOf = (t: Test, sql: string, name = 't') => {
   const db = new BetterSqlite3(':memory:')
   t.teardown(() => db.close())
   db.exec(sql)
-  const rows = (statement: Statement) => db.prepare(statement.sql).all(...statement.params) as Row[]
-  const [table] = rows(describeTable(name))
-  if (!table) throw new Error(`no table ${name}`)
-  return toStructure({ table, columns: rows(describeColumns(name)), keyIndex: rows(describeKeyIndex(name)) })
+  const { sql: describe, params } = describeTable(name)
+  return toStructure(db.prepare(describe).get(...params) as Row)
 }
 
 t.test('the key and the rowid of a table are read from its declaration', async (t) => {

@@ -6,13 +6,17 @@ import { startServices } from '../services.ts'
 const CODE: NewField = { name: 'code', jsonType: 'string', isPrimary: true }
 const text = (name: string): NewField => ({ name, jsonType: 'string' })
 
-/** Far more rows than one page, in no order, so that a walk by a wrong rowid would lose or repeat some. */
+/** More rows than one page, not in the order of the key: a list by a wrong rowid would lose or repeat some. */
 const BODIES = Array.from({ length: 30 }, (_, index) => ({ code: `c${(index * 7) % 30}`, rowid: 'same' }))
 
 t.test('fields that hide the rowid', async (t) => {
-  const { tables, serve, foreign } = await startServices(t, 'CREATE TABLE theirs (k TEXT PRIMARY KEY, v TEXT)')
+  const {
+    tables,
+    serve,
+    foreign: external
+  } = await startServices(t, 'CREATE TABLE imported (k TEXT PRIMARY KEY, v TEXT)')
 
-  const walk = async (name: string) => {
+  const readAll = async (name: string) => {
     const { list, exported } = await serve(name)
     const pages = [1, 2, 3].map((page) => list({ order: '-code', page, size: 10 }))
     const rows = (await Promise.all(pages)).flatMap((page) => page.rows.map(({ code }: { code: string }) => code))
@@ -33,30 +37,30 @@ t.test('fields that hide the rowid', async (t) => {
     t.equal(structure.rowid, '_rowid_')
     const { create } = await serve('hiding')
     for (const { code, rowid } of BODIES) await create({ code, RowId: rowid })
-    t.strictSame(await walk('hiding'), { rows: expected, lines: 30 })
+    t.strictSame(await readAll('hiding'), { rows: expected, lines: 30 })
   })
 
-  t.test('a field named rowid may be added to a table that was walked by it', async (t) => {
+  t.test('a field named rowid may be added to a table whose lists used the rowid', async (t) => {
     const { id, structure } = await tables.create(serviceCaller, { name: 'grown', label: '', fields: [CODE] })
     t.equal(structure.rowid, 'rowid')
     const grown = await tables.addField(serviceCaller, id, text('rowid'))
     t.equal(grown.structure.rowid, '_rowid_')
     const { create } = await serve('grown')
     for (const body of BODIES) await create(body)
-    t.strictSame(await walk('grown'), { rows: expected, lines: 30 })
+    t.strictSame(await readAll('grown'), { rows: expected, lines: 30 })
   })
 
-  t.test('even where no name for the rowid is left', async (t) => {
-    foreign.exec('CREATE TABLE none_left (code TEXT PRIMARY KEY, rowid, _rowid_, oid)')
+  t.test('also if no name for the rowid is left', async (t) => {
+    external.exec('CREATE TABLE none_left (code TEXT PRIMARY KEY, rowid, _rowid_, oid)')
     const { id, create, structure } = await serve('none_left')
     t.equal(structure().rowid, null)
     t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, null)
     for (const body of BODIES) await create(body)
-    t.strictSame(await walk('none_left'), { rows: expected, lines: 30 })
+    t.strictSame(await readAll('none_left'), { rows: expected, lines: 30 })
   })
 
-  t.test('other fields leave it alone', async (t) => {
-    const { id } = await tables.importTable(serviceCaller, 'theirs')
+  t.test('other fields do not change the name of the rowid', async (t) => {
+    const { id } = await tables.importTable(serviceCaller, 'imported')
     t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, 'rowid')
     const { id: keyed } = await tables.create(serviceCaller, { name: 'keyed', label: '', fields: [text('a')] })
     t.equal((await tables.addField(serviceCaller, keyed, text('rowid'))).structure.rowid, 'id')

@@ -1,19 +1,26 @@
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
-import { serviceCaller } from '../../../services/model/caller.ts'
+import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
+const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1, name: 'test' }
+
 const wide = Array.from({ length: 999 }, (_, index) => `c${index}`).join(', ')
 
 t.test('tables', async (t) => {
-  const { tables, registry, foreign, serve } = await startServices(
+  const {
+    tables,
+    registry,
+    foreign: external,
+    serve
+  } = await startServices(
     t,
     `CREATE TABLE theirs (id INTEGER PRIMARY KEY, a TEXT, g INTEGER AS (id) VIRTUAL); CREATE TABLE wide (id INTEGER PRIMARY KEY, ${wide});
      CREATE VIEW seen AS SELECT * FROM theirs; CREATE VIRTUAL TABLE found USING fts5 (a);
-     CREATE TABLE hopeless (rowid, _rowid_, oid); CREATE TABLE _me (a); CREATE TABLE _schema (a)`
+     CREATE TABLE keyless (rowid, _rowid_, oid); CREATE TABLE _me (a); CREATE TABLE _schema (a)`
   )
 
   t.test('only ordinary tables are imported', async (t) => {
@@ -21,7 +28,7 @@ t.test('tables', async (t) => {
       ['seen', /a view/],
       ['found', /a virtual table/],
       ['found_data', /a part of/],
-      ['hopeless', /every name of its rowid/]
+      ['keyless', /every name of its rowid/]
     ] as const) {
       t.match(
         await rejection(tables.importTable(serviceCaller, name)),
@@ -40,7 +47,7 @@ t.test('tables', async (t) => {
     t.match(await rejection(tables.importTable(serviceCaller, 'Theirs')), { code: 'TABLE_REGISTERED' })
   })
 
-  t.test('no name reaches our own tables, nor a word that routes use', async (t) => {
+  t.test('reserved names are refused', async (t) => {
     for (const name of [
       '_rowhouse_admins',
       '_ROWHOUSE_tokens',
@@ -67,7 +74,7 @@ t.test('tables', async (t) => {
     )
   })
 
-  t.test('two who register one name at once: one of them does', async (t) => {
+  t.test('of two concurrent registrations of one name, one succeeds', async (t) => {
     const table = { name: 'twice', label: '', fields: [{ name: 'a', jsonType: 'string' as const }] }
     const settled = await Promise.allSettled([
       tables.create(serviceCaller, table),
@@ -78,7 +85,7 @@ t.test('tables', async (t) => {
       ['fulfilled', 'rejected']
     )
     t.match(settled[1], { reason: { code: 'TABLE_EXISTS' } })
-    foreign.exec('CREATE TABLE imported (a)')
+    external.exec('CREATE TABLE imported (a)')
     const imports = await Promise.allSettled([
       tables.importTable(serviceCaller, 'imported'),
       tables.importTable(serviceCaller, 'IMPORTED')
@@ -86,7 +93,7 @@ t.test('tables', async (t) => {
     t.match(imports, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED' } }])
   })
 
-  t.test('a refresh keeps what was chosen, and sees what is new', async (t) => {
+  t.test('a refresh keeps the choices and registers new columns', async (t) => {
     const { id } = await tables.create(serviceCaller, {
       name: 'kept',
       label: 'Kept',
@@ -96,7 +103,7 @@ t.test('tables', async (t) => {
         { name: 'list', jsonType: 'array', label: 'List' }
       ]
     })
-    foreign.exec('ALTER TABLE kept ADD COLUMN more REAL')
+    external.exec('ALTER TABLE kept ADD COLUMN more REAL')
     const { structure } = await tables.refresh(serviceCaller, id)
     t.equal(structure.autoTimestamps, true)
     t.match(structure.columns, [
@@ -107,32 +114,32 @@ t.test('tables', async (t) => {
       {},
       { name: 'more', jsonType: 'number' }
     ])
-    foreign.exec('ALTER TABLE kept DROP COLUMN updated_at')
+    external.exec('ALTER TABLE kept DROP COLUMN updated_at')
     t.equal((await tables.refresh(serviceCaller, id)).structure.autoTimestamps, false)
-    foreign.exec('DROP TABLE kept; CREATE TABLE kept (id INTEGER PRIMARY KEY, list INTEGER)')
+    external.exec('DROP TABLE kept; CREATE TABLE kept (id INTEGER PRIMARY KEY, list INTEGER)')
     t.match((await tables.refresh(serviceCaller, id)).structure.columns, [
       { name: 'id' },
       { name: 'list', jsonType: 'integer' }
     ])
-    foreign.exec('DROP TABLE kept')
+    external.exec('DROP TABLE kept')
     t.match(await rejection(tables.refresh(serviceCaller, id)), { code: 'STRUCTURE_CHANGED', hint: /Unregister/ })
   })
 
-  t.test('a table takes 1,000 fields', async (t) => {
+  t.test('a table has at most 1,000 fields', async (t) => {
     const { id } = await serve('wide')
     t.match(await rejection(tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })), {
       details: [{ path: '/field', code: 'range' }]
     })
   })
 
-  t.test('the defaults of a table have a bound together, which an imported table may have passed', async (t) => {
+  t.test('the defaults of a table have a common limit, which an imported table may exceed', async (t) => {
     const long = (name: string, length = 3998) =>
       ({ name, jsonType: 'string', defaultValue: 'x'.repeat(length) }) as const
     const sixteen = Array.from({ length: 16 }, (_, index) => long(`f${index}`))
     const more = { name: 'much', label: '', fields: [...sixteen, long('g', 1535)] }
     t.match(await rejection(tables.create(serviceCaller, more)), {
       code: 'VALIDATION_FAILED',
-      details: [{ path: '/fields/16/defaultValue', code: 'length', message: /'g'.* 65536 characters at most together/ }]
+      details: [{ path: '/fields/16/defaultValue', code: 'length', message: /'g'.*at most 65536 characters/ }]
     })
     const { id } = await tables.create(serviceCaller, {
       name: 'much',
@@ -148,19 +155,19 @@ t.test('tables', async (t) => {
       details: [{ path: '/field/defaultValue' }]
     })
 
-    foreign.exec(`CREATE TABLE theirs_is_longer (id INTEGER PRIMARY KEY, a TEXT DEFAULT '${'x'.repeat(70_000)}')`)
-    const imported = await tables.importTable(serviceCaller, 'theirs_is_longer')
+    external.exec(`CREATE TABLE longer_defaults (id INTEGER PRIMARY KEY, a TEXT DEFAULT '${'x'.repeat(70_000)}')`)
+    const imported = await tables.importTable(serviceCaller, 'longer_defaults')
     t.match(await rejection(tables.addField(serviceCaller, imported.id, long('b', 1))), {
       details: [{ path: '/field/defaultValue', code: 'length' }]
     })
     await tables.addField(serviceCaller, imported.id, { name: 'b', jsonType: 'string' })
   })
 
-  t.test('a key is refused to a table that has one, by the property that asks for it', async (t) => {
+  t.test('a field that declares a key cannot be added; the error names the property', async (t) => {
     const { id } = tables.find('much') ?? { id: 0 }
-    for (const asked of [{ isPrimary: true }, { isAutoIncrement: true }])
-      t.match(await rejection(tables.addField(serviceCaller, id, { name: 'key', jsonType: 'integer', ...asked })), {
-        details: [{ path: `/field/${Object.keys(asked)[0]}`, code: 'key' }]
+    for (const declared of [{ isPrimary: true }, { isAutoIncrement: true }])
+      t.match(await rejection(tables.addField(serviceCaller, id, { name: 'key', jsonType: 'integer', ...declared })), {
+        details: [{ path: `/field/${Object.keys(declared)[0]}`, code: 'key' }]
       })
     await tables.addField(serviceCaller, id, {
       name: 'key',
@@ -170,9 +177,9 @@ t.test('tables', async (t) => {
     })
   })
 
-  t.test('a registration that somebody else has changed is read again first', async (t) => {
+  t.test('a registration that another program changed is read again before a change', async (t) => {
     const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
-    foreign.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
+    external.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
     t.match(await tables.update(serviceCaller, id, { label: 'ours' }), {
       label: 'ours',
       note: 'theirs',
@@ -180,12 +187,12 @@ t.test('tables', async (t) => {
     })
   })
 
-  t.test('a field is added for a token only where the change that came in between left the table open', async (t) => {
+  t.test('a token adds a field only if a concurrent change left the table published and editable', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
     const change = (set: string) => {
-      foreign.exec(`UPDATE _rowhouse_tables SET ${set}, updated_at = updated_at + 1 WHERE id = ${id}`)
+      external.exec(`UPDATE _rowhouse_tables SET ${set}, updated_at = updated_at + 1 WHERE id = ${id}`)
     }
-    const add = (name: string) => tables.addField(serviceCaller, id, { name, jsonType: 'string' })
+    const add = (name: string) => tables.addField(tokenCaller, id, { name, jsonType: 'string' })
     change("note = 'still open'")
     t.match(await add('first'), { note: 'still open' })
     change('is_editable = 0')
@@ -194,22 +201,23 @@ t.test('tables', async (t) => {
     await registry.load()
     change('is_published = 0')
     t.match(await rejection(add('third')), { code: 'TABLE_NOT_FOUND' })
-    const columns = foreign.prepare("SELECT name FROM pragma_table_info('theirs')").pluck().all()
+    const columns = external.prepare("SELECT name FROM pragma_table_info('theirs')").pluck().all()
     t.strictSame(columns, ['id', 'a', 'first'])
+    await tables.addField(serviceCaller, id, { name: 'fourth', jsonType: 'string' })
     change('is_published = 1')
     await registry.load()
   })
 
   t.test('a registration that keeps changing is a conflict', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
-    foreign.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
+    external.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
     t.match(await rejection(tables.update(serviceCaller, id, { label: 'never' })), { code: 'TABLE_CHANGED' })
-    foreign.exec('DROP TRIGGER contended')
+    external.exec('DROP TRIGGER contended')
     t.match(await tables.update(serviceCaller, id, { label: 'now' }), { label: 'now' })
   })
 
-  t.test('a failure that is no name is passed on', async (t) => {
-    foreign.exec("CREATE TRIGGER refusing BEFORE INSERT ON _rowhouse_tables BEGIN SELECT RAISE(ABORT, 'no'); END")
+  t.test('other failures of a registration are passed on', async (t) => {
+    external.exec("CREATE TRIGGER refusing BEFORE INSERT ON _rowhouse_tables BEGIN SELECT RAISE(ABORT, 'no'); END")
     t.match(
       await rejection(
         tables.create(serviceCaller, { name: 'refused', label: '', fields: [{ name: 'a', jsonType: 'string' }] })
@@ -217,7 +225,7 @@ t.test('tables', async (t) => {
       { code: 'REFUSED_BY_TRIGGER' }
     )
     t.equal(
-      foreign.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'refused' AND type = 'table'").pluck().get(),
+      external.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'refused' AND type = 'table'").pluck().get(),
       0
     )
     t.match(
@@ -226,12 +234,12 @@ t.test('tables', async (t) => {
         code: 'VALIDATION_FAILED'
       }
     )
-    foreign.exec('DROP TRIGGER refusing')
+    external.exec('DROP TRIGGER refusing')
   })
 
-  t.test('what an unregistered table stores stays, and can be imported again', async (t) => {
+  t.test('an unregistered table keeps its rows and can be imported again', async (t) => {
     const { id } = tables.find('theirs') ?? { id: 0 }
-    foreign.exec("INSERT INTO theirs (a) VALUES ('x'), ('y')")
+    external.exec("INSERT INTO theirs (a) VALUES ('x'), ('y')")
     t.match(await rejection(tables.unregister(serviceCaller, id, false)), {
       code: 'CONFIRMATION_REQUIRED',
       message: /has 2 rows/
@@ -251,7 +259,7 @@ t.test('tables', async (t) => {
   })
 })
 
-t.test('a change that is acknowledged while the registry is read anew stays', async (t) => {
+t.test('a change that is acknowledged during a load of the registry is kept', async (t) => {
   const { db } = await startServices(t, 'CREATE TABLE theirs (a)')
   const lock = new EventEmitter()
   let isLocked = false

@@ -3,6 +3,7 @@ import { command, type Harness, pick } from '../harness.ts'
 import type { Administrator, Model } from '../model.ts'
 import { findRegistered, findStored, remove } from '../model.ts'
 import { addColumn, type Column, externalTable, findColumn, insert, keyOf, type StoredTable } from '../stored-tables.ts'
+import { loseFacts } from '../tables.ts'
 import { type Stored, toStored } from '../values.ts'
 import { listAdmins } from './accounts.ts'
 import { selector, tableName, value } from './arbitraries.ts'
@@ -110,6 +111,8 @@ const externalDrop = command(1, selector, async (harness, at) => {
   if (!table || at % 3 !== 0) return
   service.runExternally(`DROP TABLE ${quote(table.name)}`)
   remove(model.stored, table)
+  const registered = findRegistered(model, table.name)
+  if (registered) loseFacts(registered)
   await afterExternalCommit(harness)
 })
 

@@ -1,0 +1,121 @@
+import type { ErrorDetail } from '../../schemas/error.ts'
+import type { NewField } from '../../schemas/table.ts'
+import { storedTypeOf } from '../model/column-types.ts'
+import { invalid } from '../model/errors.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { Column } from '../model/table.ts'
+import { checkValue } from '../model/values.ts'
+
+const KEY_TYPES = ['integer', 'number', 'string']
+
+/** Characters of one default as JSON. Every new record returns its defaults, so a short request gets a long response. */
+const MAX_DEFAULT_LENGTH = 4000
+/** Of all defaults of a table together. */
+const MAX_DEFAULTS_LENGTH = 64 * 1024
+
+/** The column that a declared field becomes. */
+export const toColumn = (field: NewField): Column => ({
+  name: field.name,
+  label: field.label ?? field.name,
+  sqliteType: storedTypeOf[field.jsonType],
+  jsonType: field.jsonType,
+  nullable: field.nullable ?? true,
+  defaultValue: field.defaultValue ?? null,
+  isPrimary: field.isPrimary ?? false,
+  isAutoIncrement: field.isAutoIncrement ?? false,
+  isHidden: field.isHidden ?? false,
+  isReadonly: field.isReadonly ?? false,
+  declaredType: storedTypeOf[field.jsonType],
+  isGenerated: false
+})
+
+/** A rule for a declared field. `property` and `code` locate and classify its violation. */
+type Rule = readonly [isViolated: boolean, property: string, code: string, message: string]
+
+const rulesOf = (field: NewField): readonly Rule[] => {
+  const { name, jsonType, sqliteType, isPrimary = false, isAutoIncrement = false, isHidden = false } = field
+  const stored = storedTypeOf[jsonType]
+  return [
+    [
+      sqliteType !== undefined && sqliteType !== stored,
+      'sqliteType',
+      'type',
+      `'${name}': ${jsonType} is stored as ${stored}.`
+    ],
+    [/^sqlite_/i.test(name), 'name', 'format', `'${name}' begins with sqlite_, which SQLite reserves.`],
+    [
+      isPrimary && !KEY_TYPES.includes(jsonType),
+      'isPrimary',
+      'type',
+      `'${name}' cannot be the key: its type must be ${KEY_TYPES.join(', ')}.`
+    ],
+    [
+      isAutoIncrement && !(isPrimary && jsonType === 'integer'),
+      'isAutoIncrement',
+      'type',
+      `'${name}' cannot auto-increment: it must be an integer primary key.`
+    ],
+    [isPrimary && isHidden, 'isHidden', 'key', `'${name}' is the key and cannot be hidden.`],
+    [
+      isPrimary && jsonType === 'integer' && (field.defaultValue ?? null) !== null,
+      'defaultValue',
+      'key',
+      `'${name}' cannot have a default: SQLite generates its values.`
+    ]
+  ]
+}
+
+const violations = (field: NewField, path: string): ErrorDetail[] =>
+  rulesOf(field)
+    .filter(([isViolated]) => isViolated)
+    .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
+
+const defaultLength = ({ defaultValue }: Column) => (defaultValue === null ? 0 : JSON.stringify(defaultValue).length)
+
+/**
+ * Checks the length of all defaults together. `before`: the columns that the table has. `added`: its new columns.
+ * @throws VALIDATION_FAILED
+ */
+export const checkDefaults = (
+  before: readonly Column[],
+  added: readonly Column[],
+  pathOf: (index: number) => string
+) => {
+  let total = before.reduce((sum, column) => sum + defaultLength(column), 0)
+  for (const [index, column] of added.entries()) {
+    const length = defaultLength(column)
+    total += length
+    if (length === 0 || total <= MAX_DEFAULTS_LENGTH) continue
+    const message = `The defaults of the table up to '${column.name}' are too long: together they may have at most ${MAX_DEFAULTS_LENGTH} characters as JSON.`
+    throw invalid([{ path: `${pathOf(index)}/defaultValue`, code: 'length', message }])
+  }
+}
+
+const checkDefaultLength = (column: Column, path: string): ErrorDetail[] => {
+  if (defaultLength(column) <= MAX_DEFAULT_LENGTH) return []
+  const message = `The default of '${column.name}' must have at most ${MAX_DEFAULT_LENGTH} characters as JSON.`
+  return [{ path: `${path}/defaultValue`, code: 'length', message }]
+}
+
+const checkDefault = (column: Column, path: string): ErrorDetail[] => {
+  if (column.defaultValue === null) return []
+  const checked = checkValue(column, column.defaultValue)
+  if (!('fault' in checked)) return checkDefaultLength(column, path)
+  const { code, message, below = '' } = checked.fault
+  return [
+    { path: `${path}/defaultValue${below}`, code, message: `The default of '${column.name}${below}' ${message}.` }
+  ]
+}
+
+/** Checks one field by itself. `path`: of the field in the request. @throws VALIDATION_FAILED */
+export const checkField = (field: NewField, path: string) => {
+  const details = [...violations(field, path), ...checkDefault(toColumn(field), path)]
+  if (details.length > 0) throw invalid(details)
+}
+
+/** Returns the default as SQLite stores it. The column has passed `checkField`. */
+export const storedDefault = (column: Column): SqlValue => {
+  if (column.defaultValue === null) return null
+  const { value } = checkValue(column, column.defaultValue) as { readonly value: SqlValue }
+  return value
+}

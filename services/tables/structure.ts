@@ -1,0 +1,79 @@
+import { fits, storedTypeOf } from '../model/column-types.ts'
+import { foldName } from '../model/names.ts'
+import type { Choices, Column, FieldChoices, RegisteredTable, Structure } from '../model/table.ts'
+import { defaultAs, reachableRowid } from '../sql/introspection.ts'
+
+/** A column as SQLite describes it, with the choices for it. */
+const withChoices = (column: Column, field: FieldChoices): Column => {
+  const { name, label, isHidden, isNullableKey = column.nullable } = field
+  const jsonType = fits(field.jsonType, column.sqliteType) ? field.jsonType : column.jsonType
+  return {
+    ...column,
+    name,
+    label,
+    jsonType,
+    nullable: column.isPrimary ? isNullableKey : column.nullable,
+    defaultValue: defaultAs(column.defaultValue, jsonType),
+    isHidden,
+    isReadonly: field.isReadonly || column.isGenerated
+  }
+}
+
+/** A registered column that SQLite does not have. SQL that names it fails, which leads to STRUCTURE_CHANGED. */
+const missingColumn = ({ name, label, jsonType, isHidden, isReadonly, isNullableKey }: FieldChoices): Column => ({
+  name,
+  label,
+  sqliteType: storedTypeOf[jsonType],
+  jsonType,
+  nullable: isNullableKey ?? true,
+  defaultValue: null,
+  isPrimary: false,
+  isAutoIncrement: false,
+  isHidden,
+  isReadonly,
+  declaredType: storedTypeOf[jsonType],
+  isGenerated: false
+})
+
+/** The structure of a table that SQLite does not have, for lists of tables. */
+const missingStructure = ({ fields, autoTimestamps }: Choices): Structure => {
+  const isKey = ({ isNullableKey }: FieldChoices) => isNullableKey !== undefined
+  return {
+    columns: fields.map((field) => ({ ...missingColumn(field), isPrimary: isKey(field) })),
+    isStrict: false,
+    key: fields.filter(isKey).map(({ name }) => name),
+    isRowidKey: false,
+    rowid: null,
+    autoTimestamps
+  }
+}
+
+type Served = Pick<RegisteredTable, 'structure' | 'isOutdated'>
+
+/**
+ * The structure under which a table is served. `facts`: what SQLite reports, null where it has no such table. Columns
+ * that are not registered are left out.
+ */
+export const combine = (facts: Structure | null, choices: Choices): Served => {
+  if (!facts) return { structure: missingStructure(choices), isOutdated: true }
+  const stored = new Map(facts.columns.map((column) => [foldName(column.name), column]))
+  const columns = choices.fields.map((field) => {
+    const column = stored.get(foldName(field.name))
+    return column ? withChoices(column, field) : missingColumn(field)
+  })
+  const registered = new Map(columns.map((column) => [foldName(column.name), column]))
+  const keyColumns = facts.key.map((name) => registered.get(foldName(name)))
+  // A hidden column that became the key would be visible to tokens.
+  const isOutdated = keyColumns.some((column) => column === undefined || column.isHidden)
+  const key = facts.key.map((name, index) => keyColumns[index]?.name ?? name)
+  const rowid = facts.isRowidKey ? (key[0] as string) : facts.rowid
+  return { structure: { ...facts, columns, key, rowid, autoTimestamps: choices.autoTimestamps }, isOutdated }
+}
+
+/** The facts about a table once it has the column. A column named `rowid` hides the rowid of that name. */
+export const withColumn = (facts: Structure, column: Column): Structure => {
+  if (facts.columns.some(({ name }) => foldName(name) === foldName(column.name))) return facts
+  const columns = [...facts.columns, column]
+  const keepsRowid = facts.isRowidKey || facts.rowid === null
+  return { ...facts, columns, rowid: keepsRowid ? facts.rowid : reachableRowid(columns) }
+}
