@@ -11,7 +11,7 @@ const THEIRS = `
 `
 
 t.test('operations on several tables are one unit', async (t) => {
-  const { serve, records, foreign: external } = await startServices(t, THEIRS)
+  const { serve, records, registry, foreign: external } = await startServices(t, THEIRS)
   const [cats, toys, later] = [await serve('cats'), await serve('toys'), await serve('later')]
   const { commit, operations } = records
   const { createOp, updateOp, deleteOp, incrementOp } = operations
@@ -85,6 +85,7 @@ t.test('operations on several tables are one unit', async (t) => {
     const caller = { ...serviceCaller, confirm: async () => Promise.reject(ended) }
     // The trigger ignores the change, which looks like a record that was inserted concurrently.
     external.exec(`CREATE TRIGGER stubborn BEFORE UPDATE ON cats WHEN old.id = 2 BEGIN SELECT RAISE(IGNORE); END`)
+    await registry.load()
     await t.rejects(commit(caller, [updateOp(cats.view(), '2', { lives: 1 })]), { code: 'ENDED' })
     await t.rejects(run(updateOp(cats.view(), '1', { lives: 5 }), updateOp(cats.view(), '2', { lives: 1 })), {
       code: 'REFUSED_BY_TRIGGER',
