@@ -27,6 +27,28 @@ t.test('a response that differs from its documented schema is reported', async (
   ])
 })
 
+t.test('an error code that its route does not declare is reported', async (t) => {
+  const reports: string[] = []
+  const app = Fastify()
+  checkResponses(app, (message) => {
+    reports.push(message)
+  })
+  app.get(
+    '/cats',
+    { schema: { operationId: 'listCats' }, config: { credential: 'none', errors: ['TABLE_NOT_FOUND'] } },
+    async ({ query }, reply) => {
+      const { code } = query as { code: string }
+      const error = { code, message: 'It failed.', requestId: '1' }
+      return reply
+        .code(409)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify({ success: false, error }))
+    }
+  )
+  for (const code of ['TABLE_NOT_FOUND', 'OVERLOADED', 'TABLE_EXISTS']) await app.inject(`/cats?code=${code}`)
+  t.strictSame(reports, ['GET /cats?code=TABLE_EXISTS fails with TABLE_EXISTS, which its route does not declare'])
+})
+
 t.test('a helper that needs a success throws with the response that it got', async (t) => {
   const app = await startApp(t)
   t.throws(() => dataOf({ statusCode: 404, body: 'nothing' } as Parameters<typeof dataOf>[0]), {

@@ -12,6 +12,7 @@ import { readConfig } from '../config.ts'
 import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
+import { isDeclared } from './error-record.ts'
 import './plain-threads.ts'
 
 export const PASSWORD = 'correct horse'
@@ -40,6 +41,14 @@ const validatorOf = (schema: object) => {
 /** Returns true for the error envelope, without any further properties. */
 export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
 
+/** The declarations of a request's route, in the form of its registration. */
+const routeOf = ({ method, routeOptions: { url = '', config, schema } }: FastifyRequest) => ({
+  method: method as RouteOptions['method'],
+  url,
+  config,
+  ...(schema && { schema })
+})
+
 /**
  * Checks every response against its documented schema. No serializer does this for records: SQLite makes their JSON
  * text, and it is sent unchanged.
@@ -54,9 +63,14 @@ export const checkResponses = (fastify: FastifyInstance, fail: (message: string,
       fail(`${request.method} ${request.url} responds with content type ${type}`, { payload })
     if (!/json/.test(type)) return
     const validate = validatorOf(schema ?? {})
-    if (!validate(JSON.parse(payload))) {
+    const body = JSON.parse(payload)
+    if (!validate(body)) {
       fail(`${request.method} ${request.url} responds with an undocumented body`, { errors: validate.errors, payload })
     }
+    if (reply.statusCode === 200 || isDeclared(routeOf(request), body.error?.code)) return
+    fail(`${request.method} ${request.url} fails with ${body.error?.code}, which its route does not declare`, {
+      payload
+    })
   })
 }
 

@@ -101,7 +101,7 @@ const sharedResponse = (status: number): Response | undefined =>
 
 /** Returns the statuses that the description of the document lists for any request. */
 const readGeneralStatuses = () => {
-  const [, sentence = ''] = /any request can get (.*?)\.$/s.exec(document.info.description) ?? []
+  const [, sentence = ''] = /any request can (?:also )?get (.*?)\.$/is.exec(document.info.description) ?? []
   return new Set((sentence.match(/\b\d{3}\b/g) ?? []).map(Number))
 }
 
