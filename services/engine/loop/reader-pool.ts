@@ -69,10 +69,10 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     else idleThreads += 1
   }
 
-  const waitForThread = (caller: ScanCaller | undefined) =>
+  const waitForThread = ({ kind, id }: ScanCaller) =>
     new Promise<void>((start, reject) => {
       const refuse = () => reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
-      queue.add(`${caller?.kind} ${caller?.id}`, { start, refuse })?.refuse()
+      queue.add(`${kind} ${id}`, { start, refuse })?.refuse()
     })
 
   /**
@@ -80,14 +80,14 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
    * results and passes on queued tasks in one tick as long as there are any: 64 pages of 5 MB blocked the event loop
    * for 2 s, and block it for 0.1 s this way.
    */
-  const scan = async (request: ScanRequest, caller?: ScanCaller): Promise<readonly Row[]> => {
+  const scan = async (request: ScanRequest, caller: ScanCaller): Promise<readonly Row[]> => {
     if (idleThreads > 0) idleThreads -= 1
     else await waitForThread(caller)
     try {
-      await caller?.confirm()
+      await caller.confirm()
       shared ??= startPool(threads)
       const rows = await scanIn(shared, request)
-      await caller?.confirm()
+      await caller.confirm()
       return rows
     } finally {
       setImmediate(startNext)
