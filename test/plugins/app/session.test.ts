@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { logIn, PASSWORD } from '../../helpers.ts'
+import { logIn, PASSWORD, startApp } from '../../helpers.ts'
 import { type App, createAdmin, JWT_SECRET, loginRequest, startSessionApp } from '../../session-app.ts'
 
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
@@ -222,6 +223,21 @@ t.test('a session that ends while the body arrives', async (t) => {
       t.match(response, '{"success":true,"data":"admin"}')
     })
   }
+})
+
+t.test('the caller of a session loses its right if the client disconnects', async (t) => {
+  const onRegister = (area: FastifyInstance) => {
+    if (area.prefix !== '/admin') return
+    area.get('/disconnect', async ({ adminCaller, socket }) => {
+      await adminCaller.confirm()
+      Object.defineProperty(socket, 'destroyed', { value: true })
+      await adminCaller.confirm()
+    })
+  }
+  const app = await startApp(t, { onRegister })
+  const response = await app.inject({ url: '/admin/disconnect', headers: await logIn(app) })
+  t.equal(response.statusCode, 503)
+  t.match(response.json(), { success: false, error: { code: 'OVERLOADED', message: 'The client has disconnected.' } })
 })
 
 t.test('with REQUIRE_PASSWORD_CHANGE', async (t) => {
