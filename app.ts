@@ -26,22 +26,22 @@ import { MAX_KEY_LENGTH } from './services/sql/keys.ts'
 export interface AppOptions {
   readonly config: Config
   readonly logger?: FastifyServerOptions['logger']
-  /** Time as the domain sees it; tests set it. */
+  /** Returns epoch milliseconds. Tests replace it. */
   readonly clock?: Clock
-  /** What a password costs to hash; tests hash cheaply. */
+  /** The cost of hashing a password. Tests use a low one. */
   readonly hashingCost?: HashingCost
-  /** Checks passwords elsewhere than in this process. */
+  /** Verifies passwords in another process. */
   readonly verifyPassword?: VerifyPassword
-  /** Called when the engine has died and the process should end. */
+  /** Called when the engine has failed. The process should end then. */
   readonly onDeath: (cause: Error) => void
-  /** The database, where the process has begun to open it before it came here. */
+  /** The database, if the process has already started to open it. */
   readonly opening?: Opening
 }
 
-/** Bytes: percent-encoded, each character of a key may take nine; the rest is for headers. */
-const LARGEST_HEAD = 9 * MAX_KEY_LENGTH + 16 * 1024
+/** Bytes of the request line and the headers. A percent-encoded character of a key takes up to nine bytes. */
+const MAX_HEAD_BYTES = 9 * MAX_KEY_LENGTH + 16 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
-/** For a connection on which nothing moves; longer than a search may take, whose answer is still being made. */
+/** Closes a connection without traffic. Longer than a scan may take: no byte of its response is sent before its end. */
 const STALL_TIMEOUT_MS = 120_000
 
 const createServer = ({ config, logger }: AppOptions) =>
@@ -52,16 +52,16 @@ const createServer = ({ config, logger }: AppOptions) =>
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: MAX_KEY_LENGTH },
     http: {
-      maxHeaderSize: LARGEST_HEAD,
+      maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: REQUEST_TIMEOUT_MS - 1000,
       connectionsCheckingInterval: 5000,
-      // Refused by plugins/http/security.ts, in the shape of every failure.
+      // plugins/http/security.ts requires the header, with an error in our envelope.
       requireHostHeader: false
     },
     schemaController: compilers,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: STALL_TIMEOUT_MS,
-    // Requests that still arrive while the service stops are served; Fastify's own refusal has another shape.
+    // Serve requests that arrive during the close: Fastify's own 503 response is not in our envelope.
     return503OnClosing: false,
     frameworkErrors: onFrameworkError,
     clientErrorHandler: onClientError
@@ -69,14 +69,14 @@ const createServer = ({ config, logger }: AppOptions) =>
 
 type App = ReturnType<typeof createServer>
 
-/** Cookies are read, and set, nowhere else. */
+/** The only part of the service that reads or sets cookies. */
 const administration = async (fastify: FastifyInstance) => {
   await fastify.register(session)
   await fastify.register(auth, { prefix: '/auth' })
   await fastify.register(admin, { prefix: '/admin' })
 }
 
-/** The whole service on one screen: what is registered, in order. Gives the first administrator, about to be made. */
+/** Registers all plugins and routes, in order. Returns the function that stores the first administrator. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
   const { config, clock = Date.now, hashingCost, verifyPassword } = options
   const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
@@ -90,9 +90,9 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(allowedMethods)
   await app.register(database, { opening })
   await app.register(services, { hashingCost, verifyPassword })
-  // A thread hashes, while what remains is registered.
+  // A thread hashes the password while the other plugins are registered.
   const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
-  // A refusal is for whoever waits for it, at the end; meanwhile nobody may.
+  // Avoid an unhandled rejection: the promise is awaited at the end.
   firstAdmin.catch(() => {})
   await app.register(caller)
   await app.register(declarations)
@@ -107,8 +107,8 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
 
 const assemble = async (app: App, opening: Opening, options: AppOptions) => {
   try {
-    const makeFirstAdmin = await register(app, opening, options)
-    app.decorate('firstAdmin', await makeFirstAdmin())
+    const storeFirstAdmin = await register(app, opening, options)
+    app.decorate('firstAdmin', await storeFirstAdmin())
     return app
   } catch (error) {
     await app.close()
@@ -117,9 +117,9 @@ const assemble = async (app: App, opening: Opening, options: AppOptions) => {
 }
 
 /**
- * Builds the service; it does not listen yet. The first administrator is made last: a password that was made up must
- * not be lost because a later step failed.
- * @throws an Error with the reason when it must not start
+ * Builds the service. It does not listen yet. The first administrator is stored last: if a later step failed, its
+ * generated password would be lost.
+ * @throws an Error with the reason if the service cannot start
  */
 export const buildApp = async (options: AppOptions) => {
   const { opening = startOpening(options) } = options
@@ -135,7 +135,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     clock: Clock
-    /** The administrator made at this start; null where there was one already. */
+    /** The administrator created at this start; null if there was one already. */
     firstAdmin: FirstAdmin | null
   }
 }

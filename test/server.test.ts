@@ -115,7 +115,7 @@ t.test('a DATA_DIR that is a file prevents the start, and the file is unchanged'
     t.equal(code, 1)
     t.match(
       output,
-      /Rowhouse did not start: DATA_DIR names .*notes\.txt\S*, which is no directory and cannot be made: E/
+      /Rowhouse did not start: DATA_DIR names .*notes\.txt\S*, which is not a directory and cannot be created: E/
     )
   }
   t.equal(readFileSync(file, 'utf8'), 'mine')

@@ -21,7 +21,7 @@ const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
   confirm: async () => {}
 })
 
-/** Gives each request its caller. */
+/** Adds `request.caller`. */
 export default fp(
   async (fastify) => {
     fastify.decorateRequest(CALLER, null)

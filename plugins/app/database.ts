@@ -17,39 +17,41 @@ interface OpeningOptions {
   readonly onDeath: (cause: Error) => void
 }
 
-/** A database that is being opened in its thread. */
+/** A database that is being opened. */
 export interface Opening {
   readonly opened: Promise<Database>
-  /** Reads are gathered by the number of connections that this server has. */
+  /** Counts the connections of this server. With more than a few, reads run in batches. */
   readonly watch: (server: Server) => void
-  /** Closes it, where the service that was to use it will not. */
+  /** Closes the database if the start failed before a service used it. */
   readonly abandon: () => Promise<void>
 }
 
-/** Up to so many open connections, gathering the reads of a turn costs more than it saves (docs/architecture.md). */
-const QUIET_CONNECTIONS = 2
+/** Up to this number of open connections, read batches cost more than they save (docs/architecture.md). */
+const MAX_QUIET_CONNECTIONS = 2
 
-/** Where the database is. @throws where one that is there already is named, and is not: it would be made, empty. */
+/** Returns the path of the database. @throws if DATABASE does not exist: SQLite would create an empty file */
 const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
   if (DATABASE === undefined) return join(DATA_DIR, 'rowhouse.db')
   if (existsSync(DATABASE)) return DATABASE
   throw new Error(
-    `DATABASE names ${DATABASE}, which does not exist. Correct the path, or leave DATABASE out: rowhouse.db is then made in DATA_DIR.`
+    `DATABASE names ${DATABASE}, which does not exist. Correct the path. Without DATABASE, the service creates rowhouse.db in DATA_DIR.`
   )
 }
 
-/** @throws where something else has the name, or it cannot be made */
-const makeDirectory = (path: string) => {
+/** @throws if the path is a file, or the directory cannot be created */
+const createDirectory = (path: string) => {
   try {
     mkdirSync(path, { recursive: true })
   } catch (error) {
-    throw new Error(`DATA_DIR names ${path}, which is no directory and cannot be made: ${(error as Error).message}.`)
+    throw new Error(
+      `DATA_DIR names ${path}, which is not a directory and cannot be created: ${(error as Error).message}.`
+    )
   }
 }
 
 /**
- * Begins to open the database of this configuration, which need not be waited for at once.
- * @throws an Error with the reason when there is none to open
+ * Starts to open the database of this configuration, without waiting for it.
+ * @throws an Error if the configuration names no usable file or directory
  */
 export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
   let connections = 0
@@ -62,12 +64,12 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     })
 
   const file = fileOf(config)
-  makeDirectory(config.DATA_DIR)
+  createDirectory(config.DATA_DIR)
   const opened = openDatabase({
     file,
     cacheSize: config.CACHE_SIZE,
     walSize: config.WAL_SIZE,
-    isQuiet: () => connections <= QUIET_CONNECTIONS,
+    isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,
     onDeath
   })
   const abandon = () =>
@@ -75,7 +77,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
       (database) => database.close(),
       () => {}
     )
-  // A refusal is for whoever waits for the database; meanwhile nobody may.
+  // Avoid an unhandled rejection: `opened` is awaited later.
   opened.catch(() => {})
   return { opened, watch, abandon }
 }

@@ -8,8 +8,8 @@ const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, str
 const healthy = ok({ status: 'ok' as const })
 
 /**
- * For supervisors and load balancers. Liveness needs no more than a response, since a restart repairs no disk.
- * Readiness reads and writes.
+ * For supervisors and load balancers. Liveness only responds: a failed check makes a supervisor restart the process,
+ * which does not repair a disk. Readiness reads and writes.
  */
 const health: FastifyPluginAsyncTypebox = async (fastify) => {
   const { readiness } = fastify

@@ -34,10 +34,10 @@ interface ServicesOptions {
 const RELOAD_RETRY_MS = 1000
 
 /**
- * What is remembered follows what other programs commit. However often they do, it is read anew once at a time, and
- * once more where they did meanwhile. A failure is tried again, and ends no process.
+ * Reloads the caches after external commits, one reload at a time. A commit during a reload causes one more reload. A
+ * failed reload is logged and retried.
  */
-const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
+const reloadAfterExternalCommits = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
   let retry: NodeJS.Timeout | undefined
   let isClosed = false
   let isRunning = false
@@ -53,21 +53,21 @@ const keepInStep = (fastify: FastifyInstance, reload: () => Promise<unknown>) =>
         await reload()
       }
     } catch (error) {
-      fastify.log.error({ err: error }, 'Tables and tokens could not be read anew; trying again.')
+      fastify.log.error({ err: error }, 'Tables and tokens could not be reloaded. Retrying.')
       retry = setTimeout(run, RELOAD_RETRY_MS).unref()
     } finally {
       isRunning = false
     }
   }
   fastify.database.onExternalCommit(run)
-  // The database closes after this, and its last batch notices commits as well.
+  // The database closes after this hook, and its last write batch still reports external commits.
   fastify.addHook('onClose', async () => {
     isClosed = true
     clearTimeout(retry)
   })
 }
 
-/** Constructs the domain: each service over what it needs, in the order in which they need each other. */
+/** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost, verifyPassword }) => {
     const { config, clock, database: db } = fastify
@@ -97,13 +97,13 @@ export default fp<ServicesOptions>(
       for (const { name, problem } of await registry.load())
         fastify.log.error(
           { table: name, problem },
-          'A table of the registry is unusable: unregister and import it again.'
+          'A table of the registry is unusable. Unregister it, then import it again.'
         )
     }
     const load = () => Promise.all([loadTables(), tokens.load()])
     await load()
     db.onExternalCommit(totals.clear)
-    keepInStep(fastify, load)
+    reloadAfterExternalCommits(fastify, load)
   },
   { name: 'services', dependencies: ['database'] }
 )

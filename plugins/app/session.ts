@@ -30,9 +30,9 @@ declare module '@fastify/jwt' {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An onRequest hook: a live session, or 401. */
+    /** An onRequest hook: requires a session, else 401. */
     authenticateAdmin: RequestHook
-    /** A preHandler hook: reads the session again if a body, perhaps a slow one, has been read. */
+    /** A preHandler hook: reads the session again, because it may have ended while a slow body arrived. */
     confirmAdmin: RequestHook
     /** An onRequest hook, after `authenticateAdmin`: with REQUIRE_PASSWORD_CHANGE, refuses passwords set by others. */
     requirePasswordChange: RequestHook
@@ -58,7 +58,7 @@ const ISSUER = 'rowhouse'
 const AUDIENCE = 'rowhouse-admin'
 const REQUIRED_CLAIMS = ['sub', 'jti', 'iat', 'exp', 'iss', 'aud']
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Values of Sec-Fetch-Site for requests of our own pages, and for those that the user made without a page. */
+/** Values of Sec-Fetch-Site: a page of this service; no page, such as an address that the user has entered. */
 const OWN_SITES = new Set(['same-origin', 'none'])
 
 const isSecure = ({ protocol }: FastifyRequest) => protocol === 'https'
@@ -78,7 +78,7 @@ const toClaims = ({ id, admin, issuedAt, expiresAt }: Session): SessionClaims =>
   aud: AUDIENCE
 })
 
-/** Decides by Fetch Metadata if the browser sends it, else by the Origin. Other programs send neither. */
+/** Checks Fetch Metadata if the browser sends it, else the Origin. Programs other than browsers send neither. */
 const isCrossSite = ({ headers, protocol, host }: FastifyRequest) => {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return !OWN_SITES.has(String(site))

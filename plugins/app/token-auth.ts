@@ -18,13 +18,13 @@ import { CALLER } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The action that a token needs on the table of the path, or of `body.name`. `none`: any valid token will do. */
+    /** The action that a token needs on the table of the path, or of `body.name`. `none`: every valid token is accepted. */
     action?: NeededAction | 'none'
   }
   interface FastifyInstance {
-    /** An onRequest hook: a valid bearer token, or 401. */
+    /** An onRequest hook: requires a valid bearer token, else 401. */
     authenticateToken: onRequestHookHandler
-    /** An onRoute hook for areas of tokens: adds the checks of the route's declared action. */
+    /** An onRoute hook: adds the checks of the action that the route declares. @throws if it declares none */
     requireAction: (route: RouteOptions) => void
   }
   interface FastifyRequest {
@@ -47,21 +47,21 @@ export interface TokenAuthOptions {
   readonly flushInterval?: number
 }
 
-/** The boundary where the validated path gets its type. */
+/** The boundary function that gives the validated path its type. */
 const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
 
-/** The same for the one body that names a table: the body of a table to create. */
+/** The same for the body of a new table, the only body that names a table. */
 const bodyTable = (request: FastifyRequest) => (request.body as { readonly name: string }).name
 
-const established = <T>(value: T | null, hook: string): T => {
-  if (value === null) throw new Error(`The route lacks the hook '${hook}'.`)
+const requireHook = <T>(value: T | null, hook: string): T => {
+  if (value === null) throw new Error(`The route needs the hook '${hook}'.`)
   return value
 }
 
 const tableChanged = (name: string) =>
-  new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Try again.`)
+  new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Retry the request.`)
 
-/** Writes the uses of tokens to the disk now and then. A failure is logged and retried with the next write. */
+/** Saves the uses of tokens at intervals and at the close. A failure is logged; the next flush saves them. */
 const saveUses = (fastify: FastifyInstance, flushInterval: number) => {
   const { tokens, log } = fastify
   const flush = () =>
@@ -82,12 +82,12 @@ export default fp<TokenAuthOptions>(
     fastify.decorateRequest(TABLE, null)
     fastify.decorateRequest('token', {
       getter() {
-        return established(this[TOKEN], 'authenticateToken')
+        return requireHook(this[TOKEN], 'authenticateToken')
       }
     })
     fastify.decorateRequest('table', {
       getter() {
-        return established(this[TABLE], 'requireAction')
+        return requireHook(this[TABLE], 'requireAction')
       }
     })
 
@@ -96,7 +96,7 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
-    /** Checks the right to the action with token and table as they are now, and returns the table of the path. */
+    /** Checks the right to the action with the latest state of the token, and returns the latest state of the table. */
     const currentTable = (request: FastifyRequest, action: NeededAction): RegisteredTable | null => {
       const token = tokens.current(request.token)
       const name = pathTable(request)
@@ -117,13 +117,13 @@ export default fp<TokenAuthOptions>(
         if (request.socket.destroyed) throw disconnected()
         const before = request[TABLE]
         const now = currentTable(request, action)
-        // A schema operation reads the table again by itself. Any other holds a view of it: which fields are hidden.
+        // Schema operations read the table again. Other operations hold a view of it, with its hidden fields.
         const isStale = before !== null && action !== 'schema' && !isDeepStrictEqual(before.structure, now?.structure)
         if (isStale) throw tableChanged(before.name)
       }
     })
 
-    /** Before the body is read: to read it may cost more than to refuse it. */
+    /** Runs before the body is read, so that no body is read for a token without the right. */
     const authorizeEarly =
       (action: NeededAction): onRequestHookHandler =>
       (request, _reply, done) => {
@@ -131,7 +131,7 @@ export default fp<TokenAuthOptions>(
         done()
       }
 
-    /** After the body was read: a slow body must not outlive a revocation. */
+    /** Runs after the body was read: the token may have been revoked while a slow body arrived. */
     const authorizeRequest =
       (action: NeededAction): preHandlerHookHandler =>
       (request, _reply, done) => {
@@ -142,7 +142,7 @@ export default fp<TokenAuthOptions>(
 
     fastify.decorate('requireAction', (route) => {
       const action = route.config?.action
-      if (action === undefined) throw new Error(`${route.method} ${route.url} declares no action (config.action).`)
+      if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
       if (action === 'none') return
       route.preHandler = authorizeRequest(action)
       if (action !== 'read') route.onRequest = authorizeEarly(action)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, excerpt, type Fault, invalid, pointer } from '../../services/model/errors.ts'
+import { DomainError, excerpt, invalid, pointer, type Violation } from '../../services/model/errors.ts'
 
 /** Maximum nesting of a body. Far below the limit of SQLite (1,000) and of the recursion here. */
 const MAX_DEPTH = 100
@@ -28,45 +28,45 @@ const hasTooManyParts = (bytes: Buffer) => bytes.length > MAX_PARTS * MIN_PART_B
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
 
-const stringFault = (text: string): Fault | undefined => {
+const stringViolation = (text: string): Violation | undefined => {
   if (text.includes('\0')) return { code: 'format', message: 'contains a NUL character' }
   return text.isWellFormed()
     ? undefined
     : { code: 'format', message: 'contains an unpaired surrogate (invalid Unicode)' }
 }
 
-const within = (key: string, fault: Fault): Fault => ({
-  ...fault,
-  below: pointer(excerpt(key)) + (fault.below ?? '')
+const within = (key: string, violation: Violation): Violation => ({
+  ...violation,
+  subPath: pointer(excerpt(key)) + (violation.subPath ?? '')
 })
 
-const itemFault = (items: readonly unknown[], depth: number): Fault | undefined => {
+const itemViolation = (items: readonly unknown[], depth: number): Violation | undefined => {
   for (let index = 0; index < items.length; index += 1) {
-    const fault = findFault(items[index], depth)
-    if (fault) return within(String(index), fault)
+    const violation = findViolation(items[index], depth)
+    if (violation) return within(String(index), violation)
   }
   return undefined
 }
 
-const memberFault = (value: object, depth: number): Fault | undefined => {
+const memberViolation = (value: object, depth: number): Violation | undefined => {
   if (depth === 0) return { code: 'depth', message: `is nested deeper than ${MAX_DEPTH} levels` }
-  if (Array.isArray(value)) return itemFault(value, depth - 1)
+  if (Array.isArray(value)) return itemViolation(value, depth - 1)
   for (const key of Object.keys(value)) {
-    const fault = stringFault(key) ?? findFault(Reflect.get(value, key), depth - 1)
-    if (fault) return within(key, fault)
+    const violation = stringViolation(key) ?? findViolation(Reflect.get(value, key), depth - 1)
+    if (violation) return within(key, violation)
   }
   return undefined
 }
 
-/** Returns the first fault at any depth of a JSON value: NUL, unpaired surrogates, numbers beyond a double. */
-export const findFault = (value: unknown, depth = MAX_DEPTH): Fault | undefined => {
-  if (typeof value === 'string') return stringFault(value)
-  if (typeof value === 'object' && value !== null) return memberFault(value, depth)
+/** Returns the first violation at any depth of a JSON value: NUL, unpaired surrogates, numbers beyond a double. */
+export const findViolation = (value: unknown, depth = MAX_DEPTH): Violation | undefined => {
+  if (typeof value === 'string') return stringViolation(value)
+  if (typeof value === 'object' && value !== null) return memberViolation(value, depth)
   const isInfinite = typeof value === 'number' && !Number.isFinite(value)
   return isInfinite ? { code: 'range', message: 'is outside the range of a 64-bit floating-point number' } : undefined
 }
 
-export const toValidationError = ({ code, message, below: path = '' }: Fault) =>
+export const toValidationError = ({ code, message, subPath: path = '' }: Violation) =>
   invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${message}.` }])
 
 /** Returns the value of a JSON body, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
@@ -81,7 +81,7 @@ export const parseJson = (bytes: Buffer): unknown => {
   } catch {
     throw malformed('The body is not valid JSON.')
   }
-  const fault = findFault(value)
-  if (fault) throw toValidationError(fault)
+  const violation = findViolation(value)
+  if (violation) throw toValidationError(violation)
   return value
 }

@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { invalid, pointer } from '../../services/model/errors.ts'
-import { findFault, toValidationError } from './json-body.ts'
+import { findViolation, toValidationError } from './json-body.ts'
 import { toErrorDetail } from './schema-errors.ts'
 
 /** Converts text to the type of its schema, or leaves it as text. The schema checks the range. */
@@ -21,8 +21,8 @@ const createTextConverter = (schema: TSchema) => {
     for (const [name, type] of types) {
       const text = parameters[name]
       if (text === undefined) continue
-      const fault = findFault(text)
-      if (fault) throw toValidationError({ ...fault, below: pointer(name) })
+      const violation = findViolation(text)
+      if (violation) throw toValidationError({ ...violation, subPath: pointer(name) })
       parameters[name] = convertText(type, text)
     }
   }

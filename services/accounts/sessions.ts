@@ -12,7 +12,7 @@ import { deleteExpiredSessions, endSession, openSession, readSession } from './s
 export interface Session {
   readonly id: string
   readonly admin: Admin
-  /** Epoch seconds, as a JWT has them. */
+  /** Epoch seconds, as in a JWT. */
   readonly issuedAt: number
   readonly expiresAt: number
 }
@@ -70,7 +70,7 @@ export const createSessionService = ({ db, clock, credentials, ttl }: Dependenci
     return toSession(results.at(-1)?.rows[0] as Row)
   }
 
-  /** Returns null if the account changed after its verification, before the session was stored. */
+  /** Returns null if the account changed between the verification of its password and the storing of the session. */
   const attempt = async ({ address }: Caller, { name, password }: Login): Promise<Session | null> => {
     const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)

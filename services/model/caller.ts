@@ -1,4 +1,4 @@
-/** Who calls a service, for one request. Every service call that reads or writes takes it first. */
+/** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
 export interface Caller {
   readonly kind: 'token' | 'admin' | 'anonymous' | 'service'
   /** The id of the token or administrator; 0 for the other kinds. */
@@ -9,8 +9,8 @@ export interface Caller {
   /** The client's network address; empty for the service itself. */
   readonly address: string
   /**
-   * Checks the caller's right again, before a retry and before the rows of a scan leave. Rejects if the right has
-   * ended since the request began, or if the client has disconnected.
+   * Checks the caller's right again: before a retry, and before the rows of a scan are returned. Rejects if the right
+   * has ended since the request began, or if the client has disconnected.
    */
   confirm(): Promise<void>
 }

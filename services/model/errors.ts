@@ -2,15 +2,15 @@ import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from
 
 interface Explanation {
   readonly details?: readonly ErrorDetail[] | undefined
-  /** What to do about it, where the message does not say so already. */
+  /** How to solve the problem, if the message does not say it. */
   readonly hint?: string | undefined
-  /** Seconds after which another try makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter?: number | undefined
-  /** Position of the statement that failed in its unit, from 0. */
+  /** Position of the failed statement in its unit, from 0. */
   readonly statement?: number | undefined
 }
 
-/** A failure that the caller caused or can do something about. Anything else that is thrown is a fault of ours. */
+/** An error that the caller caused or can act on. Any other error is reported as INTERNAL_ERROR. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode
@@ -18,7 +18,7 @@ export class DomainError extends Error {
   readonly details: readonly ErrorDetail[] | undefined
   readonly hint: string | undefined
   readonly retryAfter: number | undefined
-  /** Position of the statement that failed in its unit of writes, from 0; undefined for any other failure. */
+  /** Position of the failed statement in its unit of writes, from 0; undefined if no statement failed. */
   readonly statement: number | undefined
 
   constructor(code: ErrorCode, message: string, { details, hint, retryAfter, statement }: Explanation = {}) {
@@ -34,36 +34,37 @@ export class DomainError extends Error {
 
 export const hasCode = (error: unknown, code: ErrorCode) => error instanceof DomainError && error.code === code
 
-/** Characters of a caller's text that a message repeats. */
+/** Maximum number of characters of a name from a request that a message repeats. */
 const MAX_EXCERPT = 200
 
-/** A name that the caller made up, as a message repeats it: not the whole of a long one. */
+/** Returns a name from a request for use in a message. A long name is cut. */
 export const excerpt = (name: string) =>
   name.length > MAX_EXCERPT ? `${name.slice(0, MAX_EXCERPT).toWellFormed()}…` : name
 
-/** A name as a part of a JSON Pointer (RFC 6901). */
+/** Returns the JSON Pointer (RFC 6901) of a member with this name. */
 export const pointer = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** What is wrong with a value, to be completed with the place where it stands. */
-export interface Fault extends Omit<ErrorDetail, 'path'> {
-  /** The part of the value that is wrong, as a JSON Pointer; absent for the whole of it. */
-  readonly below?: string
+/** Why a value is invalid, without the value's own path. The message continues a sentence: "must be an integer". */
+export interface Violation extends Omit<ErrorDetail, 'path'> {
+  /** The JSON Pointer of the invalid part inside the value; absent for the whole value. */
+  readonly subPath?: string
 }
 
-/** Faults that one answer tells; whoever sent more of them starts with these. */
+/** Maximum number of violations in one response. */
 export const MAX_DETAILS = 20
 
-export const invalid = (faults: readonly ErrorDetail[], hint?: string) => {
-  const details = faults.slice(0, MAX_DETAILS)
+/** Returns VALIDATION_FAILED with the first `MAX_DETAILS` violations. */
+export const invalid = (violations: readonly ErrorDetail[], hint?: string) => {
+  const details = violations.slice(0, MAX_DETAILS)
   const message = details.map((detail) => detail.message).join(' ')
   return new DomainError('VALIDATION_FAILED', message, { details, hint })
 }
 
-/** More work than is taken at once. `retryAfter`: seconds. */
+/** Returns the error for work beyond a limit of concurrency. `retryAfter`: seconds. */
 export const overloaded = (message: string, retryAfter: number) =>
   new DomainError('OVERLOADED', message, { retryAfter })
 
-/** Ends work whose client has disconnected. */
+/** Returns the error that ends the work for a client that has disconnected. */
 export const disconnected = () => overloaded('The client has disconnected.', 1)
 
 export const responseTooLarge = () =>

@@ -4,7 +4,7 @@ import { kindOf } from './kinds/kind-of.ts'
 import { checkLoose } from './kinds/loose.ts'
 import type { Column } from './table.ts'
 
-/** Returns what SQLite stores for a JSON value other than null in this column, or the fault of the value. */
+/** Returns what SQLite stores for a JSON value other than null in this column, or the violation. */
 export const checkValue = (column: Column, value: unknown): Checked => kindOf(column).check(value, column)
 
 /** Checks the `count` of an increment: an integer for integer fields, any number for other fields. */

@@ -16,22 +16,22 @@ type Outcome = { readonly results: readonly WriteResult[] } | { readonly diagnos
 
 const unitOf = (operations: readonly Operation[]) => operations.flatMap(({ unit }) => unit)
 
-/** Adds to an error of one operation of a batch which of them failed: a path such as `/operations/2/name`. */
+/** Prefixes the details of an error with the path of its operation in the batch: `/operations/2/name`. */
 const atOperation = (error: Error, index: number) => {
   if (!(error instanceof DomainError)) return error
-  const { code, message, hint, retryAfter, details = [{ path: '', code: 'failed', message }] } = error
+  const { code, message, hint, retryAfter, statement, details = [{ path: '', code: 'failed', message }] } = error
   const located = details.map((detail) => ({ ...detail, path: `/operations/${index}${detail.path}` }))
-  return new DomainError(code, message, { details: located, hint, retryAfter })
+  return new DomainError(code, message, { details: located, hint, retryAfter, statement })
 }
 
-/** Finds the operation that a failed statement of the whole unit belongs to. */
-const locate = (operations: readonly Operation[], statement: number) => {
-  let first = 0
+/** Returns the operation that a statement of the whole unit belongs to, and the statement's position in it. */
+const locate = (operations: readonly Operation[], position: number) => {
+  let statement = position
   for (const [index, operation] of operations.entries()) {
-    if (statement < first + operation.unit.length) return { operation, index, statement: statement - first }
-    first += operation.unit.length
+    if (statement < operation.unit.length) return { operation, index, statement }
+    statement -= operation.unit.length
   }
-  throw new Error(`The unit has no statement ${statement}.`)
+  throw new Error(`The unit has no statement ${position}.`)
 }
 
 const diagnoseBatch = async (caller: Caller, operations: readonly Operation[], error: Error): Promise<Diagnosis> => {
@@ -50,18 +50,18 @@ const diagnose = (caller: Caller, operations: readonly Operation[], error: Error
 }
 
 const resultsOf = <T extends readonly Operation[]>(operations: T, results: readonly WriteResult[]) => {
-  let first = 0
-  // A mapped tuple type survives no loop: this is its boundary.
+  let end = 0
+  // TypeScript cannot type the elements of a mapped tuple one by one. This is the boundary function.
   return operations.map(({ unit, result }) => {
-    first += unit.length
-    return result(results.slice(first - unit.length, first))
+    end += unit.length
+    return result(results.slice(end - unit.length, end))
   }) as Results<T>
 }
 
 /**
  * Creates the function that runs operations in one transaction and returns their results, one for each. If a
  * statement matches no row although its record exists now, the record was inserted concurrently: the unit is retried
- * once, after the caller's right was checked again.
+ * once, after the caller's right has been checked again.
  */
 export const createCommit = ({ db, totals }: CommitOptions) => {
   const attempt = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
@@ -79,7 +79,7 @@ export const createCommit = ({ db, totals }: CommitOptions) => {
     return attempt(caller, operations)
   }
 
-  /** @throws the error of the failed operation; none of the operations has had an effect then */
+  /** @throws the error of the failed operation; in this case no operation has had an effect */
   return async <const T extends readonly Operation[]>(caller: Caller, operations: T): Promise<Results<T>> => {
     const outcome = await attemptTwice(caller, operations)
     if ('diagnosis' in outcome) throw await outcome.diagnosis.error()

@@ -6,7 +6,7 @@ import { countKeyColumns, exportCollected, exportPage, selectKeys } from '../sql
 import type { Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
-import { type Chunk, createStepSize, MAX_STEP_BYTES, readSteps, walkKey } from './key-walk.ts'
+import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES, walkKey } from './key-walk.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -22,7 +22,7 @@ const LINE_END = '\r\n'
 async function* readCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
   const total = await reader.collect(selectKeys(selection), countKeyColumns(selection.table))
   const size = createStepSize()
-  const readStep = readSteps(reader.scanChunk)
+  const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
     const step = { rows, maxBytes: MAX_STEP_BYTES }
@@ -39,7 +39,7 @@ async function* readCollected(reader: HeldReader, selection: Selection, csv: Rec
  * read. A sorted or filtered export holds a reader thread until the export or its connection ends.
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
-  /** Each step is a statement of its own: it is queued fairly and confirms the caller's right. */
+  /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
   const inKeyOrder = (caller: Caller, selection: Selection, csv: RecordText) =>
     walkKey(db.chunkScan(caller), selection, csv)
 
@@ -71,7 +71,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     return isInKeyOrder ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
   }
 
-  /** Yields an empty text when the first rows are there, then the header and the rows: see `exportCsv`. */
+  /** Yields an empty text once the first rows have been read, then the header and the rows. See `exportCsv`. */
   async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
@@ -85,7 +85,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
 
   /**
    * Returns CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change during the export may show either
-   * state. Resolves when the first rows are there, so that every refusal comes before the response begins.
+   * state. Resolves when the first rows have been read, so that an error is thrown before the response begins.
    * @throws VALIDATION_FAILED for `order`, OVERLOADED while two sorted or filtered exports are running
    */
   const exportCsv = async (caller: Caller, view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {

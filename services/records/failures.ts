@@ -28,18 +28,22 @@ export const stillReferenced = (pk: string) =>
   new DomainError(
     'FOREIGN_KEY_VIOLATION',
     `The record '${excerpt(pk)}' cannot be deleted: other records reference it.`,
-    {
-      hint: 'Delete those records first, or change their reference.'
-    }
+    { hint: 'Delete those records first, or change their reference.' }
   )
 
 export const ambiguousKey = (pk: string) =>
   new DomainError('STRUCTURE_CHANGED', `Two records have the primary key '${excerpt(pk)}', with different types.`, {
-    hint: 'If one of them is a number, send the key field too, as a number or as text, to name the record.'
+    hint: 'If one of the keys is a number, include the key field in the body, as a number or as text.'
   })
 
 export const roundedKey = () =>
   invalid(
-    [{ path: '/pk', code: 'range', message: "'pk' is an integer beyond ±(2^53−1), which JSON numbers round." }],
+    [
+      {
+        path: '/pk',
+        code: 'range',
+        message: "'pk' is an integer beyond ±(2^53−1), which a JSON number cannot hold exactly."
+      }
+    ],
     'Send it as a string.'
   )

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
-import { DomainError, excerpt, type Fault, invalid, MAX_DETAILS, pointer } from '../model/errors.ts'
+import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
 import type { Checked } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
@@ -9,44 +9,44 @@ import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
 import type { View } from './view.ts'
 
-const READ_ONLY: Fault = { code: 'readonly', message: 'is read-only' }
-const UNCHANGED_HINT = 'Leave these fields out, or send them as they are stored.'
+const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
+const UNCHANGED_HINT = 'Leave these fields out, or send their stored values.'
 
-const detail = (name: string, { code, message, below = '' }: Fault): ErrorDetail => ({
-  path: pointer(name) + below,
+const detail = (name: string, { code, message, subPath = '' }: Violation): ErrorDetail => ({
+  path: pointer(name) + subPath,
   code,
-  message: `'${name}${below}' ${message}.`
+  message: `'${name}${subPath}' ${message}.`
 })
 
 const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
   const mayBeNull = column.isPrimary ? structure.isRowidKey : column.nullable
-  return mayBeNull ? { value: null } : { fault: { code: 'required', message: 'must not be null' } }
+  return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
 const check = (table: RegisteredTable, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
-  const checked = checkValue(column, value)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
-  return isLongKey ? { fault: { code: 'length', message: `must have ${MAX_KEY_LENGTH} characters at most` } } : checked
+  const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
+  return isLongKey ? { violation: tooLong } : checkValue(column, value)
 }
 
-/** Checks every key of a body against the visible columns; as many faults as an answer tells are reported together. */
+/** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
 const readBody = (view: View, body: RecordBody) => {
   const assignments: Assignment[] = []
-  const faults: ErrorDetail[] = []
+  const violations: ErrorDetail[] = []
   for (const [name, value] of Object.entries(body)) {
-    if (faults.length === MAX_DETAILS) break
-    // A key of this name would vanish from every JavaScript object that it is copied to.
+    if (violations.length === MAX_DETAILS) break
+    // Assigning to `__proto__` sets no own property, so a field of this name would be lost in a copy.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
     if (!column) {
-      faults.push(detail(excerpt(name), { code: 'unknown', message: 'is no field of this table' }))
+      violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
     }
     const checked = check(view.table, column, value)
-    if ('fault' in checked) faults.push(detail(name, checked.fault))
+    if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }
-  if (faults.length > 0) throw invalid(faults)
+  if (violations.length > 0) throw invalid(violations)
   return assignments
 }
 
@@ -57,8 +57,8 @@ const requireFields = ({ required, columns }: View, assignments: readonly Assign
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }
   if (missing.length > 0) {
-    throw new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that a token cannot see.', {
-      hint: 'An administrator can give them a default, show them, or create the record.'
+    throw new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {
+      hint: 'An administrator can show these fields, give them a default, or create the record.'
     })
   }
 }
@@ -68,24 +68,22 @@ const timestamps = ({ structure }: RegisteredTable, now: number): Assignment[] =
     ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map((column) => [column, BigInt(now)])
     : []
 
-/** What a new record stores. @throws VALIDATION_FAILED with every fault */
+/** Returns the values of a new record. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field */
 export const readNewRecord = (view: View, body: RecordBody, now: number): readonly Assignment[] => {
   const assignments = readBody(view, body)
-  const refused = assignments.filter(([column]) => column.isReadonly)
-  if (refused.length > 0) {
-    throw invalid(refused.map(([{ name }]) => detail(name, READ_ONLY)))
-  }
+  const readOnly = assignments.filter(([column]) => column.isReadonly)
+  if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
   requireFields(view, assignments)
   return [...assignments, ...timestamps(view.table, now)]
 }
 
 interface Changes {
   readonly assignments: readonly Assignment[]
-  /** Fields that cannot change and were sent: tolerated where they are what is stored. */
+  /** Fields that cannot change. They may be sent if they have their stored values. */
   readonly unchanged: readonly Assignment[]
 }
 
-/** A key has one spelling, so the parts that were sent are those of the path, or others. */
+/** Compares texts: each value of a key has one canonical text. */
 const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]) => {
   const texts = keyTexts(table.structure, pk)
   const others = sent.filter(
@@ -99,33 +97,33 @@ const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]
 }
 
 /**
- * What an update of the record with this key stores.
- * @throws VALIDATION_FAILED with every fault, for another key, or when there is nothing to change
+ * Returns the values that an update stores in the record with this key.
+ * @throws VALIDATION_FAILED, also for another key and for a body without a change
  */
 export const readChanges = (view: View, pk: string, body: RecordBody): Changes => {
   const sent = readBody(view, body)
   refuseOtherKey(view, pk, sent)
-  const changes = (column: Column) => !column.isPrimary && !column.isReadonly
-  const assignments = sent.filter(([column]) => changes(column))
+  const canChange = (column: Column) => !column.isPrimary && !column.isReadonly
+  const assignments = sent.filter(([column]) => canChange(column))
   if (assignments.length === 0) {
     throw invalid(
       [{ path: '', code: 'required', message: 'There is nothing to change.' }],
       'Send the fields to change.'
     )
   }
-  // The other parts of the key are what is stored, or they would have been refused.
+  // `refuseOtherKey` has compared the key. Only an untyped part has more than one stored value with the same text.
   const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
   return { assignments, unchanged }
 }
 
 /**
- * Why fields that were to be unchanged are refused: one sentence for all of them, since a write that met no row does
- * not tell which of them differ from what is stored.
+ * Returns the error for an update that matched no row because a field in `unchanged` has another stored value. One
+ * detail names all of them: the update does not report which field differs.
  */
 export const refuseChanged = (unchanged: readonly Assignment[]) => {
   const [first, ...others] = unchanged.map(([{ name }]) => name)
   if (others.length === 0) return invalid([detail(String(first), READ_ONLY)], UNCHANGED_HINT)
   const names = unchanged.map(([{ name }]) => `'${name}'`).join(', ')
-  const message = `${names} cannot change, and not all of them are as they are stored.`
+  const message = `${names} cannot change, and at least one of them differs from its stored value.`
   return invalid([{ path: '', code: READ_ONLY.code, message }], UNCHANGED_HINT)
 }

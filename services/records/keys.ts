@@ -4,7 +4,7 @@ import { MAX_KEY_LENGTH } from '../sql/keys.ts'
 import { recordNotFound } from './failures.ts'
 import type { View } from './view.ts'
 
-/** Returns the parameters of a key. @throws PATH_TOO_LONG, RECORD_NOT_FOUND for a text that is no key of the table */
+/** Returns the parameters of a key. @throws PATH_TOO_LONG, RECORD_NOT_FOUND for a text that cannot be a key of the table */
 export const keyOf = (view: View, pk: string): readonly SqlValue[] => {
   if (pk.length > MAX_KEY_LENGTH)
     throw new DomainError('PATH_TOO_LONG', `A primary key has at most ${MAX_KEY_LENGTH} characters.`)

@@ -1,6 +1,5 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
-import type { Database, WriteResult } from '../engine/database.ts'
-import { UnexpectedChanges } from '../engine/database.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
@@ -25,14 +24,14 @@ import type { Planner } from './planner.ts'
 import type { View } from './view.ts'
 import { explainViolation } from './violations.ts'
 
-/** A failed unit, as one of its operations sees it. */
+/** The failure of a unit, with the position relative to one of its operations. */
 export interface OperationFailure {
   readonly error: Error
   /** The position of the failed statement in the operation's own unit, from 0; undefined if COMMIT failed. */
   readonly statement: number | undefined
 }
 
-/** The meaning of a failure. */
+/** What a failure means for the request. */
 export interface Diagnosis {
   /** The record exists now: it was inserted concurrently, so a retry may succeed. */
   readonly mayRetry: boolean
@@ -51,7 +50,7 @@ export interface Operation<R = unknown> {
   readonly countChange: number
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
   readonly result: (results: readonly WriteResult[]) => R
-  /** Finds the meaning of a failure; it may read the database, on behalf of the caller. */
+  /** Returns the meaning of a failure. May read the database, with the caller's right. */
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
 
@@ -70,7 +69,7 @@ const noResult = () => undefined
 const incrementableColumn = ({ columns }: View, name: string): Column => {
   const column = columns.get(name)
   if (!column)
-    throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is no field of this table.` }])
+    throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }])
   if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
     throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
       hint: 'Name an integer or number field that is neither the key nor read-only.'
@@ -82,11 +81,11 @@ const incrementableColumn = ({ columns }: View, name: string): Column => {
 /** @throws VALIDATION_FAILED */
 const readCount = (column: Column, count: number | string) => {
   const checked = checkCount(column, count)
-  if (!('fault' in checked)) return checked.value
-  throw invalid([{ path: '/count', code: checked.fault.code, message: `'count' ${checked.fault.message}.` }])
+  if (!('violation' in checked)) return checked.value
+  throw invalid([{ path: '/count', code: checked.violation.code, message: `'count' ${checked.violation.message}.` }])
 }
 
-/** @throws VALIDATION_FAILED for a JSON number that was rounded */
+/** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
 const readPk = (pk: string | number) => {
   if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
   return String(pk)
@@ -105,7 +104,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     return rows.length
   }
 
-  /** For a statement that has to change one row. `reason`: why it did not, although the record exists. */
+  /** Explains a statement that must change one row. `reason`: the error if it changed none although the record exists. */
   const explainRowChange =
     (view: View, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error }: OperationFailure): Promise<Diagnosis> => {
@@ -116,7 +115,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
       return { mayRetry: true, error: () => reason(caller) }
     }
 
-  /** Results in the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
+  /** The result is the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
   const createOp = (view: View, body: RecordBody): Operation<string> => ({
     table: view.table,
     unit: view.statements.insert(readNewRecord(view, body, clock()), hasTriggers(view.table)),
@@ -128,7 +127,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     }
   })
 
-  /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that is no key of the table */
+  /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (view: View, pk: string, body: RecordBody): Operation<undefined> => {
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
@@ -142,7 +141,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     }
   }
 
-  /** @throws RECORD_NOT_FOUND for a text that is no key of the table */
+  /** @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const deleteOp = (view: View, pk: string): Operation<undefined> => {
     const explainChange = explainRowChange(view, pk, () => ignored(view.table))
     return {
@@ -155,7 +154,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     }
   }
 
-  /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that is no key of the table */
+  /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const incrementOp = (view: View, { pk, field, count = 1 }: Increment): Operation<undefined> => {
     const text = readPk(pk)
     const column = incrementableColumn(view, field)

@@ -43,7 +43,7 @@ export const parseOrder = ({ columns, table }: View, order = ''): readonly Order
     const known = parseItem(item, (name) => columns.has(name))
     if (known) return parsed.push(known)
     if (!/^(?:asc|desc)$/i.test(item))
-      throw invalidOrder(`'order' names '${excerpt(item)}', which is no field of this table.`)
+      throw invalidOrder(`'order' names '${excerpt(item)}', which is not a field of this table.`)
     // A direction without a field belongs to the field before it, or to the key if there is none.
     const before = parsed.pop()
     const names = before ? [before.name] : table.structure.key

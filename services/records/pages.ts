@@ -16,19 +16,19 @@ interface PageOptions {
   readonly maxPageSize: number
 }
 
-/** The rows of a page as the inside of a JSON array. */
+/** `rows`: the elements of a JSON array as text, without its brackets. */
 interface Page {
   readonly rows: string
   readonly total: number
 }
 
-/** @throws VALIDATION_FAILED if the page was too large to be made */
+/** @throws VALIDATION_FAILED if SQLite returned no text because the page is too large */
 const textOf = (row: Row | undefined) => {
   if (typeof row?.text !== 'string') throw responseTooLarge()
   return row.text
 }
 
-/** Lists of records: each page by the cheapest plan that is right. */
+/** Creates the function that lists records. The planner decides how each page is read. */
 export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) => {
   const runPlan = async (caller: Caller, plan: PagePlan) => {
     if (plan.via === 'nothing') return ''
@@ -39,7 +39,7 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
   const readRows = async (caller: Caller, view: View, selection: Selection, window: Window, total: number) => {
     const rows = await runPlan(caller, await planner.planPage(view, selection, window, total))
     if (rows !== null) return rows
-    // A row is too wide for the event loop, or the key has gaps.
+    // null: a row is too wide for the event loop, or the key has gaps.
     return textOf((await db.scan(pageByScanning(selection, view.json, window), caller))[0])
   }
 

@@ -6,7 +6,10 @@ import { pageByScanning, pageBySeeking, pageNearStart, type Selection, type Wind
 import type { Statement } from '../sql/statement.ts'
 import type { View } from './view.ts'
 
-/** How a page is read. `index` and `seek` are bounded work for the event loop; `scan` needs a reader thread. */
+/**
+ * How a page is read. `index` (skips rows of an index) and `seek` (starts at a key position) are bounded work for the
+ * event loop; `scan` needs a reader thread; `nothing` needs no statement: the page is after the last row.
+ */
 export type PagePlan =
   | { readonly via: 'nothing' }
   | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
@@ -17,20 +20,20 @@ export interface RecordPlan {
   readonly statement: Statement
 }
 
-/** Rows that the event loop may skip. A deeper page is found by key position or in a reader thread. */
+/** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
-/** Query plans cached for each view, one for each SQL text: clients choose the order of a list. */
+/** Maximum number of query plans cached per view, one per SQL text. Clients choose the order of a list. */
 const MAX_PLANS_PER_VIEW = 100
 
-/** The words are those of https://sqlite.org/eqp.html. */
+/** Steps of EXPLAIN QUERY PLAN: https://sqlite.org/eqp.html. */
 const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
 /**
  * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
- * collations and statistics that other programs have declared. A view lives until its table changes or another program
- * commits, and its cached plans with it.
+ * collations and statistics that other programs have declared. Plans are cached per view: a view is replaced when its
+ * table changes or another program commits.
  */
 export const createPlanner = (db: Database) => {
   const plansByView = new WeakMap<View, LRUCache<string, readonly string[]>>()
@@ -61,6 +64,7 @@ export const createPlanner = (db: Database) => {
   const needsNoSort = async (view: View, statement: Statement) =>
     !(await explain(view, statement)).some((step) => SORT.test(step))
 
+  /** `key`: parameters of `view.statements`. */
   const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
     const { statements, json } = view
     const byIndex = statements.read(key)
@@ -68,7 +72,7 @@ export const createPlanner = (db: Database) => {
     return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
   }
 
-  /** `total`: the rows of the selection; undefined for a filtered one, which is always a scan. */
+  /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
   const planPage = async (view: View, selection: Selection, window: Window, total: number): Promise<PagePlan> => {
     const { table, json } = view
     if (window.offset >= total) return { via: 'nothing' }

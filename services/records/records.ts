@@ -22,7 +22,7 @@ interface RecordServiceOptions {
   readonly maxPageSize: number
 }
 
-/** Records of registered tables. Each call takes the view that its caller has of the table. Records are JSON text. */
+/** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
 export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
   const planner = createPlanner(db)
   const operations = createOperations({ db, clock, planner, hasTriggers })

@@ -5,7 +5,7 @@ import type { View } from './view.ts'
 
 const DEFAULT_PAGE_SIZE = 20
 
-/** Returns the rows of a query and their order. Empty `q` and `order` count as absent. @throws VALIDATION_FAILED */
+/** Returns the filter and the order of a query. An empty `q` or `order` counts as absent. @throws VALIDATION_FAILED */
 export const selectionOf = (view: View, { order, q = '' }: ListQuery): Selection => ({
   table: view.table,
   dialect: view.dialect,

@@ -28,8 +28,8 @@ interface TotalsOptions {
 }
 
 /**
- * Caches the number of rows of each table: it halves the cost of a list. Our own writes keep it right by their change
- * counts. A count that ran concurrently with a write may or may not include it, so it is returned but not cached.
+ * Caches the number of rows of each table: it halves the cost of a list. Our own writes add their changes
+ * to it. A count that ran concurrently with a write may or may not include it, so it is returned but not cached.
  */
 export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   const entries = new Map<string, Entry>()

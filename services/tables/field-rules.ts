@@ -100,10 +100,10 @@ const checkDefaultLength = (column: Column, path: string): ErrorDetail[] => {
 const checkDefault = (column: Column, path: string): ErrorDetail[] => {
   if (column.defaultValue === null) return []
   const checked = checkValue(column, column.defaultValue)
-  if (!('fault' in checked)) return checkDefaultLength(column, path)
-  const { code, message, below = '' } = checked.fault
+  if (!('violation' in checked)) return checkDefaultLength(column, path)
+  const { code, message, subPath = '' } = checked.violation
   return [
-    { path: `${path}/defaultValue${below}`, code, message: `The default of '${column.name}${below}' ${message}.` }
+    { path: `${path}/defaultValue${subPath}`, code, message: `The default of '${column.name}${subPath}' ${message}.` }
   ]
 }
 

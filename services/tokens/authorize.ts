@@ -5,21 +5,21 @@ interface Scoped {
   readonly scope: Scope
 }
 
-const missing = ({ scope }: Scoped, action: NeededAction, table: string | undefined) => {
+const reason = ({ scope }: Scoped, action: NeededAction, table: string | undefined) => {
   const object = table === undefined ? 'the table to create' : `the table '${excerpt(table)}'`
   if (scope.grants(action)) return `The token's tables do not include ${object}.`
   return `The token needs the action ${action === 'read' ? "'read'" : `'${action}' (or 'write')`} on ${object}.`
 }
 
 /**
- * Checks that a token may perform an action on a table. The result is the same for tables that exist and those that do
- * not. `table` is undefined while a request has not named it yet: then some table must be possible.
+ * Checks that a token may perform an action on a table. The table need not exist: the error does not reveal it.
+ * `table` is undefined before the body that names it has been read. Then only the action is checked.
  * @throws ACTION_NOT_ALLOWED
  */
 export const authorize = (token: Scoped, action: NeededAction, table: string | undefined) => {
   const { scope } = token
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
-  throw new DomainError('ACTION_NOT_ALLOWED', missing(token, action, table), {
+  throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, table), {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }

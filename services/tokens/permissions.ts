@@ -1,10 +1,10 @@
 import type { Action, Permissions } from '../../schemas/token.ts'
 import { foldName } from '../model/names.ts'
 
-/** What a call can need. `write` is no need of its own: it grants every one of these but `read`. */
+/** An action that a request needs. `write` is none of them: it grants all of them except `read`. */
 export type NeededAction = Exclude<Action, 'write'>
 
-const grants: Record<Action, readonly NeededAction[]> = {
+const GRANTED: Record<Action, readonly NeededAction[]> = {
   read: ['read'],
   write: ['create', 'update', 'delete', 'schema'],
   create: ['create'],
@@ -14,22 +14,23 @@ const grants: Record<Action, readonly NeededAction[]> = {
 }
 
 export interface Scope {
-  /** Whether anything at all may be done with the table. */
+  /** Whether the token may do anything with the table. */
   reaches(table: string): boolean
-  /** Whether there may be a table with which it may be done. */
+  /** Whether the token has the action, on any table. */
   grants(action: NeededAction): boolean
+  /** Whether the token may perform the action on the table. */
   allows(action: NeededAction, table: string): boolean
 }
 
 /**
- * The permissions of a token, made ready to be asked on every request. Names fold as SQLite folds them: folding more
- * than ASCII would let a scope on one table reach another that merely resembles it, such as k and the Kelvin sign.
+ * Returns the permissions of a token in a form that is fast to check on every request. Names ignore the case of ASCII
+ * letters only, as in SQLite: with Unicode folding, a scope on the table k would include the table K (Kelvin sign).
  */
 export const createScope = ({ tables, actions }: Permissions): Scope => {
-  const granted = new Set(actions.flatMap((action) => grants[action]))
+  const granted = new Set(actions.flatMap((action) => GRANTED[action]))
   const names = new Set(tables.map(foldName))
-  const isUnbounded = names.has('*')
-  const includes = (table: string) => isUnbounded || names.has(table) || names.has(foldName(table))
+  const includesAll = names.has('*')
+  const includes = (table: string) => includesAll || names.has(table) || names.has(foldName(table))
   return {
     reaches: (table) => granted.size > 0 && includes(table),
     grants: (action) => granted.has(action),

@@ -5,14 +5,14 @@ export const listTokens: Statement = { sql: 'SELECT * FROM _rowhouse_tokens ORDE
 
 const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
 
-/** What is kept of a secret. */
-interface Trace {
+/** The stored form of a secret. */
+interface StoredSecret {
   readonly digest: string
   readonly tokenPrefix: string
 }
 
 export const insertToken = (
-  { digest, tokenPrefix }: Trace,
+  { digest, tokenPrefix }: StoredSecret,
   { name, permissions, expiresAt }: NewToken,
   now: number
 ): Statement => ({
@@ -45,7 +45,7 @@ export const updateToken = (
   ]
 })
 
-/** One statement however many tokens were used, so that the unit stays short. */
+/** One statement for any number of tokens keeps the unit short. */
 export const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET last_used_at = use.value ->> 1
     FROM temp.json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,

@@ -8,7 +8,7 @@ import type { Row } from '../model/sql-value.ts'
 import { createScope, type Scope } from './permissions.ts'
 import { deleteToken, insertToken, listTokens, saveUses, updateToken } from './token-statements.ts'
 
-/** A token as it stands in memory. Each change makes a new one, so ask `current` for it after any waiting. */
+/** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
 export interface LiveToken {
   readonly id: number
   readonly name: string
@@ -18,7 +18,7 @@ export interface LiveToken {
   readonly scope: Scope
   readonly isActive: boolean
   readonly expiresAt: number | null
-  /** Ahead of the disk until the next `flush`. */
+  /** Newer than the stored value until the next `flush`. */
   readonly lastUsedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -26,19 +26,20 @@ export interface LiveToken {
 
 interface Entry extends LiveToken {
   lastUsedAt: number | null
-  /** What the disk has of `lastUsedAt`. */
+  /** The stored value of `lastUsedAt`. */
   savedUse: number | null
 }
 
 const SCHEME = 'bearer '
 const SECRET_LENGTH = 67
-const SHOWN_LENGTH = 11
+/** Characters of a secret that listings show. */
+const PREFIX_LENGTH = 11
 
 const generateSecret = () => `rh_${randomBytes(32).toString('hex')}`
 const digestOf = (secret: string) => hash('sha256', secret)
-const maskOf = (secret: string) => `${secret.slice(0, SHOWN_LENGTH)}********`
+const maskOf = (secret: string) => `${secret.slice(0, PREFIX_LENGTH)}********`
 
-/** The token of an Authorization header (RFC 9110, 11.4: the scheme ignores case, spaces follow it). */
+/** Returns the token of an Authorization header. The scheme ignores case, spaces follow it (RFC 9110, 11.4). */
 const secretOf = (header: string) => {
   if (header.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined
   const secret = header.slice(SCHEME.length).trimStart()
@@ -47,21 +48,21 @@ const secretOf = (header: string) => {
 
 const invalidToken = () =>
   new DomainError('INVALID_TOKEN', 'The bearer token is missing, malformed, unknown, inactive or expired.', {
-    hint: 'Send the header Authorization: Bearer <token>, with a token of POST /admin/tokens.'
+    hint: 'Send the header Authorization: Bearer <token>. An administrator creates tokens with POST /admin/tokens.'
   })
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
 
-/** Milliseconds of our time have 13 digits; seconds of it lie in this range, and would mean a day of 1970. */
+/** Seconds of the years 2001 to 5138. In milliseconds, these numbers are dates between 1970 and 1973. */
 const looksLikeSeconds = (time: number) => time >= 1e9 && time <= 1e11
 
 const checkExpiry = (expiresAt: number | null | undefined) => {
   if (expiresAt == null || !looksLikeSeconds(expiresAt)) return
-  const message = `'expiresAt' counts milliseconds; ${expiresAt} looks like seconds.`
-  throw invalid([{ path: '/expiresAt', code: 'range', message }], `Send ${expiresAt * 1000} if that is what you mean.`)
+  const message = `'expiresAt' must be in milliseconds; ${expiresAt} looks like seconds.`
+  throw invalid([{ path: '/expiresAt', code: 'range', message }], `In milliseconds, it is ${expiresAt * 1000}.`)
 }
 
-/** Null where another program has written what is none: such a token opens nothing, and keeps no other from loading. */
+/** Returns null for an invalid text, which only another program can have written: the other tokens load all the same. */
 const readPermissions = (text: string) => {
   try {
     const permissions = JSON.parse(text) as Permissions
@@ -71,9 +72,9 @@ const readPermissions = (text: string) => {
   }
 }
 
-const nothing = { tables: [], actions: [] }
+const NO_PERMISSIONS = { tables: [], actions: [] }
 
-/** The boundary where a row gets its type: its columns are those of the migrations. */
+/** The boundary function that gives a row its type. The migrations define its columns. */
 const toEntry = (row: Row): Entry => {
   const readable = readPermissions(row.permissions as string)
   return {
@@ -81,7 +82,7 @@ const toEntry = (row: Row): Entry => {
     name: row.name as string,
     digest: row.digest as string,
     tokenPrefix: row.token_prefix as string,
-    ...(readable ?? { permissions: nothing, scope: createScope(nothing) }),
+    ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
     isActive: row.is_active === 1 && readable !== null,
     expiresAt: row.expires_at as number | null,
     lastUsedAt: row.last_used_at as number | null,
@@ -106,28 +107,28 @@ const toToken = (token: LiveToken): Token => ({
 const isLive = ({ isActive, expiresAt }: LiveToken, now: number) => isActive && (expiresAt === null || now < expiresAt)
 
 /**
- * Access tokens. All of them are in memory, since every request of the data interface asks for one; a change is
- * applied there in the step that acknowledges its commit, so that the very next request sees it.
+ * Creates the service of access tokens. All of them are cached, because every request to /data needs one. A change
+ * updates the cache in the step that acknowledges its commit, so the next request sees it.
  */
 export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }) => {
   let byId = new Map<number, Entry>()
   let byDigest = new Map<string, Entry>()
 
-  /** A use that the disk does not know yet outlives whatever is read from there. */
+  /** Keeps a use that has not been saved yet when the token is read from the disk. */
   const withLatestUse = (entry: Entry) => {
     const usedAt = byId.get(entry.id)?.lastUsedAt ?? 0
     if (usedAt > (entry.lastUsedAt ?? 0)) entry.lastUsedAt = usedAt
     return entry
   }
 
-  const remember = (row: Row) => {
+  const cache = (row: Row) => {
     const entry = withLatestUse(toEntry(row))
     byId.set(entry.id, entry)
     byDigest.set(entry.digest, entry)
     return entry
   }
 
-  const forget = (id: number) => {
+  const evict = (id: number) => {
     const entry = byId.get(id)
     if (!entry) return
     byId.delete(id)
@@ -135,8 +136,8 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   /**
-   * Reads every token anew: at the start, and whenever another program has committed. On the event loop, so that no
-   * change of ours can be acknowledged between the snapshot and its arrival here.
+   * Reads all tokens: at the start, and after each external commit. Reads on the event loop, so that no change of our
+   * own can be acknowledged between the snapshot and the update of the cache.
    */
   const load = async () => {
     const rows = await db.read(listTokens)
@@ -147,13 +148,13 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
 
   const list = (): Token[] => [...byId.values()].map(toToken)
 
-  /** The one answer that shows the secret; only its digest is kept. */
+  /** The only result that contains the secret. Only its digest is stored. */
   const issue = async (_caller: Caller, token: NewToken): Promise<IssuedToken> => {
     checkExpiry(token.expiresAt)
     const secret = generateSecret()
-    const trace = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
-    const [inserted] = await db.write([insertToken(trace, token, clock())])
-    const { id, name, tokenPrefix, permissions } = remember(inserted?.rows[0] as Row)
+    const stored = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
+    const [inserted] = await db.write([insertToken(stored, token, clock())])
+    const { id, name, tokenPrefix, permissions } = cache(inserted?.rows[0] as Row)
     return { id, name, token: secret, tokenPrefix, permissions }
   }
 
@@ -162,12 +163,12 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     const [updated] = await db.write([updateToken(id, changes, clock())])
     const row = updated?.rows[0]
     if (!row) throw tokenNotFound(id)
-    remember(row)
+    cache(row)
   }
 
   const revoke = async (_caller: Caller, id: number) => {
     const [deleted] = await db.write([deleteToken(id)])
-    forget(id)
+    evict(id)
     if (deleted?.changes === 0) throw tokenNotFound(id)
   }
 
@@ -178,7 +179,10 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     return { entry, now }
   }
 
-  /** The token of an Authorization header, marked as used. Every bad credential gives the same INVALID_TOKEN. */
+  /**
+   * Returns the token of an Authorization header and records its use.
+   * @throws INVALID_TOKEN, the same for every invalid credential
+   */
   const authenticate = (header: string | undefined): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
     const { entry, now } = findLive(secret === undefined ? undefined : digestOf(secret))
@@ -186,10 +190,10 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     return entry
   }
 
-  /** The same token as it is now. @throws INVALID_TOKEN when it has been revoked or has expired meanwhile. */
+  /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (token: LiveToken): LiveToken => findLive(token.digest).entry
 
-  /** Saves the uses since the last time. What cannot be saved now stays for the next time. */
+  /** Saves the uses since the previous flush. If this fails, the next flush saves them. */
   const flush = async () => {
     const used = [...byId.values()].filter(({ lastUsedAt, savedUse }) => lastUsedAt !== savedUse)
     if (used.length === 0) return

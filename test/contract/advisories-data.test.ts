@@ -267,7 +267,7 @@ t.test('PocketBase CVE-2026-82410: an error in the background does not end the p
   const other = new BetterSqlite3(`${app.config.DATA_DIR}/rowhouse.db`)
   t.teardown(() => other.close())
   other.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_elsewhere')
-  while (!lines.some((line) => line.includes('could not be read anew'))) await new Promise(setImmediate)
+  while (!lines.some((line) => line.includes('could not be reloaded'))) await new Promise(setImmediate)
   t.equal((await token.get('/data/_me')).statusCode, 200)
   other.exec('ALTER TABLE _rowhouse_elsewhere RENAME TO _rowhouse_tokens')
 })

@@ -8,10 +8,10 @@ import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
 
-/** Tables and records over a real engine, on a file that the SQL has made; without HTTP. */
-export const startServices = async (t: Test, theirs: string) => {
+/** Starts the services of tables and records on a real engine, without HTTP. `schema`: SQL that prepares the file. */
+export const startServices = async (t: Test, schema: string) => {
   const file = databaseFile(t)
-  prepareFile(file, theirs)
+  prepareFile(file, schema)
   const db = await startEngine(t, file)
   const time = { now: 1_700_000_000_000 }
   const clock = () => time.now
@@ -24,7 +24,7 @@ export const startServices = async (t: Test, theirs: string) => {
   const records = createRecordService({ db, clock, totals, hasTriggers, maxPageSize: 1000 })
   const exports = createExportService({ db, maxPageSize: 1000 })
 
-  /** The calls on the records of a table, which is imported the first time. */
+  /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {
     const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
     const view = () => views.administratorView(tables.get(id))
@@ -48,5 +48,5 @@ export const startServices = async (t: Test, theirs: string) => {
     }
   }
 
-  return { file, db, registry, totals, tables, views, records, exports, serve, time, foreign: openExternal(t, file) }
+  return { file, db, registry, totals, tables, views, records, exports, serve, time, external: openExternal(t, file) }
 }

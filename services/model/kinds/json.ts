@@ -10,8 +10,8 @@ const findRounded = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null) return undefined
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
   for (let index = 0; index < members.length; index += 1) {
-    const below = findRounded(members[index])
-    if (below !== undefined) return pointer(excerpt(String(Object.keys(value)[index]))) + below
+    const subPath = findRounded(members[index])
+    if (subPath !== undefined) return pointer(excerpt(String(Object.keys(value)[index]))) + subPath
   }
   return undefined
 }
@@ -25,8 +25,10 @@ export const json: Kind = {
   check: (value, { jsonType }) => {
     const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
     if (!matches) return faulty('type', `must be an ${jsonType}`)
-    const below = findRounded(value)
-    return below === undefined ? valid(JSON.stringify(value)) : { fault: { code: 'range', message: ROUNDED, below } }
+    const subPath = findRounded(value)
+    return subPath === undefined
+      ? valid(JSON.stringify(value))
+      : { violation: { code: 'range', message: ROUNDED, subPath } }
   },
   parseKey: (text) => [text],
   json: (value, context) =>

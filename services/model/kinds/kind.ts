@@ -1,9 +1,9 @@
-import type { Fault } from '../errors.ts'
+import type { Violation } from '../errors.ts'
 import type { SqlValue } from '../sql-value.ts'
 import type { Column } from '../table.ts'
 
 /** The value to store, or the reason why it is invalid. */
-export type Checked = { readonly value: SqlValue } | { readonly fault: Fault }
+export type Checked = { readonly value: SqlValue } | { readonly violation: Violation }
 
 export interface JsonContext {
   /** The table is STRICT: a column holds values of its declared type only. */

@@ -19,18 +19,18 @@ await app.register(services, { hashingCost: CHEAP })
 await app.register(health)
 t.teardown(() => app.close())
 
-t.test('a service that reads and writes is alive and ready', async (t) => {
+t.test('a service that can read and write is alive and ready', async (t) => {
   for (const url of ['/health', '/health/ready']) {
-    const res = await app.inject(url)
-    t.equal(res.statusCode, 200)
-    t.same(res.json(), { success: true, data: { status: 'ok' } })
+    const response = await app.inject(url)
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: { status: 'ok' } })
   }
 })
 
 t.test('a service that cannot write is alive but not ready, until it can again', async (t) => {
-  const other = new BetterSqlite3(`${config.DATA_DIR}/rowhouse.db`)
-  t.teardown(() => other.close())
-  other.exec("CREATE TRIGGER no BEFORE INSERT ON _rowhouse_meta BEGIN SELECT RAISE(ABORT, 'no'); END")
+  const external = new BetterSqlite3(`${config.DATA_DIR}/rowhouse.db`)
+  t.teardown(() => external.close())
+  external.exec("CREATE TRIGGER no BEFORE INSERT ON _rowhouse_meta BEGIN SELECT RAISE(ABORT, 'no'); END")
   now += 1000
 
   const ready = await app.inject('/health/ready')
@@ -39,7 +39,7 @@ t.test('a service that cannot write is alive but not ready, until it can again',
   t.match(ready.json(), { success: false, error: { code: 'STORAGE_UNAVAILABLE' } })
   t.equal((await app.inject('/health')).statusCode, 200)
 
-  other.exec('DROP TRIGGER no')
+  external.exec('DROP TRIGGER no')
   now += 1000
   t.equal((await app.inject('/health/ready')).statusCode, 200)
 })

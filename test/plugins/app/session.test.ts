@@ -3,15 +3,16 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { logIn, PASSWORD } from '../../helpers.ts'
+import { logIn, PASSWORD, startApp } from '../../helpers.ts'
 import { type App, createAdmin, JWT_SECRET, loginRequest, startSessionApp } from '../../session-app.ts'
 
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A JWT as anybody could write it who knows the secret, whatever is in it. */
+/** Returns a JWT with any payload, signed with the secret. */
 const forge = (payload: unknown, { alg = 'HS256', digest = 'sha256', secret = JWT_SECRET } = {}) => {
   const input = `${base64({ alg, typ: 'JWT' })}.${base64(payload)}`
   return `${input}.${createHmac(digest, secret).update(input).digest('base64url')}`
@@ -26,7 +27,7 @@ const probe = (app: App, headers: Record<string, string>) => app.inject({ url: '
 t.test('the session cookie', async (t) => {
   const { app, clock, advance } = await startSessionApp(t, { TRUST_PROXY: '127.0.0.1' })
 
-  t.test('over http is for this host and out of reach of scripts and other sites', async (t) => {
+  t.test('over http is limited to this host, and not available to scripts and other sites', async (t) => {
     const response = await app.inject(loginRequest())
     t.equal(response.statusCode, 200)
     t.match(
@@ -35,7 +36,7 @@ t.test('the session cookie', async (t) => {
     )
   })
 
-  t.test('over https is Secure and bears the __Host- prefix', async (t) => {
+  t.test('over https is Secure and has the __Host- prefix', async (t) => {
     const response = await app.inject({ ...loginRequest(), headers: { 'x-forwarded-proto': 'https' } })
     t.match(
       response.headers['set-cookie'],
@@ -43,7 +44,7 @@ t.test('the session cookie', async (t) => {
     )
   })
 
-  t.test('of https is not accepted under the name that any page could set', async (t) => {
+  t.test('over https is not accepted without the __Host- prefix', async (t) => {
     const token = tokenOf(await logIn(app))
     const https = { 'x-forwarded-proto': 'https' }
     const accepted = await probe(app, { ...https, cookie: `__Host-rowhouse_session=${token}` })
@@ -62,13 +63,13 @@ t.test('the session cookie', async (t) => {
     t.same(claims, { sub: '1', iat, exp: iat + 3600, iss: 'rowhouse', aud: 'rowhouse-admin' })
   })
 
-  t.test('opens a protected route', async (t) => {
+  t.test('is accepted by a protected route', async (t) => {
     const response = await probe(app, await logIn(app))
     t.equal(response.statusCode, 200)
     t.same(response.json(), { success: true, data: 'admin' })
   })
 
-  t.test('is needed: without one a protected route is closed', async (t) => {
+  t.test('is required by a protected route', async (t) => {
     const response = await probe(app, {})
     t.equal(response.statusCode, 401)
     t.match(response.json(), AUTHENTICATION_REQUIRED)
@@ -80,13 +81,13 @@ t.test('the session cookie', async (t) => {
     t.match(response.json(), AUTHENTICATION_REQUIRED)
   })
 
-  t.test('is the only place for the JWT: a header is not accepted', async (t) => {
+  t.test('cannot be replaced by an Authorization header', async (t) => {
     const response = await probe(app, { authorization: `Bearer ${tokenOf(await logIn(app))}` })
     t.equal(response.statusCode, 401)
     t.match(response.json(), AUTHENTICATION_REQUIRED)
   })
 
-  t.test('counts, whatever the Authorization header says', async (t) => {
+  t.test('is accepted whatever the Authorization header is', async (t) => {
     const response = await probe(app, { ...(await logIn(app)), authorization: 'Bearer nonsense' })
     t.equal(response.statusCode, 200)
     t.same(response.json(), { success: true, data: 'admin' })
@@ -98,7 +99,7 @@ t.test('the session cookie', async (t) => {
     const without = (name: string) => Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name))
     const withCookie = (token: string) => probe(app, { cookie: `rowhouse_session=${token}` })
 
-    t.test('is accepted where it has the form and the key of a genuine one', async (t) => {
+    t.test('is accepted with the form and the key of a genuine one', async (t) => {
       t.equal((await withCookie(forge(claims))).statusCode, 200)
     })
 
@@ -106,7 +107,7 @@ t.test('the session cookie', async (t) => {
       'signed with another key': forge(claims, { secret: `${JWT_SECRET}x` }),
       'signed with HS384': forge(claims, { alg: 'HS384', digest: 'sha384' }),
       'signed with HS512': forge(claims, { alg: 'HS512', digest: 'sha512' }),
-      'signed with HS256 in the name of HS512': forge(claims, { alg: 'HS512' }),
+      'signed with HS256 but declared as HS512': forge(claims, { alg: 'HS512' }),
       'with the algorithm none': `${base64({ alg: 'none', typ: 'JWT' })}.${base64(claims)}.`,
       'without a signature': genuine.slice(0, genuine.lastIndexOf('.') + 1),
       'with an array for a payload': forge([claims]),
@@ -122,9 +123,9 @@ t.test('the session cookie', async (t) => {
       'of another issuer': forge({ ...claims, iss: 'elsewhere' }),
       'for another audience': forge({ ...claims, aud: 'elsewhere' }),
       'of another administrator': forge({ ...claims, sub: '2' }),
-      'of a session that never was': forge({ ...claims, jti: 'nothing' }),
-      'of a session that is no text': forge({ ...claims, jti: { id: claims.jti } }),
-      'that is no JWT': 'nonsense',
+      'of an unknown session': forge({ ...claims, jti: 'nothing' }),
+      'of a session id that is not a string': forge({ ...claims, jti: { id: claims.jti } }),
+      'that is not a JWT': 'nonsense',
       'that is empty': ''
     }
     for (const [form, token] of Object.entries(refused)) {
@@ -136,7 +137,7 @@ t.test('the session cookie', async (t) => {
     }
   })
 
-  t.test('works until its last moment, by the clock of the service', async (t) => {
+  t.test('is accepted until it expires, by the clock of the service', async (t) => {
     const headers = await logIn(app)
     advance(claimsOf(tokenOf(headers)).exp * 1000 - clock() - 1)
     t.equal((await probe(app, headers)).statusCode, 200)
@@ -147,7 +148,7 @@ t.test('the session cookie', async (t) => {
   })
 })
 
-t.test('a route that forgot the hook fails closed', async (t) => {
+t.test('a route without the hook refuses every request', async (t) => {
   const { app } = await startSessionApp(t)
   const response = await app.inject({ url: '/auth/unguarded', headers: await logIn(app) })
   t.equal(response.statusCode, 401)
@@ -159,32 +160,32 @@ t.test('a session that ends while the body arrives', async (t) => {
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const root = await logIn(app)
 
-  /** How a body is announced, and the rest of it. */
-  const framings: Record<string, readonly [announced: string, rest: string]> = {
+  /** Ways to send a body: the part sent with the headers, and the rest. */
+  const framings: Record<string, readonly [start: string, rest: string]> = {
     'of a known length': ['content-type: application/json\r\ncontent-length: 2\r\n\r\n{', '}'],
     'of an unknown length': [
       'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
       '2\r\n{}\r\n0\r\n\r\n'
     ],
-    'that turns out to be empty': ['transfer-encoding: chunked\r\n\r\n', '0\r\n\r\n'],
-    'that turns out to be empty, of a type': [
+    'that is empty': ['transfer-encoding: chunked\r\n\r\n', '0\r\n\r\n'],
+    'that is empty, with a content type': [
       'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
       '0\r\n\r\n'
     ]
   }
 
-  /** Sends the head of a request, does something, then sends the rest of the body; gives the answer. */
-  const slowly = async (cookie: string, framing: string, meanwhile: () => Promise<unknown>) => {
-    const [announced, rest] = framings[framing] as readonly [string, string]
+  /** Sends the head of a request, runs `action`, then sends the rest of the body. Returns the response. */
+  const sendSlowly = async (cookie: string, framing: string, action: () => Promise<unknown>) => {
+    const [start, rest] = framings[framing] as readonly [string, string]
     const socket = connect(Number(port), '127.0.0.1')
     const authenticated = once(app.server, 'authenticated')
-    socket.write(`POST /admin/probe HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\nconnection: close\r\n${announced}`)
+    socket.write(`POST /admin/probe HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\nconnection: close\r\n${start}`)
     await authenticated
-    await meanwhile()
+    await action()
     socket.write(rest)
-    let answer = ''
-    for await (const chunk of socket) answer += String(chunk)
-    return answer
+    let response = ''
+    for await (const chunk of socket) response += String(chunk)
+    return response
   }
 
   const put = (url: string, headers: { cookie: string }, payload: object) =>
@@ -206,29 +207,44 @@ t.test('a session that ends while the body arrives', async (t) => {
         const name = `${ending}, ${framing}`
         const { id } = await createAdmin(app, root, name)
         const headers = await logIn(app, name)
-        const answer = await slowly(headers.cookie, framing, async () => {
+        const response = await sendSlowly(headers.cookie, framing, async () => {
           t.equal((await end(id, name, headers)).statusCode, 200)
         })
-        t.match(answer, /^HTTP\/1\.1 401 /)
-        t.match(answer, '"code":"AUTHENTICATION_REQUIRED"')
+        t.match(response, /^HTTP\/1\.1 401 /)
+        t.match(response, '"code":"AUTHENTICATION_REQUIRED"')
       })
     }
 
-    t.test(`refuses nothing where it was another session, with a body ${framing}`, async (t) => {
-      const [here, elsewhere] = [await logIn(app), await logIn(app)]
-      const logOut = () => app.inject({ method: 'POST', url: '/auth/logout', headers: elsewhere })
-      const answer = await slowly(here.cookie, framing, logOut)
-      t.match(answer, /^HTTP\/1\.1 200 /)
-      t.match(answer, '{"success":true,"data":"admin"}')
+    t.test(`accepts the request if another session ended, with a body ${framing}`, async (t) => {
+      const [current, other] = [await logIn(app), await logIn(app)]
+      const logOut = () => app.inject({ method: 'POST', url: '/auth/logout', headers: other })
+      const response = await sendSlowly(current.cookie, framing, logOut)
+      t.match(response, /^HTTP\/1\.1 200 /)
+      t.match(response, '{"success":true,"data":"admin"}')
     })
   }
+})
+
+t.test('the caller of a session loses its right if the client disconnects', async (t) => {
+  const onRegister = (area: FastifyInstance) => {
+    if (area.prefix !== '/admin') return
+    area.get('/disconnect', async ({ adminCaller, socket }) => {
+      await adminCaller.confirm()
+      Object.defineProperty(socket, 'destroyed', { value: true })
+      await adminCaller.confirm()
+    })
+  }
+  const app = await startApp(t, { onRegister })
+  const response = await app.inject({ url: '/admin/disconnect', headers: await logIn(app) })
+  t.equal(response.statusCode, 503)
+  t.match(response.json(), { success: false, error: { code: 'OVERLOADED', message: 'The client has disconnected.' } })
 })
 
 t.test('with REQUIRE_PASSWORD_CHANGE', async (t) => {
   const { app } = await startSessionApp(t, { REQUIRE_PASSWORD_CHANGE: 'true' })
   const headers = await logIn(app)
 
-  t.test('a password set by another closes everything but /auth', async (t) => {
+  t.test('a password set by another administrator gives access to /auth only', async (t) => {
     const response = await probe(app, headers)
     t.equal(response.statusCode, 403)
     t.match(response.json(), {
@@ -240,7 +256,7 @@ t.test('with REQUIRE_PASSWORD_CHANGE', async (t) => {
     t.match(me.json(), { success: true, data: { mustChangePassword: true } })
   })
 
-  t.test('a password of one’s own opens everything, in the same session', async (t) => {
+  t.test('one’s own password gives access to everything, in the same session', async (t) => {
     const payload = { oldPassword: PASSWORD, newPassword: 'battery staple' }
     const changed = await app.inject({ method: 'PUT', url: '/auth/password', headers, payload })
     t.equal(changed.statusCode, 200)
@@ -250,14 +266,17 @@ t.test('with REQUIRE_PASSWORD_CHANGE', async (t) => {
   })
 })
 
-t.test('without REQUIRE_PASSWORD_CHANGE a password set by another closes nothing', async (t) => {
-  const { app } = await startSessionApp(t)
-  const response = await probe(app, await logIn(app))
-  t.equal(response.statusCode, 200)
-  t.same(response.json(), { success: true, data: 'admin' })
-})
+t.test(
+  'without REQUIRE_PASSWORD_CHANGE a password set by another administrator gives access to everything',
+  async (t) => {
+    const { app } = await startSessionApp(t)
+    const response = await probe(app, await logIn(app))
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: 'admin' })
+  }
+)
 
-t.test('requests of pages', async (t) => {
+t.test('a request', async (t) => {
   const { app } = await startSessionApp(t, {
     CORS_ORIGIN: 'https://desk.example, https://shop.example',
     TRUST_PROXY: '127.0.0.1'
@@ -268,7 +287,7 @@ t.test('requests of pages', async (t) => {
 
   const allowed: Record<string, Record<string, string>> = {
     'of the same origin': { 'sec-fetch-site': 'same-origin' },
-    'that the user made without a page': { 'sec-fetch-site': 'none' },
+    'that the user sent without a page': { 'sec-fetch-site': 'none' },
     'of the same origin, by Origin alone': { origin: 'http://rows.example:8080' },
     'of the same origin behind a proxy': {
       'x-forwarded-proto': 'https',
@@ -277,10 +296,10 @@ t.test('requests of pages', async (t) => {
       cookie: session.cookie.replace('rowhouse', '__Host-rowhouse')
     },
     'of an origin that is listed': { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' },
-    'of no browser': {}
+    'of a program other than a browser': {}
   }
   for (const [kind, headers] of Object.entries(allowed)) {
-    t.test(`${kind} may change something`, async (t) => {
+    t.test(`${kind} may change data`, async (t) => {
       const response = await send(headers)
       t.equal(response.statusCode, 200)
       t.same(response.json(), { success: true, data: 'admin' })
@@ -289,25 +308,25 @@ t.test('requests of pages', async (t) => {
 
   const refused: Record<string, Record<string, string>> = {
     'of another site': { 'sec-fetch-site': 'cross-site' },
-    'of a neighbouring host': { 'sec-fetch-site': 'same-site' },
-    'of an unknown relation': { 'sec-fetch-site': 'something new' },
-    'of another site that names our origin': { 'sec-fetch-site': 'cross-site', origin: 'http://rows.example:8080' },
+    'of another host of the same site': { 'sec-fetch-site': 'same-site' },
+    'with an unknown Sec-Fetch-Site': { 'sec-fetch-site': 'something new' },
+    'of another site with our origin': { 'sec-fetch-site': 'cross-site', origin: 'http://rows.example:8080' },
     'of another origin, by Origin alone': { origin: 'http://evil.example' },
     'of another port': { origin: 'http://rows.example' },
     'of another scheme': { origin: 'https://rows.example:8080' },
-    'of no origin': { origin: 'null' },
-    'of an empty origin': { origin: '' },
-    'of an origin that only begins like a listed one': { origin: 'https://shop.example.evil.example' }
+    'with the origin null': { origin: 'null' },
+    'with an empty origin': { origin: '' },
+    'of an origin that starts with a listed one': { origin: 'https://shop.example.evil.example' }
   }
   for (const [kind, headers] of Object.entries(refused)) {
-    t.test(`${kind} may not change anything`, async (t) => {
+    t.test(`${kind} may not change data`, async (t) => {
       const response = await send(headers)
       t.equal(response.statusCode, 403)
       t.match(response.json(), { success: false, error: { code: 'CROSS_SITE_REQUEST' } })
     })
   }
 
-  t.test('of another site may not log anybody in, nor out', async (t) => {
+  t.test('of another site may neither log in nor log out', async (t) => {
     for (const url of ['/auth/login', '/auth/logout']) {
       const response = await send({ 'sec-fetch-site': 'cross-site' }, url)
       t.equal(response.statusCode, 403)
@@ -316,7 +335,7 @@ t.test('requests of pages', async (t) => {
     t.equal((await send({})).statusCode, 200)
   })
 
-  t.test('of another site may read what their user may read', async (t) => {
+  t.test('of another site may read data with the cookie of its user', async (t) => {
     const response = await probe(app, { ...session, 'sec-fetch-site': 'cross-site' })
     t.equal(response.statusCode, 200)
     t.same(response.json(), { success: true, data: 'admin' })
@@ -331,14 +350,14 @@ t.test('no origin is listed by default', async (t) => {
   t.match(response.json(), { success: false, error: { code: 'CROSS_SITE_REQUEST' } })
 })
 
-t.test('the signing secret is made in the data directory where none is configured', async (t) => {
+t.test('without a configured secret, one is created in the data directory', async (t) => {
   const { app, config } = await startSessionApp(t, { JWT_SECRET: undefined })
   const secret = readFileSync(join(config.DATA_DIR, 'secret'), 'utf8').trim()
   const token = tokenOf(await logIn(app))
   t.equal(token, forge(claimsOf(token), { secret }))
 })
 
-t.test('a configured secret leaves the data directory alone', async (t) => {
+t.test('with a configured secret, none is created in the data directory', async (t) => {
   const { app, config } = await startSessionApp(t)
   const token = tokenOf(await logIn(app))
   t.equal(token, forge(claimsOf(token)))
@@ -350,7 +369,7 @@ t.test('a configured secret that can be guessed stops the start', async (t) => {
   await t.rejects(started, { message: /^JWT_SECRET can be guessed/ })
 })
 
-t.test('a session of a deleted administrator is over at once', async (t) => {
+t.test('a session ends at once with the deletion of its administrator', async (t) => {
   const { app } = await startSessionApp(t)
   const root = await logIn(app)
   const { id } = await createAdmin(app, root, 'ada')

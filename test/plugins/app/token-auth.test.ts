@@ -37,7 +37,7 @@ const call = (token: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: st
 
 let fields = 0
 
-/** Everything that a token can do to a table, by what it needs. */
+/** All requests that a token can send for a table. */
 const reads = {
   list: (token: string, table: string) => call(token, 'GET', `/${table}`),
   schema: (token: string, table: string) => call(token, 'GET', `/${table}/schema`),
@@ -74,10 +74,10 @@ t.test('every bad credential gets the same 401, with a challenge', async (t) => 
     bearer(expired.token)
   ]
   for (const one of headers) {
-    const res = await app.inject({ url: '/data/cats', headers: one })
-    t.equal(res.statusCode, 401)
-    t.equal(res.headers['www-authenticate'], 'Bearer')
-    t.match(res.json(), {
+    const response = await app.inject({ url: '/data/cats', headers: one })
+    t.equal(response.statusCode, 401)
+    t.equal(response.headers['www-authenticate'], 'Bearer')
+    t.match(response.json(), {
       success: false,
       error: {
         code: 'INVALID_TOKEN',
@@ -87,18 +87,18 @@ t.test('every bad credential gets the same 401, with a challenge', async (t) => 
   }
 })
 
-t.test('a good token gets through, whatever the case of the table name', async (t) => {
+t.test('a valid token is accepted, whatever the case of the table name', async (t) => {
   const { token } = await issue(app, { tables: ['CATS'], actions: ['read'] })
   for (const name of ['cats', 'Cats', 'cAtS']) {
-    const res = await calls.list(token, name)
-    t.equal(res.statusCode, 200)
-    t.equal(res.headers['www-authenticate'], undefined)
-    t.match(res.json(), { success: true, data: { total: 1 } })
+    const response = await calls.list(token, name)
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers['www-authenticate'], undefined)
+    t.match(response.json(), { success: true, data: { total: 1 } })
   }
 })
 
-t.test('each action opens exactly its calls', async (t) => {
-  const opens: Record<Action, readonly string[]> = {
+t.test('each action allows exactly its requests', async (t) => {
+  const allowed: Record<Action, readonly string[]> = {
     read: ['list', 'schema', 'readOne'],
     write: ['create', 'update', 'increment', 'delete', 'addField'],
     create: ['create'],
@@ -109,17 +109,17 @@ t.test('each action opens exactly its calls', async (t) => {
   for (const action of actions) {
     const { token } = await issue(app, { tables: ['cats'], actions: [action] })
     for (const [name, send] of Object.entries(calls)) {
-      const res = await send(token, 'cats')
-      t.equal(res.statusCode, opens[action].includes(name) ? 200 : 403, `${action} for ${name}`)
+      const response = await send(token, 'cats')
+      t.equal(response.statusCode, allowed[action].includes(name) ? 200 : 403, `${action} for ${name}`)
     }
   }
 })
 
-t.test('a missing action gets 403 and hears what is needed', async (t) => {
+t.test('a token without the action gets 403, and the message names the action', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  const res = await calls.create(token, 'cats')
-  t.equal(res.statusCode, 403)
-  t.match(res.json(), {
+  const response = await calls.create(token, 'cats')
+  t.equal(response.statusCode, 403)
+  t.match(response.json(), {
     success: false,
     error: {
       code: 'ACTION_NOT_ALLOWED',
@@ -128,26 +128,26 @@ t.test('a missing action gets 403 and hears what is needed', async (t) => {
   })
 })
 
-t.test('empty lists of a token open nothing', async (t) => {
+t.test('a token with an empty list of tables or actions may do nothing', async (t) => {
   for (const permissions of [
     { tables: [], actions: [...actions] },
     { tables: ['*'], actions: [] }
   ]) {
     const { token } = await issue(app, permissions)
     for (const [name, send] of Object.entries(calls)) {
-      const res = await send(token, 'cats')
-      t.equal(res.statusCode, 403, name)
-      t.match(res.json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
+      const response = await send(token, 'cats')
+      t.equal(response.statusCode, 403, name)
+      t.match(response.json(), { error: { code: 'ACTION_NOT_ALLOWED' } })
     }
   }
 })
 
-t.test('out of scope, existing, missing and hidden tables get the same 403', async (t) => {
+t.test('existing, missing and hidden tables out of scope get the same 403', async (t) => {
   const { token } = await issue(app, { tables: ['dogs'], actions: ['read'] })
   for (const name of ['cats', 'nope', 'hidden', 'frozen', '_rowhouse_tokens', 'sqlite_schema']) {
-    const res = await calls.list(token, name)
-    const { requestId, ...error } = res.json().error
-    t.equal(res.statusCode, 403)
+    const response = await calls.list(token, name)
+    const { requestId, ...error } = response.json().error
+    t.equal(response.statusCode, 403)
     t.same(error, {
       code: 'ACTION_NOT_ALLOWED',
       message: `The token's tables do not include the table '${name}'.`,
@@ -156,13 +156,13 @@ t.test('out of scope, existing, missing and hidden tables get the same 403', asy
   }
 })
 
-t.test('in scope, an unpublished table is missing exactly like one that is not there', async (t) => {
+t.test('an unpublished table in scope gets the same 404 as a missing one', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
   for (const table of ['nope', 'hidden', 'vault', '_ROWHOUSE_TOKENS']) {
     for (const [name, send] of Object.entries(calls)) {
-      const res = await send(token, table)
-      t.equal(res.statusCode, 404, `${name} of ${table}`)
-      t.match(res.json(), { error: { code: 'TABLE_NOT_FOUND', message: `There is no table '${table}'.` } })
+      const response = await send(token, table)
+      t.equal(response.statusCode, 404, `${name} of ${table}`)
+      t.match(response.json(), { error: { code: 'TABLE_NOT_FOUND', message: `There is no table '${table}'.` } })
     }
   }
 })
@@ -171,13 +171,13 @@ t.test('a table that is not editable can be read but not written', async (t) => 
   const { token } = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
   for (const [name, send] of Object.entries(reads)) t.equal((await send(token, 'frozen')).statusCode, 200, name)
   for (const [name, send] of Object.entries(writes)) {
-    const res = await send(token, 'frozen')
-    t.equal(res.statusCode, 403, name)
-    t.match(res.json(), { success: false, error: { code: 'TABLE_READ_ONLY' } })
+    const response = await send(token, 'frozen')
+    t.equal(response.statusCode, 403, name)
+    t.match(response.json(), { success: false, error: { code: 'TABLE_READ_ONLY' } })
   }
 })
 
-t.test('who may not send a body is told so before it is read', async (t) => {
+t.test('a token without the right is refused before the body is read', async (t) => {
   const everything = await issue(app, { tables: ['*'], actions: ['read', 'write'] })
   const readOnly = await issue(app, { tables: ['*'], actions: ['read'] })
   const send = (token: string, method: 'POST' | 'PUT' | 'DELETE', path: string) =>
@@ -202,24 +202,24 @@ t.test('who may not send a body is told so before it is read', async (t) => {
   }
 })
 
-t.test('a new table has to be in scope by the name in the body, and need not exist', async (t) => {
+t.test('a new table must be in scope by the name in the body', async (t) => {
   const { token } = await issue(app, { tables: ['Birds'], actions: ['schema'] })
   t.equal((await createTableBy(token, 'birds')).statusCode, 200)
   for (const name of ['dogs', 'cats']) {
-    const res = await createTableBy(token, name)
-    t.equal(res.statusCode, 403)
-    t.match(res.json(), {
+    const response = await createTableBy(token, name)
+    t.equal(response.statusCode, 403)
+    t.match(response.json(), {
       error: {
         code: 'ACTION_NOT_ALLOWED',
         message: `The token's tables do not include the table '${name}'.`
       }
     })
   }
-  t.equal(app.tables.find('dogs'), undefined, 'the refused table was not made')
+  t.equal(app.tables.find('dogs'), undefined, 'the refused table was not created')
 })
 
-/** Sends the head of a request and half its body; `finish` sends the rest and gives the answer. */
-const slowCall = async (token: string) => {
+/** Sends the head and half the body of a request. Returns a function that sends the rest and returns the response. */
+const startSlowRequest = async (token: string) => {
   const { port } = app.server.address() as AddressInfo
   const outgoing = httpRequest({
     port,
@@ -227,36 +227,36 @@ const slowCall = async (token: string) => {
     path: '/data/cats/records',
     headers: { ...bearer(token), 'content-type': 'application/json', 'content-length': 2 }
   })
-  const answered = once(outgoing, 'response')
+  const responded = once(outgoing, 'response')
   outgoing.write('{')
   const before = now
   const isUsed = () => app.tokens.list().some((one) => one.last_used_at === before)
   await until(isUsed)
   return async () => {
     outgoing.end('}')
-    const [response] = await answered
+    const [response] = await responded
     let text = ''
     for await (const chunk of response) text += chunk
     return { status: response.statusCode, headers: response.headers, body: JSON.parse(text) }
   }
 }
 
-t.test('a slow body does not outlive', async (t) => {
+t.test('a request with a slow body', async (t) => {
   await app.listen({ port: 0 })
-  const fresh = async () => {
+  const issueFresh = async () => {
     now += 1000
     return issue(app, { tables: ['*'], actions: ['write'] }, now + 100)
   }
 
-  t.test('nothing, when nothing changes', async (t) => {
-    const { token } = await fresh()
-    const finish = await slowCall(token)
+  t.test('succeeds if nothing changes', async (t) => {
+    const { token } = await issueFresh()
+    const finish = await startSlowRequest(token)
     t.match(await finish(), { status: 200, body: { success: true } })
   })
 
-  t.test('the revocation of its token', async (t) => {
-    const { id, token } = await fresh()
-    const finish = await slowCall(token)
+  t.test('fails if its token is revoked', async (t) => {
+    const { id, token } = await issueFresh()
+    const finish = await startSlowRequest(token)
     await app.tokens.revoke(serviceCaller, id)
     t.match(await finish(), {
       status: 401,
@@ -265,23 +265,23 @@ t.test('a slow body does not outlive', async (t) => {
     })
   })
 
-  t.test('its expiry', async (t) => {
-    const { token } = await fresh()
-    const finish = await slowCall(token)
+  t.test('fails if its token expires', async (t) => {
+    const { token } = await issueFresh()
+    const finish = await startSlowRequest(token)
     now += 100
     t.match(await finish(), { status: 401, body: { error: { code: 'INVALID_TOKEN' } } })
   })
 
-  t.test('a change of its permissions', async (t) => {
-    const { id, token } = await fresh()
-    const finish = await slowCall(token)
+  t.test('fails if the permissions of its token change', async (t) => {
+    const { id, token } = await issueFresh()
+    const finish = await startSlowRequest(token)
     await app.tokens.change(serviceCaller, id, { permissions: { tables: ['*'], actions: ['read'] } })
     t.match(await finish(), { status: 403, body: { error: { code: 'ACTION_NOT_ALLOWED' } } })
   })
 
-  t.test('the freezing of its table', async (t) => {
-    const { token } = await fresh()
-    const finish = await slowCall(token)
+  t.test('fails if its table becomes read-only', async (t) => {
+    const { token } = await issueFresh()
+    const finish = await startSlowRequest(token)
     const { id } = findTable('cats')
     await app.tables.update(serviceCaller, id, { isEditable: false })
     t.match(await finish(), { status: 403, body: { error: { code: 'TABLE_READ_ONLY' } } })
@@ -289,12 +289,12 @@ t.test('a slow body does not outlive', async (t) => {
   })
 })
 
-t.test('a handler that asks for what no hook established fails, and closed', async (t) => {
+t.test('a handler that uses the token or the table without their hooks fails with 500', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read'] })
   for (const url of ['/without-token', '/without-table']) {
-    const res = await app.inject({ url, headers: bearer(token) })
-    t.equal(res.statusCode, 500)
-    t.match(res.json(), { success: false, error: { code: 'INTERNAL_ERROR' } })
+    const response = await app.inject({ url, headers: bearer(token) })
+    t.equal(response.statusCode, 500)
+    t.match(response.json(), { success: false, error: { code: 'INTERNAL_ERROR' } })
   }
 })
 
@@ -306,43 +306,106 @@ const lastUse = async (id: number) => {
   return row?.last_used_at
 }
 
-t.test('uses reach the disk in the background', async (t) => {
+t.test('uses are saved in the background', async (t) => {
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
   await calls.list(token, 'cats')
   await until(async () => (await lastUse(id)) !== null)
   t.equal(await lastUse(id), now)
 })
 
-t.test('what another program changes is known without a restart, and faults on the way end nothing', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+t.test('a token that another program changes is reloaded, and a failed reload or flush stops nothing', async (t) => {
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  const expectData = async (status: number) => (await calls.list(token, 'cats')).statusCode === status
+  const respondsWith = async (status: number) => (await calls.list(token, 'cats')).statusCode === status
 
   lines.length = 0
-  other.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_elsewhere')
-  await until(() => lines.some((line) => line.includes('could not be read anew')))
+  external.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_renamed')
+  await until(() => lines.some((line) => line.includes('could not be reloaded')))
   now += 1
   await calls.list(token, 'cats')
   await until(() => lines.some((line) => line.includes('could not be saved')))
-  t.ok(await expectData(200), 'what is in memory goes on serving')
+  t.ok(await respondsWith(200), 'requests are served from the cache')
 
-  other.exec('ALTER TABLE _rowhouse_elsewhere RENAME TO _rowhouse_tokens')
-  other.prepare('UPDATE _rowhouse_tokens SET is_active = 0 WHERE id = ?').run(id)
-  await until(() => expectData(401))
+  external.exec('ALTER TABLE _rowhouse_renamed RENAME TO _rowhouse_tokens')
+  external.prepare('UPDATE _rowhouse_tokens SET is_active = 0 WHERE id = ?').run(id)
+  await until(() => respondsWith(401))
   await until(async () => (await lastUse(id)) === now)
 })
 
-t.test('a failed reload is tried again without another commit', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+t.test('a failed reload is retried without another external commit', async (t) => {
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
   lines.length = 0
-  other.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_elsewhere')
-  await until(() => lines.some((line) => line.includes('could not be read anew')))
-  // Renamed back by our own writer, so that nothing foreign announces it.
-  await app.database.write([{ sql: 'ALTER TABLE _rowhouse_elsewhere RENAME TO _rowhouse_tokens', params: [] }])
+  external.exec('ALTER TABLE _rowhouse_tokens RENAME TO _rowhouse_renamed')
+  await until(() => lines.some((line) => line.includes('could not be reloaded')))
+  // Our own writer renames it back: no external commit causes a reload.
+  await app.database.write([{ sql: 'ALTER TABLE _rowhouse_renamed RENAME TO _rowhouse_tokens', params: [] }])
   await app.database.write([{ sql: 'DELETE FROM _rowhouse_tokens', params: [] }])
   await until(() => app.tokens.list().length === 0)
+})
+
+t.test('the caller of a token', async (t) => {
+  const { app } = await startTokenApp(t, { clock: () => now })
+  const { id } = await createTable(app, 'cats')
+  const setHidden = (isHidden: boolean) =>
+    app.tables.update(serviceCaller, id, { fields: [{ name: 'lives', isHidden }] })
+  await app.register(async (area) => {
+    area.addHook('onRoute', area.requireAction)
+    area.addHook('onRequest', area.authenticateToken)
+    area.get('/:table/caller', { config: { action: 'read' } }, async ({ caller }) => {
+      await caller.confirm()
+      const { kind, id, name, requestId, address } = caller
+      return { kind, id, name, requestId, address }
+    })
+    area.get('/:table/hide', { config: { action: 'read' } }, async ({ caller }) => {
+      await setHidden(true)
+      await caller.confirm()
+    })
+    area.get('/:table/revoke', { config: { action: 'read' } }, async ({ caller }) => {
+      await app.tokens.revoke(serviceCaller, caller.id)
+      await caller.confirm()
+    })
+    area.get('/:table/disconnect', { config: { action: 'read' } }, async ({ caller, socket }) => {
+      Object.defineProperty(socket, 'destroyed', { value: true })
+      await caller.confirm()
+    })
+  })
+  const issued = await issue(app, { tables: ['cats'], actions: ['read'] })
+  const get = (path: string) => app.inject({ url: `/cats/${path}`, headers: bearer(issued.token) })
+
+  t.test('has the id and name of the token, and the address of the client', async (t) => {
+    const response = await get('caller')
+    t.equal(response.statusCode, 200)
+    t.match(response.json(), { kind: 'token', id: issued.id, name: 'read', requestId: /^req-/, address: '127.0.0.1' })
+  })
+
+  t.test('loses its right if a field of the table becomes hidden', async (t) => {
+    const response = await get('hide')
+    t.equal(response.statusCode, 409)
+    t.match(response.json(), { error: { code: 'TABLE_CHANGED', message: /'cats' was changed during the request/ } })
+    await setHidden(false)
+  })
+
+  t.test('loses its right if the client disconnects', async (t) => {
+    const response = await get('disconnect')
+    t.match(response.json(), { error: { code: 'OVERLOADED', message: 'The client has disconnected.' } })
+  })
+
+  t.test('loses its right if the token is revoked', async (t) => {
+    const response = await get('revoke')
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { error: { code: 'INVALID_TOKEN' } })
+  })
+})
+
+t.test('a route without an action stops the start', async (t) => {
+  const { app } = await startTokenApp(t)
+  const started = app.register(async (area) => {
+    area.addHook('onRoute', area.requireAction)
+    area.get('/cats', async () => 'ok')
+  })
+  await t.rejects(async () => void (await started), { message: 'GET /cats must declare config.action.' })
 })
 
 t.test('closing saves the last uses', async (t) => {
@@ -350,7 +413,7 @@ t.test('closing saves the last uses', async (t) => {
   const { id, token } = await issue(app, { tables: ['*'], actions: ['read'] })
   await app.inject({ url: '/data/_me', headers: bearer(token) })
   await app.close()
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
-  t.equal(other.prepare('SELECT last_used_at FROM _rowhouse_tokens WHERE id = ?').pluck().get(id), now)
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  t.equal(external.prepare('SELECT last_used_at FROM _rowhouse_tokens WHERE id = ?').pluck().get(id), now)
 })

@@ -22,7 +22,7 @@ const storedHash = async (db: Database) => {
 t.test('sessions', async (t) => {
   const { db, clock, advance, sessions, admins } = await startAdminServices(t)
 
-  t.test('the right password opens a session that lasts as long as configured', async (t) => {
+  t.test('the right password opens a session with the configured lifetime', async (t) => {
     const session = await sessions.logIn(CLIENT, LOGIN)
     t.same(session.admin, { id: 1, name: 'admin', nickname: 'admin', mustChangePassword: true })
     t.equal(session.issuedAt, Math.floor(clock() / 1000))
@@ -40,14 +40,14 @@ t.test('sessions', async (t) => {
     t.same(await sessions.find(second.id), second)
   })
 
-  t.test('an unknown name and a wrong password are refused in the same words', async (t) => {
+  t.test('an unknown name and a wrong password get the same error', async (t) => {
     const wrong = await sessions.logIn(CLIENT, { ...LOGIN, password: 'wrong' }).catch((error) => error)
     const unknown = await sessions.logIn(CLIENT, { ...LOGIN, name: 'nobody' }).catch((error) => error)
     t.match(wrong, { code: 'INVALID_CREDENTIALS', kind: 'unauthenticated' })
     t.match(unknown, { code: wrong.code, message: wrong.message, hint: wrong.hint, details: wrong.details })
   })
 
-  t.test('a session that was ended is not found; ending it twice does no harm', async (t) => {
+  t.test('a session that was ended is not found, and can be ended again', async (t) => {
     const session = await sessions.logIn(CLIENT, LOGIN)
     const { id } = session
     await sessions.end(callerOf(session, ADDRESS))
@@ -55,17 +55,17 @@ t.test('sessions', async (t) => {
     await t.resolves(sessions.end(callerOf(session, ADDRESS)))
   })
 
-  t.test('a session that never was is not found', async (t) => {
+  t.test('an unknown session is not found', async (t) => {
     t.equal(await sessions.find('nothing'), null)
   })
 
-  t.test('a session shows its administrator as of now', async (t) => {
+  t.test('a session has the current state of its administrator', async (t) => {
     const session = await sessions.logIn(CLIENT, LOGIN)
     await admins.update(callerOf(session, ADDRESS), 1, { nickname: 'Renamed' })
     t.match(await sessions.find(session.id), { admin: { nickname: 'Renamed' } })
   })
 
-  t.test('a session is found until the moment that it expires', async (t) => {
+  t.test('a session is found until it expires', async (t) => {
     const { id, expiresAt } = await sessions.logIn(CLIENT, LOGIN)
     advance(expiresAt * 1000 - clock() - 1)
     t.match(await sessions.find(id), { id })
@@ -73,7 +73,7 @@ t.test('sessions', async (t) => {
     t.equal(await sessions.find(id), null)
   })
 
-  t.test('a login forgets the sessions that have expired', async (t) => {
+  t.test('a login deletes expired sessions', async (t) => {
     await sessions.logIn(CLIENT, LOGIN)
     advance(3_600_000)
     const { id } = await sessions.logIn(CLIENT, LOGIN)
@@ -85,13 +85,13 @@ t.test('an account that changes while its password is verified', async (t) => {
   const { db, clock } = await startAdminServices(t)
   const passwords = createPasswords(CHEAP)
 
-  /** Does something else to the database just after each of the first verifications. */
-  const sessionsWith = (...interferences: (() => Promise<unknown>)[]) => {
+  /** Creates a session service. After each password verification, the next of `changes` runs. */
+  const sessionsWith = (...changes: (() => Promise<unknown>)[]) => {
     const credentials = createCredentials({
       ...passwords,
       verify: async (stored, password) => {
         const isRight = await passwords.verify(stored, password)
-        await interferences.shift()?.()
+        await changes.shift()?.()
         return isRight
       }
     })
@@ -100,32 +100,32 @@ t.test('an account that changes while its password is verified', async (t) => {
   const set = (column: string, value: string) => () =>
     db.write([{ sql: `UPDATE _rowhouse_admins SET ${column} = ? WHERE id = 1`, params: [value] }])
 
-  t.test('opens a session where it still has the password', async (t) => {
+  t.test('gets a session if it still has the password', async (t) => {
     const rehashed = await passwords.hash(PASSWORD)
     t.match(await sessionsWith(set('password_hash', rehashed)).logIn(CLIENT, LOGIN), { admin: { id: 1 } })
   })
 
-  t.test('opens none where it has another password', async (t) => {
+  t.test('gets no session if it has another password', async (t) => {
     const changed = await passwords.hash('another horse')
     const before = await storedHash(db)
     await t.rejects(sessionsWith(set('password_hash', changed)).logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
     await set('password_hash', before)()
   })
 
-  t.test('opens none where it keeps changing', async (t) => {
+  t.test('gets no session if it changes again during the retry', async (t) => {
     const hashes = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)]
     const sessions = sessionsWith(...hashes.map((hash) => set('password_hash', hash)))
     await t.rejects(sessions.logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
   })
 
-  t.test('opens none where it was deleted', async (t) => {
+  t.test('gets no session if it was deleted', async (t) => {
     const remove = () => db.write([{ sql: 'DELETE FROM _rowhouse_admins', params: [] }])
     await t.rejects(sessionsWith(remove).logIn(CLIENT, LOGIN), { code: 'INVALID_CREDENTIALS' })
     t.same(await rowsOf(db, 'SELECT id FROM _rowhouse_sessions'), [])
   })
 })
 
-t.test('a rise of the hashing cost', async (t) => {
+t.test('a higher hashing cost', async (t) => {
   const { db, clock } = await startAdminServices(t)
   const createAtCost = (memoryCost: number) =>
     createSessionService({
@@ -135,13 +135,13 @@ t.test('a rise of the hashing cost', async (t) => {
       ttl: 3600
     })
 
-  t.test('renews no hash when the password is wrong', async (t) => {
+  t.test('renews no hash if the password is wrong', async (t) => {
     const before = await storedHash(db)
     await t.rejects(createAtCost(16).logIn(CLIENT, { ...LOGIN, password: 'wrong' }), { code: 'INVALID_CREDENTIALS' })
     t.equal(await storedHash(db), before)
   })
 
-  t.test('renews the hash at the next login, also with several at once', async (t) => {
+  t.test('renews the hash at the next login, also with concurrent logins', async (t) => {
     const sessions = createAtCost(16)
     const opened = await Promise.all([1, 2, 3].map(() => sessions.logIn(CLIENT, LOGIN)))
     t.equal(new Set(opened.map(({ id }) => id)).size, 3)
@@ -149,14 +149,14 @@ t.test('a rise of the hashing cost', async (t) => {
     t.match(await sessions.logIn(CLIENT, LOGIN), { admin: { id: 1 } })
   })
 
-  t.test('is not undone when the cost falls again', async (t) => {
+  t.test('stays in a hash when the configured cost falls again', async (t) => {
     const before = await storedHash(db)
     await createAtCost(8).logIn(CLIENT, LOGIN)
     t.equal(await storedHash(db), before)
   })
 })
 
-t.test('a refusal by the database during a login is no wrong password', async (t) => {
+t.test('an error of a trigger during a login is not reported as a wrong password', async (t) => {
   const { db, sessions } = await startAdminServices(t)
   const sql = "CREATE TRIGGER no BEFORE INSERT ON _rowhouse_sessions BEGIN SELECT RAISE(ABORT, 'no'); END"
   await db.write([{ sql, params: [] }])

@@ -1,23 +1,28 @@
 import t from 'tap'
+import { UnexpectedChanges } from '../../../services/engine/database.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import type { Operation } from '../../../services/records/operations.ts'
+import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT UNIQUE, lives INTEGER);
   CREATE TABLE toys (code TEXT PRIMARY KEY NOT NULL, cat INTEGER REFERENCES cats (id)) WITHOUT ROWID;
   CREATE TABLE later (id INTEGER PRIMARY KEY, cat INTEGER REFERENCES cats (id) DEFERRABLE INITIALLY DEFERRED);
+  CREATE TABLE logged (id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TRIGGER ignored BEFORE INSERT ON logged WHEN new.name = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
+  CREATE TRIGGER undone AFTER INSERT ON logged WHEN new.name = 'undo' BEGIN DELETE FROM logged WHERE id = new.id; END;
   INSERT INTO cats VALUES (1, 'Tom', 9), (2, 'Felix', 7);
 `
 
 t.test('operations on several tables are one unit', async (t) => {
-  const { serve, records, registry, foreign: external } = await startServices(t, THEIRS)
+  const { serve, records, registry, external } = await startServices(t, SCHEMA)
   const [cats, toys, later] = [await serve('cats'), await serve('toys'), await serve('later')]
   const { commit, operations } = records
   const { createOp, updateOp, deleteOp, incrementOp } = operations
   const run = (...batch: readonly Operation[]) => commit(serviceCaller, batch)
 
-  t.test('each has its own result, in order', async (t) => {
+  t.test('each operation has its own result, in order', async (t) => {
     const results = await commit(serviceCaller, [
       createOp(cats.view(), { name: 'Kitty' }),
       createOp(toys.view(), { code: 'ball', cat: 1 }),
@@ -39,7 +44,7 @@ t.test('operations on several tables are one unit', async (t) => {
     t.match(await cats.read('2'), { lives: 6 })
   })
 
-  t.test('totals follow every operation of a unit', async (t) => {
+  t.test('totals include every operation of a unit', async (t) => {
     const before = (await cats.list()).total
     await run(
       createOp(cats.view(), { name: 'a' }),
@@ -57,15 +62,58 @@ t.test('operations on several tables are one unit', async (t) => {
       createOp(toys.view(), { code: 'mouse', cat: 1 }),
       createOp(cats.view(), { name: 'Felix' })
     )
-    await t.rejects(attempt, { code: 'UNIQUE_VIOLATION', details: [{ path: '/operations/2/name', code: 'unique' }] })
+    await t.rejects(attempt, {
+      code: 'UNIQUE_VIOLATION',
+      statement: 2,
+      details: [{ path: '/operations/2/name', code: 'unique' }]
+    })
     t.strictSame(await cats.list(), before)
     await t.rejects(toys.read('mouse'), { code: 'RECORD_NOT_FOUND' })
   })
 
-  t.test('a failure without a field names its operation too', async (t) => {
+  t.test('a failure without a field also names its operation', async (t) => {
     const attempt = run(updateOp(cats.view(), '1', { lives: 8 }), deleteOp(cats.view(), '99'))
     await t.rejects(attempt, { code: 'RECORD_NOT_FOUND', details: [{ path: '/operations/1' }] })
     t.match(await cats.read('1'), { lives: 9 })
+  })
+
+  t.test('an operation gets the position of a failed statement in its own unit', async (t) => {
+    const logged = await serve('logged')
+    const attemptWith = (name: string) =>
+      run(
+        createOp(logged.view(), { name: 'stored' }),
+        updateOp(cats.view(), '1', { lives: 8 }),
+        createOp(logged.view(), { name })
+      )
+    const details = [{ path: '/operations/2' }]
+    await t.rejects(attemptWith('ignore'), { code: 'REFUSED_BY_TRIGGER', message: /ignored the change/, details })
+    await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the new record/, details })
+    t.equal((await logged.list()).total, 0)
+  })
+
+  t.test('the error of a single operation has the position of the failed statement, and no path', async (t) => {
+    await t.rejects(run(createOp(cats.view(), { name: 'Felix' })), {
+      code: 'UNIQUE_VIOLATION',
+      statement: 0,
+      details: [{ path: '/name' }]
+    })
+  })
+
+  t.test('a record that others reference cannot be deleted, and the error names the operation', async (t) => {
+    const message = "The record '1' cannot be deleted: other records reference it."
+    await t.rejects(run(deleteOp(cats.view(), '1')), { code: 'FOREIGN_KEY_VIOLATION', message, details: undefined })
+    await t.rejects(run(updateOp(cats.view(), '2', { lives: 1 }), deleteOp(cats.view(), '1')), {
+      code: 'FOREIGN_KEY_VIOLATION',
+      message,
+      details: [{ path: '/operations/1' }]
+    })
+    t.match(await cats.read('2'), { lives: 6 })
+  })
+
+  t.test('an error of an operation that is not a domain error is thrown unchanged', async (t) => {
+    const failure = new Error('unexpected')
+    const operation = { ...deleteOp(cats.view(), '99'), explain: () => ({ mayRetry: false, error: () => failure }) }
+    t.equal(await rejection(run(updateOp(cats.view(), '1', { lives: 8 }), operation)), failure)
   })
 
   t.test('a foreign key checked at COMMIT belongs to no single operation', async (t) => {
@@ -76,15 +124,15 @@ t.test('operations on several tables are one unit', async (t) => {
     t.match(await later.read('1'), { cat: 50 })
   })
 
-  t.test('operations without any are a unit without results', async (t) => {
+  t.test('an empty batch has no results', async (t) => {
     t.strictSame(await run(), [])
   })
 
-  t.test('a right that has ended is noticed before a retry', async (t) => {
+  t.test('the right is checked again before a retry', async (t) => {
     const ended = Object.assign(new Error('ended'), { code: 'ENDED' })
     const caller = { ...serviceCaller, confirm: async () => Promise.reject(ended) }
     // The trigger ignores the change, which looks like a record that was inserted concurrently.
-    external.exec(`CREATE TRIGGER stubborn BEFORE UPDATE ON cats WHEN old.id = 2 BEGIN SELECT RAISE(IGNORE); END`)
+    external.exec(`CREATE TRIGGER ignoring BEFORE UPDATE ON cats WHEN old.id = 2 BEGIN SELECT RAISE(IGNORE); END`)
     await registry.load()
     await t.rejects(commit(caller, [updateOp(cats.view(), '2', { lives: 1 })]), { code: 'ENDED' })
     await t.rejects(run(updateOp(cats.view(), '1', { lives: 5 }), updateOp(cats.view(), '2', { lives: 1 })), {
@@ -92,5 +140,27 @@ t.test('operations on several tables are one unit', async (t) => {
       details: [{ path: '/operations/1' }]
     })
     t.match(await cats.read('1'), { lives: 9 })
+  })
+})
+
+t.test('a failure of the engine itself', async (t) => {
+  const { serve, records, db } = await startServices(t, SCHEMA)
+  const { commit, operations } = records
+  const cats = await serve('cats')
+  const attempt = () =>
+    commit(serviceCaller, [
+      operations.updateOp(cats.view(), '1', { lives: 1 }),
+      operations.updateOp(cats.view(), '2', { lives: 1 })
+    ])
+
+  t.test('is thrown unchanged if it has no position', async (t) => {
+    const failure = new Error('The writer has ended.')
+    db.write = async () => Promise.reject(failure)
+    t.equal(await rejection(attempt()), failure)
+  })
+
+  t.test('is an internal error if its position is outside the unit', async (t) => {
+    db.write = async () => Promise.reject(new UnexpectedChanges(2))
+    t.match(await rejection(attempt()), { message: 'The unit has no statement 2.', code: undefined })
   })
 })

@@ -6,7 +6,7 @@ import { startServices } from '../services.ts'
 const wide = (count: number, type: string) =>
   Array.from({ length: count }, (_, index) => `c${index} ${type}`).join(', ')
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE loose (id INTEGER PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, s TEXT, u, b BLOB, yes BOOLEAN, d DATE);
   INSERT INTO loose VALUES
     (1, 9223372036854775807, 0.1, 0.1, 'x', 5, x'00ff', 1, '2024-01-01'),
@@ -42,10 +42,10 @@ const THEIRS = `
   INSERT INTO strict_ones VALUES (1, 9223372036854775807, 9e999, 1), (2, NULL, 1e300, x'00'), (3, 0, 3, 'text');
 `
 
-t.test('records of tables that somebody else has made', async (t) => {
-  const { serve, tables, db, foreign } = await startServices(t, THEIRS)
+t.test('records of tables that another program has created', async (t) => {
+  const { serve, tables, db, external } = await startServices(t, SCHEMA)
 
-  t.test('values that do not fit their column leave as they are stored', async (t) => {
+  t.test('values that do not fit their column are returned as they are stored', async (t) => {
     const { read } = await serve('loose')
     t.strictSame(await read('1'), {
       id: 1,
@@ -104,7 +104,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     })
   })
 
-  t.test('columns of STRICT tables that hold extremes leave exactly', async (t) => {
+  t.test('extreme values in STRICT tables are returned exactly', async (t) => {
     const { list } = await serve('strict_ones')
     t.strictSame((await list()).rows, [
       { id: 1, i: '9223372036854775807', r: null, a: 1 },
@@ -113,7 +113,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     ])
   })
 
-  t.test('every double comes and goes with all of its bits', async (t) => {
+  t.test('a double keeps all of its bits', async (t) => {
     const { create, read } = await serve('generated')
     t.equal((await create({ a: 5 })).twice, 10)
     t.equal((await read('2')).stored, 'v5')
@@ -129,7 +129,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     t.strictSame(JSON.parse(String(text)), random)
   })
 
-  t.test('odd names are names like any other', async (t) => {
+  t.test('unusual names work like all other names', async (t) => {
     const { read, create, update, list, increment, exported, remove } = await serve('a"b')
     const first = await read('1')
     t.strictSame(Object.entries(first).length, 9)
@@ -196,7 +196,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     t.equal(await exported({ q: 'comma' }), '"a","b","v"\r\n"x,y",1,"comma"\r\n')
   })
 
-  t.test('a key without an affinity is met as what it is stored as', async (t) => {
+  t.test('a key without affinity is found as a number or as text', async (t) => {
     const { read } = await serve('untyped')
     t.equal((await read('5')).v, 'number')
     t.equal((await read('6')).v, 'text')
@@ -205,10 +205,13 @@ t.test('records of tables that somebody else has made', async (t) => {
     for (const pk of ['05', '5.0', '06', '1']) t.match(await rejection(read(pk)), { code: 'RECORD_NOT_FOUND' }, pk)
   })
 
-  t.test('two keys of one spelling are a conflict, until the key is sent along', async (t) => {
+  t.test('two keys with the same text are a conflict, unless the body contains the key', async (t) => {
     const { update, remove, increment, list } = await serve('twins')
-    for (const ask of [() => update('5', { v: 'x' }), () => remove('5'), () => increment('5', 'n')]) {
-      t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', message: /Two records have keys .* '5'/ })
+    for (const request of [() => update('5', { v: 'x' }), () => remove('5'), () => increment('5', 'n')]) {
+      t.match(await rejection(request()), {
+        code: 'STRUCTURE_CHANGED',
+        message: /Two records have the primary key '5'/
+      })
     }
     await update('5', { k: 5, v: 'a number' })
     await update('5', { k: '5', v: 'a text' })
@@ -220,7 +223,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     ])
   })
 
-  t.test('a key that holds bytes is met as the base64 that JSON shows', async (t) => {
+  t.test('a BLOB key is found by its base64 text', async (t) => {
     for (const [name, prefix] of [
       ['bytes', ''],
       ['strict_bytes', ''],
@@ -235,13 +238,20 @@ t.test('records of tables that somebody else has made', async (t) => {
       for (const pk of ['NR==', 'NQ=', '5', 'nq=='])
         t.match(await rejection(read(`${prefix}${pk}`)), { code: 'RECORD_NOT_FOUND' }, pk)
       await update(five, { v: 'changed' })
-      await update(five, { ...record, v: 'sent along' })
+      await update(five, { ...record, v: 'with its key' })
       await increment(five, 'n')
-      t.match(await read(five), { v: 'sent along', n: 1 })
+      t.match(await read(five), { v: 'with its key', n: 1 })
 
       const both = `${prefix}AP8=`
-      for (const ask of [() => update(both, { v: 'x' }), () => remove(both), () => update(both, { k: 'AP8=', v: 'x' })])
-        t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', message: /Two records have keys .*AP8=/ })
+      for (const request of [
+        () => update(both, { v: 'x' }),
+        () => remove(both),
+        () => update(both, { k: 'AP8=', v: 'x' })
+      ])
+        t.match(await rejection(request()), {
+          code: 'STRUCTURE_CHANGED',
+          message: /Two records have the primary key '.*AP8='/
+        })
       t.equal((await read(both)).v, 'both')
       await remove(five)
       t.equal((await list()).total, 4)
@@ -258,14 +268,14 @@ t.test('records of tables that somebody else has made', async (t) => {
     t.match(await rejection(read('3')), { code: 'RECORD_NOT_FOUND' })
   })
 
-  t.test('generated columns are read, and refused in writes, whatever their flag is set to', async (t) => {
+  t.test('generated columns stay read-only, whatever their flag is set to', async (t) => {
     const table = tables.find('generated')
     if (!table) throw new Error('imported above')
     await tables.update(serviceCaller, table.id, { fields: [{ name: 'twice', isReadonly: false }] })
     t.equal(tables.get(table.id).structure.columns.find(({ name }) => name === 'twice')?.isReadonly, true)
   })
 
-  t.test('wide tables are served whole', async (t) => {
+  t.test('wide tables are served with all columns', async (t) => {
     for (const [name, last, columns] of [
       ['wide', 'c599', 601],
       ['widest', 'c1998', 2000]
@@ -284,7 +294,7 @@ t.test('records of tables that somebody else has made', async (t) => {
     }
   })
 
-  t.test('nothing of this has touched what others wrote', async (t) => {
-    t.equal(foreign.pragma('integrity_check', { simple: true }), 'ok')
+  t.test('the database file is still intact', async (t) => {
+    t.equal(external.pragma('integrity_check', { simple: true }), 'ok')
   })
 })

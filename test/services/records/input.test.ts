@@ -3,7 +3,7 @@ import { serviceCaller } from '../../../services/model/caller.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE kinds (id INTEGER PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, s TEXT, yes BOOLEAN, d DATE, u, b BLOB);
   CREATE TABLE documents (id INTEGER PRIMARY KEY, o TEXT, l TEXT, "a/b" INTEGER);
   CREATE TABLE stamped (id INTEGER PRIMARY KEY, a INTEGER DEFAULT 1, b INTEGER DEFAULT 2, s TEXT);
@@ -15,12 +15,13 @@ const THEIRS = `
   CREATE TRIGGER copied AFTER INSERT ON outer_ones BEGIN INSERT INTO inner_ones VALUES (new.a); END;
   CREATE TABLE odd_keys (r REAL, d DATE, b BLOB, v TEXT, PRIMARY KEY (r, d, b));
   CREATE TABLE secrets (id INTEGER PRIMARY KEY, shown TEXT UNIQUE, hidden TEXT UNIQUE DEFAULT 'same', needed TEXT);
+  CREATE TABLE guarded (id INTEGER PRIMARY KEY, shown TEXT, hidden TEXT NOT NULL);
 `
 
-/** What a field takes, with what is stored for it; and what it refuses. */
-const RULES: Record<string, { takes: readonly (readonly [unknown, unknown])[]; refuses: readonly unknown[] }> = {
+/** For each field: the accepted values with their stored values, and the refused values. */
+const RULES: Record<string, { accepted: readonly (readonly [unknown, unknown])[]; refused: readonly unknown[] }> = {
   i: {
-    takes: [
+    accepted: [
       [0, 0],
       [-0, 0],
       [-5, -5],
@@ -29,84 +30,84 @@ const RULES: Record<string, { takes: readonly (readonly [unknown, unknown])[]; r
       ['-9223372036854775808', '-9223372036854775808'],
       [null, null]
     ],
-    refuses: [1.5, 2 ** 53, '5', '05', '9223372036854775808', 'x', '', true, [], {}, [1]]
+    refused: [1.5, 2 ** 53, '5', '05', '9223372036854775808', 'x', '', true, [], {}, [1]]
   },
   r: {
-    takes: [
+    accepted: [
       [1.5, 1.5],
       [5, 5],
       [1e308, 1e308],
       [null, null]
     ],
-    refuses: ['1.5', true, {}]
+    refused: ['1.5', true, {}]
   },
   n: {
-    takes: [
+    accepted: [
       [5, 5],
       [0.5, 0.5],
       ['9007199254740993', '9007199254740993']
     ],
-    refuses: ['0.5', '5', false, []]
+    refused: ['0.5', '5', false, []]
   },
   s: {
-    takes: [
+    accepted: [
       ['', ''],
       ['7', '7'],
       ['007', '007'],
       ['null', 'null'],
       [null, null]
     ],
-    refuses: [7, true, {}, []]
+    refused: [7, true, {}, []]
   },
   yes: {
-    takes: [
+    accepted: [
       [true, true],
       [false, false],
       [null, null]
     ],
-    refuses: [0, 1, 'true', '']
+    refused: [0, 1, 'true', '']
   },
   d: {
-    takes: [
+    accepted: [
       ['2024-01-01', '2024-01-01'],
       [20240101, 20240101],
       [1.5, 1.5]
     ],
-    refuses: [true, {}]
+    refused: [true, {}]
   },
   u: {
-    takes: [
+    accepted: [
       ['5', '5'],
       [5, 5],
       [0.5, 0.5],
       ['', '']
     ],
-    refuses: [false, []]
+    refused: [false, []]
   },
   b: {
-    takes: [
+    accepted: [
       ['AP8=', 'AP8='],
       ['', '']
     ],
-    refuses: ['AP8', '!', 5, true]
+    refused: ['AP8', '!', 5, true]
   }
 }
 
-t.test('what records take', async (t) => {
-  const { serve, tables, views, records, registry, foreign } = await startServices(t, THEIRS)
+t.test('the input of records', async (t) => {
+  const { serve, tables, views, records, registry, external } = await startServices(t, SCHEMA)
   const { create, read, update, id, remove } = await serve('kinds')
 
-  for (const [field, { takes, refuses }] of Object.entries(RULES)) {
-    t.test(`'${field}' stores what fits it, without coercion`, async (t) => {
-      for (const [sent, stored] of takes) {
+  for (const [field, { accepted, refused }] of Object.entries(RULES)) {
+    t.test(`'${field}' stores accepted values without coercion`, async (t) => {
+      for (const [sent, stored] of accepted) {
         const record = await create({ [field]: sent })
         t.strictSame(record[field], stored, JSON.stringify(sent))
         t.strictSame((await read(String(record.id)))[field], stored)
       }
     })
 
-    t.test(`'${field}' refuses what does not fit, by name`, async (t) => {
-      for (const value of refuses) {
+    t.test(`'${field}' refuses other values, and the error names the field`, async (t) => {
+      for (const value of refused) {
         t.match(
           await rejection(create({ [field]: value })),
           { code: 'VALIDATION_FAILED', details: [{ path: `/${field}` }] },
@@ -116,7 +117,7 @@ t.test('what records take', async (t) => {
     })
   }
 
-  t.test('all faults of a body are reported together', async (t) => {
+  t.test('all violations of a body are reported together', async (t) => {
     const { details } = (await rejection(create({ i: 'x', s: 5, gone: 1, ID: 1 }))) as unknown as {
       details: { path: string; code: string }[]
     }
@@ -131,7 +132,7 @@ t.test('what records take', async (t) => {
     )
   })
 
-  t.test('of many faults, an answer tells the first 20', async (t) => {
+  t.test('a response lists at most 20 violations', async (t) => {
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`no${index}`, 1]))
     const { details } = (await rejection(create({ ...many, i: 'x' }))) as unknown as { details: { path: string }[] }
     t.strictSame(
@@ -142,17 +143,17 @@ t.test('what records take', async (t) => {
     )
   })
 
-  t.test('a key is generated, or taken where it is sent, once', async (t) => {
+  t.test('a key is generated or sent, and is unique', async (t) => {
     t.match(await create({ id: 5000 }), { id: 5000 })
     t.match(await create({ id: null }), { id: 5001 })
     t.match(await create({ id: '9223372036854775807' }), { id: '9223372036854775807' })
     t.match(await rejection(create({ id: 5000 })), { code: 'UNIQUE_VIOLATION', details: [{ path: '/id' }] })
     const { id } = await create({})
-    t.ok(BigInt(id) > 0n && BigInt(id) < 2n ** 63n - 1n, 'behind the largest, SQLite draws one')
+    t.ok(BigInt(id) > 0n && BigInt(id) < 2n ** 63n - 1n, 'after the largest key, SQLite chooses a random one')
     for (const key of [String(id), '9223372036854775807']) await remove(key)
   })
 
-  t.test('an update keeps the key, and ignores what is sent unchanged', async (t) => {
+  t.test('an update keeps the key, and accepts read-only fields with their stored values', async (t) => {
     await create({ id: 6000, s: 'before', i: 1 })
     await update('6000', { id: 6000, s: 'after' })
     t.match(await read('6000'), { s: 'after', i: 1 })
@@ -168,10 +169,10 @@ t.test('what records take', async (t) => {
     t.match(await read('6000'), { s: 'again', i: 1 })
   })
 
-  t.test('integers inside JSON that a number would round are refused by their place', async (t) => {
+  t.test('integers inside JSON that a number would round are refused, and the error has their path', async (t) => {
     const { id, create, read } = await serve('documents')
     const jsonType = (name: string, type: string) =>
-      foreign
+      external
         .prepare("UPDATE _rowhouse_tables SET choices = replace(choices, ?, ?) WHERE name = 'documents'")
         .run(
           `"name":"${name}","label":"${name}","jsonType":"string"`,
@@ -189,12 +190,12 @@ t.test('what records take', async (t) => {
     const created = await create(exact)
     t.match(await read(String(created.id)), exact)
 
-    const refusals: readonly (readonly [body: object, path: string])[] = [
+    const rounded: readonly (readonly [body: object, path: string])[] = [
       [{ o: { m: { id: 2 ** 53 } } }, '/o/m/id'],
       [{ o: { 'a/b~': [1, -(2 ** 53)] } }, '/o/a~1b~0/1'],
       [{ l: [1, [{ x: 1e300 }]] }, '/l/1/0/x']
     ]
-    for (const [body, path] of refusals) {
+    for (const [body, path] of rounded) {
       t.match(
         await rejection(create(body)),
         { code: 'VALIDATION_FAILED', message: /send it as a string/, details: [{ path, code: 'range' }] },
@@ -203,7 +204,7 @@ t.test('what records take', async (t) => {
     }
   })
 
-  t.test('a field is pointed to by its escaped name', async (t) => {
+  t.test('the path of a violation has the escaped name of its field', async (t) => {
     const { create } = await serve('documents')
     t.match(await rejection(create({ 'a/b': 'x', '~': 1 })), {
       details: [
@@ -213,7 +214,7 @@ t.test('what records take', async (t) => {
     })
   })
 
-  t.test('an update blames the key only when it is another one', async (t) => {
+  t.test('an update names the key in its error only if another key was sent', async (t) => {
     const { id, create, update, read } = await serve('stamped')
     await tables.update(serviceCaller, id, { fields: ['a', 'b'].map((name) => ({ name, isReadonly: true })) })
     await create({ s: 'before' })
@@ -222,7 +223,7 @@ t.test('what records take', async (t) => {
       details: [{ path: '/a', code: 'readonly' }]
     })
     t.match(await rejection(update('1', { id: 1, a: 5, b: 2, s: 'z' })), {
-      message: "'a', 'b' cannot change, and not all of them are as they are stored.",
+      message: "'a', 'b' cannot change, and at least one of them differs from its stored value.",
       details: [{ path: '', code: 'readonly' }]
     })
     t.match(await rejection(update('1', { id: 2, a: 1, s: 'z' })), {
@@ -234,7 +235,7 @@ t.test('what records take', async (t) => {
     t.equal((await read('1')).s, 'after')
   })
 
-  t.test('each part of a key is compared in its own spelling', async (t) => {
+  t.test('each part of a key is compared in its own text format', async (t) => {
     const { create, update } = await serve('odd_keys')
     const key = { r: 5, d: '7', b: 'AP8=' }
     await create(key)
@@ -248,7 +249,7 @@ t.test('what records take', async (t) => {
     }
   })
 
-  t.test('a violation names columns of tables whose names have dots', async (t) => {
+  t.test('a violation names its column even if the names have dots', async (t) => {
     const { create } = await serve('a.b')
     await create({ c: 'x', 'd.e/f': 'y' })
     t.match(await rejection(create({ c: 'x' })), { details: [{ path: '/c', message: "'c' is taken." }] })
@@ -257,26 +258,44 @@ t.test('what records take', async (t) => {
     })
   })
 
-  t.test('a violation that no field of the table is to blame for names none', async (t) => {
+  t.test('a violation of an expression index or inside a trigger names no field', async (t) => {
     for (const name of ['folded', 'outer_ones']) {
       const { create } = await serve(name)
       await create({ a: 'x' })
-      const refusal = await rejection(create({ a: 'x' }))
-      t.match(refusal, { code: 'UNIQUE_VIOLATION' }, name)
-      t.equal(refusal.details, undefined, name)
+      const error = await rejection(create({ a: 'x' }))
+      t.match(error, { code: 'UNIQUE_VIOLATION' }, name)
+      t.equal(error.details, undefined, name)
     }
   })
 
-  t.test('a violation names to a token only what it sees', async (t) => {
+  t.test(
+    'a record without a required hidden field is refused, and the field is named to administrators only',
+    async (t) => {
+      const guarded = await serve('guarded')
+      await tables.update(serviceCaller, guarded.id, { fields: [{ name: 'hidden', isHidden: true }] })
+      const error = await rejection(
+        records.create(serviceCaller, views.tokenView(tables.get(guarded.id)), { shown: 'a' })
+      )
+      t.match(error, {
+        code: 'CONSTRAINT_VIOLATION',
+        message: 'The table requires fields that are hidden from tokens.'
+      })
+      t.equal(error.details, undefined)
+      t.match(await rejection(guarded.create({ shown: 'a' })), { details: [{ path: '/hidden', code: 'required' }] })
+      t.equal((await guarded.list()).total, 0)
+    }
+  )
+
+  t.test('a violation names a hidden field to administrators only', async (t) => {
     const secrets = await serve('secrets')
     await tables.update(serviceCaller, secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
     const create = (body: Record<string, unknown>) =>
       records.create(serviceCaller, views.tokenView(tables.get(secrets.id)), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
-    const refusal = await rejection(create({ shown: 'b' }))
-    t.match(refusal, { code: 'UNIQUE_VIOLATION' })
-    t.equal(refusal.details, undefined)
+    const error = await rejection(create({ shown: 'b' }))
+    t.match(error, { code: 'UNIQUE_VIOLATION' })
+    t.equal(error.details, undefined)
     t.match(
       await rejection(secrets.create({ shown: 'b' })),
       { details: [{ path: '/hidden' }] },

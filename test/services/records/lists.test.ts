@@ -4,7 +4,7 @@ import { serviceCaller } from '../../../services/model/caller.ts'
 import { countRows } from '../../../services/sql/lists.ts'
 import { startServices } from '../services.ts'
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, price REAL, born DATE, any_thing, picture BLOB, tags JSON);
   INSERT INTO cats (id, name, age, price, born, any_thing, picture) VALUES
     (1, 'Tom', 3, 1.5, '2020-05-01', 'tomato', x'546f6d'), (2, 'tomcat', 12, 3, 20200501, 3, NULL), (3, 'Ärger', NULL, NULL, NULL, NULL, NULL),
@@ -17,21 +17,24 @@ const THEIRS = `
   INSERT INTO edges VALUES (-9223372036854775808, 'first'), (0, 'middle'), (9223372036854775807, 'last');
   CREATE TABLE colliding (k0 TEXT PRIMARY KEY, position INTEGER, k TEXT, line TEXT) WITHOUT ROWID;
   INSERT INTO colliding VALUES ('b', 1, 'x', 'l1'), ('a', 2, 'y', 'l2');
-  CREATE TABLE barren (id INTEGER PRIMARY KEY, v TEXT);
+  CREATE TABLE empty (id INTEGER PRIMARY KEY, v TEXT);
   CREATE TABLE formulas (id INTEGER PRIMARY KEY, v TEXT, "=header" REAL);
   INSERT INTO formulas VALUES (1, '=1+1', -1.5), (2, '  =1', 0.30000000000000004), (3, '+49', NULL), (4, '-5', 1), (5, '@x', 1), (6, char(9) || 'x', 1),
     (7, char(13) || 'x', 1), (8, 'a=1', 1), (9, '', 1), (10, NULL, 1), (11, 'say "hi"', 1), (12, 'a,b', 1), (13, 'two' || char(10) || 'lines', 1),
     (14, char(160) || '=1', 1), (15, 'Ünï', 9e999);
 `
 
-type Listed = { rows: readonly { id: number }[]; total: number; page: number; size: number }
+type Page = { rows: readonly { id: number }[]; total: number; page: number; size: number }
 
-const ids = ({ rows }: Listed) => rows.map(({ id }) => id)
+const ids = ({ rows }: Page) => rows.map(({ id }) => id)
 
 t.test('lists and exports', async (t) => {
-  const { file, db, serve, tables, views, records, exports, registry, totals, foreign } = await startServices(t, THEIRS)
+  const { file, db, serve, tables, views, records, exports, registry, totals, external } = await startServices(
+    t,
+    SCHEMA
+  )
 
-  t.test('a count of all rows ends with the service, as every scan does', async (t) => {
+  t.test('the count of all rows stops with the service, like every scan', async (t) => {
     const { view } = await serve('many')
     const count = countRows({ table: view().table, dialect: db.dialect, filter: null })
     const stop = new Int32Array(new SharedArrayBuffer(4))
@@ -70,7 +73,7 @@ t.test('lists and exports', async (t) => {
     t.equal((await list({ q: '%'.repeat(255) })).total, 0)
   })
 
-  t.test('a search over no fitting field finds nothing', async (t) => {
+  t.test('a search without a searchable field finds nothing', async (t) => {
     const { id, list } = await serve('edges')
     t.equal((await list({ q: 'first' })).total, 1)
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: true }] })
@@ -79,7 +82,7 @@ t.test('lists and exports', async (t) => {
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: false }] })
   })
 
-  t.test('pages are those of the whole, wherever they lie and however they are reached', async (t) => {
+  t.test('each page has the right rows, whatever its position and plan', async (t) => {
     for (const name of ['many', 'gaps']) {
       const { list } = await serve(name)
       const step = name === 'many' ? 1 : 3
@@ -104,7 +107,7 @@ t.test('lists and exports', async (t) => {
     }
   })
 
-  t.test('an order is made total by the key', async (t) => {
+  t.test('rows with equal values are ordered by the key', async (t) => {
     const { list } = await serve('many')
     const pages = await Promise.all([1, 2, 3, 4, 5].map((page) => list({ order: '-n', page, size: 1000 })))
     const all = pages.flatMap((page) => page.rows as { id: number; n: number }[])
@@ -114,8 +117,8 @@ t.test('lists and exports', async (t) => {
     t.strictSame(ids(await list({ order: 'n desc,-id', size: 2 })), [4997, 4990])
   })
 
-  t.test('pages of text keys go on beyond what is skipped on the event loop', async (t) => {
-    foreign.exec("CREATE TABLE words (k TEXT PRIMARY KEY); INSERT INTO words SELECT printf('%05d', id) FROM gaps")
+  t.test('pages of text keys are right after the rows that the event loop may skip', async (t) => {
+    external.exec("CREATE TABLE words (k TEXT PRIMARY KEY); INSERT INTO words SELECT printf('%05d', id) FROM gaps")
     const { list } = await serve('words')
     const keysOf = ({ rows }: { rows: readonly { k: string }[] }) => rows.map(({ k }) => k)
     t.strictSame(keysOf(await list({ page: 2, size: 2 })), ['00009', '00012'])
@@ -133,7 +136,7 @@ t.test('lists and exports', async (t) => {
     t.equal((await exported({ order: '-id' })).split('\r\n')[1], '9223372036854775807,"last"')
   })
 
-  t.test('an export has every row once, by whichever way it walks', async (t) => {
+  t.test('an export contains every row once, in every order', async (t) => {
     for (const name of ['many', 'gaps']) {
       const { exported } = await serve(name)
       const { list } = await serve(name)
@@ -153,21 +156,21 @@ t.test('lists and exports', async (t) => {
     t.equal((await exported({ page: 1 })).split('\r\n').length, 22)
   })
 
-  t.test('an export of nothing is its header, after a byte order mark where it is asked for', async (t) => {
-    const { exported } = await serve('barren')
+  t.test('an export without rows is its header, after a byte order mark if requested', async (t) => {
+    const { exported } = await serve('empty')
     for (const query of [{}, { order: 'v' }, { q: 'x' }])
       t.equal(await exported(query), '"id","v"\r\n', JSON.stringify(query))
     t.equal(await exported({ bom: true }), '\ufeff"id","v"\r\n')
   })
 
-  t.test('an export tells apart keys that are the same in the collation of their column', async (t) => {
-    foreign.exec(`CREATE TABLE cases (k TEXT COLLATE NOCASE, n INTEGER, PRIMARY KEY (k COLLATE BINARY)) WITHOUT ROWID;
+  t.test('an export distinguishes keys that are equal in the collation of their column', async (t) => {
+    external.exec(`CREATE TABLE cases (k TEXT COLLATE NOCASE, n INTEGER, PRIMARY KEY (k COLLATE BINARY)) WITHOUT ROWID;
       INSERT INTO cases VALUES ('abc', 1), ('ABC', 2)`)
     const { exported } = await serve('cases')
     t.equal(await exported({ order: '-n' }), '"k","n"\r\n"ABC",2\r\n"abc",1\r\n')
   })
 
-  t.test('names of columns do not collide with those of an export', async (t) => {
+  t.test('column names do not collide with the names that an export uses', async (t) => {
     const { exported } = await serve('colliding')
     t.equal(
       await exported({ order: '-position' }),
@@ -175,7 +178,7 @@ t.test('lists and exports', async (t) => {
     )
   })
 
-  t.test('text that a spreadsheet would calculate is guarded, numbers never', async (t) => {
+  t.test('text that a spreadsheet would run as a formula is escaped, numbers are not', async (t) => {
     const { exported } = await serve('formulas')
     const lines = [
       '"id","v","\'=header"',
@@ -201,52 +204,55 @@ t.test('lists and exports', async (t) => {
     t.match(await exported({ escape: false }), /^"id","v","=header"\r\n1,"=1\+1",-1\.5\r\n2," {2}=1",/)
   })
 
-  t.test('two sorted exports run at once; one that is given up, even unread, makes room for the next', async (t) => {
-    const { view, exported } = await serve('many')
-    const running = [
-      await exports.exportCsv(serviceCaller, view(), { order: 'n' }),
-      await exports.exportCsv(serviceCaller, view(), { q: 'x' })
-    ]
-    await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
-    t.equal((await exported()).split('\r\n').length, 5002)
-    for (const rows of running) await rows.return(undefined)
-    t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
-  })
+  t.test(
+    'two sorted exports run concurrently; an abandoned one, even if unread, frees its reader thread',
+    async (t) => {
+      const { view, exported } = await serve('many')
+      const running = [
+        await exports.exportCsv(serviceCaller, view(), { order: 'n' }),
+        await exports.exportCsv(serviceCaller, view(), { q: 'x' })
+      ]
+      await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
+      t.equal((await exported()).split('\r\n').length, 5002)
+      for (const rows of running) await rows.return(undefined)
+      t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
+    }
+  )
 
-  t.test('rows that are deleted while an export runs are left out', async (t) => {
+  t.test('rows that are deleted during an export are left out', async (t) => {
     const { view } = await serve('many')
     const rows = await exports.exportCsv(serviceCaller, view(), { order: 'n' })
     await rows.next()
     await rows.next()
-    foreign.exec('DELETE FROM many')
+    external.exec('DELETE FROM many')
     const rest: unknown[] = []
     for await (const chunk of rows) rest.push(chunk)
     t.strictSame(rest, [])
   })
 
-  t.test('an order that names no field is refused before an export begins', async (t) => {
+  t.test('an order by an unknown field is refused before an export begins', async (t) => {
     const { view } = await serve('gaps')
     await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
   })
 
-  t.test('a total is remembered, follows our own writes, and is counted again when somebody else wrote', async (t) => {
+  t.test('a total is cached, includes our own writes, and is counted again after an external commit', async (t) => {
     await registry.load()
     totals.clear()
-    const { list, create, remove, view } = await serve('barren')
+    const { list, create, remove, view } = await serve('empty')
     t.equal((await list()).total, 0)
     await create({ v: 'a' })
     await create({ v: 'b' })
     await remove('1')
     await t.rejects(remove('1'), { code: 'RECORD_NOT_FOUND' })
     t.equal((await list()).total, 1)
-    foreign.exec("INSERT INTO barren (v) VALUES ('theirs')")
-    t.equal(await totals.get(serviceCaller, view().table), 1, 'remembered')
+    external.exec("INSERT INTO empty (v) VALUES ('external')")
+    t.equal(await totals.get(serviceCaller, view().table), 1, 'cached')
     totals.clear()
     t.equal((await list()).total, 2)
   })
 
-  t.test('a count that ran beside a write is not remembered', async (t) => {
-    const { view } = await serve('barren')
+  t.test('a count that ran concurrently with a write is not cached', async (t) => {
+    const { view } = await serve('empty')
     const { table } = view()
     totals.clear()
     let finish = () => {}
@@ -259,6 +265,6 @@ t.test('lists and exports', async (t) => {
     const before = await totals.get(serviceCaller, table)
     finish()
     await write
-    t.equal(await totals.get(serviceCaller, table), before, 'counted again: the write was none')
+    t.equal(await totals.get(serviceCaller, table), before, 'counted again: the write stored nothing')
   })
 })

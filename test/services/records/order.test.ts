@@ -59,7 +59,7 @@ t.test('a direction alone means the key, each field of it', async (t) => {
   t.strictSame(parsed('asc', composite), ['a', 'b'])
 })
 
-t.test('an item that is no field is rejected', async (t) => {
+t.test('an item that is not a field is rejected', async (t) => {
   for (const order of [
     'gone',
     'price;name',
@@ -89,7 +89,7 @@ t.test('a long text is rejected fast', async (t) => {
     `a${' '.repeat(60_000)}descx`,
     `a${' :'.repeat(30_000)}desc`
   ]) {
-    t.throws(() => parsed(order), { message: /is no field of this table/ })
+    t.throws(() => parsed(order), { message: /is not a field of this table/ })
   }
   t.ok(Date.now() - began < 500, `${Date.now() - began} ms`)
 })

@@ -3,7 +3,7 @@ import { serviceCaller } from '../../../services/model/caller.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE numbers (id INTEGER PRIMARY KEY, i INTEGER, n NUMERIC, r REAL, s TEXT, twice INTEGER AS (i * 2));
   INSERT INTO numbers (id, i, n, r, s) VALUES (1, NULL, NULL, NULL, 'a'), (2, 9223372036854775807, 9223372036854775807, 1e308, 'b'),
     (3, 'text', x'00', 9e999, 'c'), (4, 0, 0.5, 0.5, 'd'), (5, 1.5, 1, -1e308, 'e');
@@ -20,6 +20,9 @@ const THEIRS = `
   CREATE TRIGGER vanishing AFTER INSERT ON logged WHEN new.a = 'vanish' BEGIN DELETE FROM logged WHERE id = new.id; END;
   CREATE TRIGGER kept BEFORE UPDATE ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
   CREATE TRIGGER undeletable BEFORE DELETE ON logged WHEN old.a = 'keep' BEGIN SELECT RAISE(IGNORE); END;
+  CREATE TABLE counters (id INTEGER PRIMARY KEY, n INTEGER);
+  INSERT INTO counters VALUES (1, 5);
+  CREATE TRIGGER frozen BEFORE UPDATE ON counters BEGIN SELECT RAISE(IGNORE); END;
   CREATE TABLE logged_keys (k TEXT PRIMARY KEY DEFAULT 'made', n INTEGER, v TEXT) WITHOUT ROWID;
   CREATE TRIGGER keys_logged AFTER INSERT ON logged_keys BEGIN UPDATE logged_keys SET v = 'seen' WHERE k = new.k; END;
   CREATE TABLE renamed_keys (k TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -38,7 +41,7 @@ const THEIRS = `
 `
 
 t.test('changes of records', async (t) => {
-  const { serve, foreign, tables, registry, totals, time } = await startServices(t, THEIRS)
+  const { serve, external, tables, registry, totals, time } = await startServices(t, SCHEMA)
 
   t.test('an increment counts NULL as 0 and keeps the type of the field', async (t) => {
     const { increment, read } = await serve('numbers')
@@ -51,10 +54,10 @@ t.test('changes of records', async (t) => {
     await increment('4', 'i', 0)
     t.match(await read('4'), { i: -5, r: 0.75 })
     await increment('5', 'i', 1)
-    t.match(await read('5'), { i: 2.5 }, 'a fraction in an integer column stays one')
+    t.match(await read('5'), { i: 2.5 }, 'a fraction in an integer column stays a fraction')
   })
 
-  t.test('an increment reaches both ends of 64 bits, and not beyond', async (t) => {
+  t.test('an increment reaches both ends of 64 bits, but not more', async (t) => {
     const { increment, read } = await serve('strict_numbers')
     await increment('2', 'i', '-9223372036854775808')
     t.equal((await read('2')).i, '-9223372036854775808')
@@ -68,7 +71,7 @@ t.test('changes of records', async (t) => {
     t.equal((await read('1')).r, 0.5)
   })
 
-  t.test('an increment of what is no number, or does not fit, leaves the value', async (t) => {
+  t.test('an increment fails without a change if the value is not a number or the sum does not fit', async (t) => {
     const { update, read, increment } = await serve('numbers')
     for (const [pk, field, count] of [
       ['2', 'i', 1],
@@ -102,7 +105,7 @@ t.test('changes of records', async (t) => {
     t.match(await rejection(increment('9'.repeat(8193), 'i')), { code: 'PATH_TOO_LONG' })
   })
 
-  t.test('kept times are not incremented, and move with every change even if the clock stands still', async (t) => {
+  t.test('timestamps cannot be incremented, and grow with each change even if the clock stands still', async (t) => {
     await tables.create(serviceCaller, {
       name: 'timed',
       label: '',
@@ -119,23 +122,30 @@ t.test('changes of records', async (t) => {
     t.strictSame(await read('1'), { id: 1, n: 5, created_at: time.now, updated_at: time.now + 2 })
   })
 
-  t.test('a created record is answered as its triggers left it', async (t) => {
+  t.test('the response to a create contains the changes of triggers', async (t) => {
     const { create, list } = await serve('logged')
     t.strictSame(await create({ a: 'x' }), { id: 1, a: 'x', b: 'X' })
     const keys = await serve('logged_keys')
     t.strictSame(await keys.create({ k: 'k', n: 1 }), { k: 'k', n: 1, v: 'seen' })
-    t.strictSame(await keys.create({ n: 2 }), { k: 'made', n: 2, v: null }, 'its key is known to the table only')
+    t.strictSame(
+      await keys.create({ n: 2 }),
+      { k: 'made', n: 2, v: null },
+      'the unit cannot read a record again if its key is a default'
+    )
     t.equal((await keys.read('made')).v, 'seen')
     t.equal((await list()).total, 1)
   })
 
-  t.test('what a trigger ignores, rolls back or undoes is refused, and nothing of it stays', async (t) => {
+  t.test('a change that a trigger ignores, rolls back or undoes is refused, and stores nothing', async (t) => {
     const { create, update, remove, list } = await serve('logged')
     for (const a of ['ignore', 'rollback', 'vanish']) {
       const error = await rejection(create({ a }))
       t.match(error, { code: 'REFUSED_BY_TRIGGER' }, a)
       t.notMatch(error.message, /secret/)
     }
+    const counters = await serve('counters')
+    t.match(await rejection(counters.increment('1', 'n')), { code: 'REFUSED_BY_TRIGGER' })
+    t.equal((await counters.read('1')).n, 5)
     const renamed = await serve('renamed_keys')
     t.match(await rejection(renamed.create({ k: 'k' })), { code: 'REFUSED_BY_TRIGGER', message: /changes its key/ })
     t.equal((await renamed.list()).total, 0)
@@ -144,10 +154,10 @@ t.test('changes of records', async (t) => {
     t.match(await rejection(remove('1')), { code: 'REFUSED_BY_TRIGGER' })
     t.match(await rejection(remove('2')), { code: 'RECORD_NOT_FOUND' })
     t.match(await list(), { total: 1, rows: [{ id: 1, a: 'keep' }] })
-    t.equal(foreign.prepare('SELECT count(*) FROM log').pluck().get(), 2)
+    t.equal(external.prepare('SELECT count(*) FROM log').pluck().get(), 2)
   })
 
-  t.test('deferred foreign keys are refused to the one who breaks them', async (t) => {
+  t.test('a violation of a deferred foreign key fails only the request that caused it', async (t) => {
     const { create, list } = await serve('children')
     const [broken, fine] = await Promise.allSettled([create({ parent: 9 }), create({ parent: 1 })])
     t.match(broken, { reason: { code: 'FOREIGN_KEY_VIOLATION' } })
@@ -155,7 +165,7 @@ t.test('changes of records', async (t) => {
     t.equal((await list()).total, 1)
   })
 
-  t.test('a foreign key that points to no table is a conflict, not a fault', async (t) => {
+  t.test('a foreign key that refers to no table is a conflict, not an internal error', async (t) => {
     const { create, list } = await serve('orphans')
     const error = await rejection(create({ parent: 1 }))
     t.match(error, { code: 'STRUCTURE_CHANGED', message: /refers to a table that does not exist/ })
@@ -163,23 +173,23 @@ t.test('changes of records', async (t) => {
     t.equal((await list()).total, 0)
   })
 
-  t.test('values for which an expression of the table fails are refused, and change nothing', async (t) => {
+  t.test('a value that makes an expression of the table fail is refused, and changes nothing', async (t) => {
     for (const name of ['computed', 'checked_json']) {
       const { create } = await serve(name)
       t.match(await rejection(create({ j: 'no JSON' })), { code: 'CONSTRAINT_VIOLATION', message: /expression/ }, name)
       t.match(await create({ j: '{"a": 3}' }), { j: '{"a": 3}' }, name)
     }
-    t.equal(foreign.prepare('SELECT count(*) FROM computed').pluck().get(), 3)
+    t.equal(external.prepare('SELECT count(*) FROM computed').pluck().get(), 3)
   })
 
-  t.test('a record for which a generated column fails is told as such, the others are given', async (t) => {
+  t.test('a record whose generated column fails is reported as such; other records are returned', async (t) => {
     const { read, list } = await serve('computed')
     t.match(await rejection(list()), { code: 'STRUCTURE_CHANGED', message: /generated column/ })
     t.match(await rejection(read('2')), { code: 'STRUCTURE_CHANGED', message: /generated column/ })
     t.match(await read('1'), { a: 1 })
   })
 
-  t.test('writes of several kinds that name the same field take turns', async (t) => {
+  t.test('creates, updates and increments of one field follow each other', async (t) => {
     const { create, update, increment, read } = await serve('numbers')
     const { id } = await create({ i: 1 })
     await increment(String(id), 'i', 2)
@@ -189,15 +199,15 @@ t.test('changes of records', async (t) => {
     t.match(await read(String(id)), { i: 6 })
   })
 
-  t.test('a write on a record that its neighbour makes behind it meets that record', async (t) => {
+  t.test('a write that is queued before the create of its record is retried after it', async (t) => {
     const { create, update, increment, remove, read } = await serve('texts')
-    const beside = async (key: string, write: () => Promise<void>) => {
+    const beforeCreate = async (key: string, write: () => Promise<void>) => {
       const [written] = await Promise.allSettled([write(), create({ k: key, n: 1 })])
       return written?.status
     }
-    t.equal(await beside('a', () => update('a', { n: 5 })), 'fulfilled')
-    t.equal(await beside('b', () => increment('b', 'n', 2)), 'fulfilled')
-    t.equal(await beside('c', () => remove('c')), 'fulfilled')
+    t.equal(await beforeCreate('a', () => update('a', { n: 5 })), 'fulfilled')
+    t.equal(await beforeCreate('b', () => increment('b', 'n', 2)), 'fulfilled')
+    t.equal(await beforeCreate('c', () => remove('c')), 'fulfilled')
     t.strictSame(
       [await read('a'), await read('b')],
       [
@@ -205,11 +215,11 @@ t.test('changes of records', async (t) => {
         { k: 'b', n: 3 }
       ]
     )
-    for (const missed of [update('c', { n: 1 }), remove('c')])
-      t.match(await rejection(missed), { code: 'RECORD_NOT_FOUND' })
+    for (const attempt of [update('c', { n: 1 }), remove('c')])
+      t.match(await rejection(attempt), { code: 'RECORD_NOT_FOUND' })
   })
 
-  t.test('ON CONFLICT ROLLBACK and IGNORE refuse one record, not its neighbours', async (t) => {
+  t.test('ON CONFLICT ROLLBACK and IGNORE refuse one record, and no other of the batch', async (t) => {
     const { create, list } = await serve('single')
     const bodies = [{ a: 'x' }, { a: 'x' }, { a: 'y', b: 'b' }, { b: 'b' }, { a: 'z' }]
     const settled = await Promise.allSettled(bodies.map(create))
@@ -222,7 +232,7 @@ t.test('changes of records', async (t) => {
     t.equal((await list()).total, 3)
   })
 
-  t.test('rules of the table are reported with their fields', async (t) => {
+  t.test('constraint violations name their fields', async (t) => {
     const { create, update } = await serve('checked')
     t.match(await rejection(create({ n: 1 })), {
       code: 'VALIDATION_FAILED',
@@ -234,49 +244,49 @@ t.test('changes of records', async (t) => {
     t.match(await rejection(update('1', { n: -1 })), { code: 'CONSTRAINT_VIOLATION' })
   })
 
-  t.test('a column that is gone is a conflict that names the way out', async (t) => {
+  t.test('a column that was dropped is a conflict, and the hint says what to do', async (t) => {
     const { read, list, create } = await serve('logged_keys')
-    foreign.exec('ALTER TABLE logged_keys DROP COLUMN n')
-    for (const ask of [() => read('k'), () => list(), () => create({ k: 'l' })]) {
-      t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
+    external.exec('ALTER TABLE logged_keys DROP COLUMN n')
+    for (const request of [() => read('k'), () => list(), () => create({ k: 'l' })]) {
+      t.match(await rejection(request()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
     }
   })
 
-  t.test('what another program alone can evaluate is a conflict, and told as such', async (t) => {
-    foreign.pragma('trusted_schema = ON')
-    foreign.function('theirs', { deterministic: true }, (_value) => 1)
-    foreign.exec('CREATE TABLE bound (id INTEGER PRIMARY KEY, a TEXT CHECK (theirs(a)))')
+  t.test('a CHECK that only another program can evaluate is a conflict', async (t) => {
+    external.pragma('trusted_schema = ON')
+    external.function('external_check', { deterministic: true }, (_value) => 1)
+    external.exec('CREATE TABLE bound (id INTEGER PRIMARY KEY, a TEXT CHECK (external_check(a)))')
     const { create, list } = await serve('bound')
     t.match(await rejection(create({ a: 'x' })), { code: 'STRUCTURE_CHANGED', message: /only another program has/ })
     t.equal((await list()).total, 0)
   })
 
-  t.test('a table that has become a view, and a field that is generated now, are conflicts', async (t) => {
-    foreign.exec('CREATE TABLE turning (id INTEGER PRIMARY KEY, a TEXT)')
-    const { create, update } = await serve('turning')
+  t.test('a table that has become a view, and a field that has become generated, are conflicts', async (t) => {
+    external.exec('CREATE TABLE replaced (id INTEGER PRIMARY KEY, a TEXT)')
+    const { create, update } = await serve('replaced')
     await create({ a: 'x' })
-    foreign.exec("DROP TABLE turning; CREATE TABLE turning (id INTEGER PRIMARY KEY, a TEXT AS ('x'))")
-    foreign.exec('INSERT INTO turning (id) VALUES (1)')
-    for (const ask of [() => create({ a: 'y' }), () => update('1', { a: 'y' })]) {
-      t.match(await rejection(ask()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
+    external.exec("DROP TABLE replaced; CREATE TABLE replaced (id INTEGER PRIMARY KEY, a TEXT AS ('x'))")
+    external.exec('INSERT INTO replaced (id) VALUES (1)')
+    for (const request of [() => create({ a: 'y' }), () => update('1', { a: 'y' })]) {
+      t.match(await rejection(request()), { code: 'STRUCTURE_CHANGED', hint: /Refresh/ })
     }
-    foreign.exec("DROP TABLE turning; CREATE VIEW turning AS SELECT 1 AS id, 'x' AS a")
+    external.exec("DROP TABLE replaced; CREATE VIEW replaced AS SELECT 1 AS id, 'x' AS a")
     t.match(await rejection(create({ a: 'y' })), {
       code: 'STRUCTURE_CHANGED',
       hint: /Views and generated columns cannot be written to/
     })
-    foreign.exec('DROP VIEW turning')
+    external.exec('DROP VIEW replaced')
   })
 
-  t.test('totals are right when rows come from elsewhere, and triggers appear', async (t) => {
-    foreign.exec('DROP TABLE logged; DROP TABLE logged_keys')
+  t.test('totals include rows of other programs and of new triggers', async (t) => {
+    external.exec('DROP TABLE logged; DROP TABLE logged_keys')
     const { list, create } = await serve('single')
     await registry.load()
     totals.clear()
     t.equal((await list()).total, 3)
     await create({ a: 'counted' })
     t.equal((await list()).total, 4)
-    foreign.exec(
+    external.exec(
       'CREATE TRIGGER doubles AFTER INSERT ON single WHEN new.b IS NULL BEGIN INSERT INTO single (a, b) VALUES (new.a || 2, new.id); END'
     )
     await registry.load()

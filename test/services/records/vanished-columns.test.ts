@@ -4,7 +4,7 @@ import { startServices } from '../services.ts'
 
 const COUNT = 1200
 
-const THEIRS = `
+const SCHEMA = `
   CREATE TABLE by_rowid (id INTEGER PRIMARY KEY, kept TEXT, gone TEXT, number INTEGER);
   CREATE TABLE by_key (code TEXT PRIMARY KEY, kept TEXT, gone TEXT, number INTEGER) WITHOUT ROWID;
   CREATE TABLE strict (id INTEGER PRIMARY KEY, kept TEXT, gone TEXT, number INTEGER) STRICT;
@@ -17,14 +17,14 @@ const THEIRS = `
 const STRUCTURE_CHANGED = { code: 'STRUCTURE_CHANGED' }
 
 t.test('a column that another program has dropped is never returned as its own name', async (t) => {
-  const { serve, foreign } = await startServices(t, THEIRS)
+  const { serve, external } = await startServices(t, SCHEMA)
   const keys: Record<string, string> = { by_rowid: '7', by_key: 'k7', strict: '7' }
 
   for (const [name, pk] of Object.entries(keys)) {
     t.test(name, async (t) => {
       const { read, list, create, update, increment, exported } = await serve(name)
       t.match(await read(pk), { gone: 'gone' })
-      foreign.exec(`ALTER TABLE ${name} DROP COLUMN gone; ALTER TABLE ${name} DROP COLUMN number`)
+      external.exec(`ALTER TABLE ${name} DROP COLUMN gone; ALTER TABLE ${name} DROP COLUMN number`)
 
       const requests: Record<string, () => Promise<unknown>> = {
         'a record': () => read(pk),
@@ -44,7 +44,7 @@ t.test('a column that another program has dropped is never returned as its own n
       }
       for (const [title, request] of Object.entries(requests))
         t.match(await rejection(request()), STRUCTURE_CHANGED, title)
-      t.equal(foreign.prepare(`SELECT count(*) FROM ${name}`).pluck().get(), COUNT, 'no record was stored')
+      t.equal(external.prepare(`SELECT count(*) FROM ${name}`).pluck().get(), COUNT, 'no record was stored')
     })
   }
 })

@@ -14,7 +14,7 @@ const TABLE = `CREATE TABLE cats (
 /** An imported table. `execute` changes the file from outside and loads the registry again. */
 const setup = async (t: Test, sql = TABLE, name = 'cats') => {
   const services = await startServices(t, sql)
-  const { tables, registry, foreign: external } = services
+  const { tables, registry, external } = services
   const { id } = await tables.importTable(serviceCaller, name)
   const execute = async (text: string) => {
     external.exec(text)
@@ -72,7 +72,7 @@ t.test('a table that is created or extended is the same after a restart', async 
 })
 
 t.test('SQLite describes tables again only if the schema has changed', async (t) => {
-  const { db, id, foreign: external } = await setup(t)
+  const { db, id, external } = await setup(t)
   const statements: string[] = []
   const registry = createTableRegistry({
     ...db,
@@ -188,7 +188,7 @@ t.test('a table that was created here lists its key when its stored table is gon
 })
 
 t.test('a load between a commit and its acknowledgement keeps the newer facts', async (t) => {
-  const { db, registry, foreign: external } = await startServices(t, TABLE)
+  const { db, registry, external } = await startServices(t, TABLE)
   let sql = ''
   const write: typeof db.write = async (unit) => {
     const results = await db.write(unit)
@@ -214,13 +214,10 @@ t.test('a load between a commit and its acknowledgement keeps the newer facts', 
 })
 
 t.test('a registration that cannot be read', async (t) => {
-  const {
-    tables,
-    registry,
-    foreign: external,
-    id,
-    execute
-  } = await setup(t, `${TABLE}; CREATE TABLE dogs (id INTEGER PRIMARY KEY)`)
+  const { tables, registry, external, id, execute } = await setup(
+    t,
+    `${TABLE}; CREATE TABLE dogs (id INTEGER PRIMARY KEY)`
+  )
   await tables.importTable(serviceCaller, 'dogs')
   const setChoices = (choices: string) =>
     external.prepare('UPDATE _rowhouse_tables SET choices = ? WHERE id = ?').run(choices, id)

@@ -10,11 +10,7 @@ const text = (name: string): NewField => ({ name, jsonType: 'string' })
 const BODIES = Array.from({ length: 30 }, (_, index) => ({ code: `c${(index * 7) % 30}`, rowid: 'same' }))
 
 t.test('fields that hide the rowid', async (t) => {
-  const {
-    tables,
-    serve,
-    foreign: external
-  } = await startServices(t, 'CREATE TABLE imported (k TEXT PRIMARY KEY, v TEXT)')
+  const { tables, serve, external } = await startServices(t, 'CREATE TABLE imported (k TEXT PRIMARY KEY, v TEXT)')
 
   const readAll = async (name: string) => {
     const { list, exported } = await serve(name)

@@ -11,12 +11,7 @@ const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1, name: 'tes
 const wide = Array.from({ length: 999 }, (_, index) => `c${index}`).join(', ')
 
 t.test('tables', async (t) => {
-  const {
-    tables,
-    registry,
-    foreign: external,
-    serve
-  } = await startServices(
+  const { tables, registry, external, serve } = await startServices(
     t,
     `CREATE TABLE theirs (id INTEGER PRIMARY KEY, a TEXT, g INTEGER AS (id) VIRTUAL); CREATE TABLE wide (id INTEGER PRIMARY KEY, ${wide});
      CREATE VIEW seen AS SELECT * FROM theirs; CREATE VIRTUAL TABLE found USING fts5 (a);

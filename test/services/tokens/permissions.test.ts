@@ -2,13 +2,13 @@ import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
 import { createScope, type NeededAction } from '../../../services/tokens/permissions.ts'
 
-const needed: readonly NeededAction[] = ['read', 'create', 'update', 'delete', 'schema']
+const ALL: readonly NeededAction[] = ['read', 'create', 'update', 'delete', 'schema']
 const allowed = (granted: readonly Action[]) => {
   const scope = createScope({ tables: ['cats'], actions: [...granted] })
-  return needed.filter((action) => scope.allows(action, 'cats'))
+  return ALL.filter((action) => scope.allows(action, 'cats'))
 }
 
-t.test('each action grants what it says, and nothing else', async (t) => {
+t.test('each action grants exactly its own actions', async (t) => {
   const expected: Record<Action, readonly NeededAction[]> = {
     read: ['read'],
     write: ['create', 'update', 'delete', 'schema'],
@@ -22,7 +22,7 @@ t.test('each action grants what it says, and nothing else', async (t) => {
 
 t.test('actions add up', async (t) => {
   t.same(allowed(['read', 'delete']), ['read', 'delete'])
-  t.same(allowed(['write', 'read']), needed)
+  t.same(allowed(['write', 'read']), ALL)
 })
 
 t.test('an empty list of actions grants nothing', async (t) => {
@@ -41,7 +41,7 @@ t.test('a listed table is in scope and another is not', async (t) => {
   t.notOk(scope.allows('read', 'birds'))
 })
 
-t.test('a token reaches a table when it may do anything at all with it', async (t) => {
+t.test('a token reaches a table if it may do anything with it', async (t) => {
   t.ok(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('CATS'))
   t.notOk(createScope({ tables: ['cats'], actions: ['delete'] }).reaches('dogs'))
   t.notOk(createScope({ tables: ['cats', '*'], actions: [] }).reaches('cats'))
@@ -53,7 +53,7 @@ t.test('an asterisk stands for every table', async (t) => {
   t.ok(scope.allows('read', 'any "odd" name'))
 })
 
-t.test('an asterisk within a name is only a character', async (t) => {
+t.test('an asterisk inside a name is an ordinary character', async (t) => {
   const scope = createScope({ tables: ['c*'], actions: ['read'] })
   t.ok(scope.allows('read', 'C*'))
   t.notOk(scope.allows('read', 'cats'))

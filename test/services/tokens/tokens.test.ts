@@ -51,7 +51,7 @@ const stored = async (id: number) => {
   return row
 }
 
-t.test('an issued token is rh_ and 64 hexadecimal digits, and shows the prefix that listings show', async (t) => {
+t.test('an issued token is rh_ and 64 hexadecimal digits, with the prefix that listings show', async (t) => {
   const tokens = await newService()
   const issued = await tokens.issue(serviceCaller, { name: 'Till', permissions })
   t.match(issued.token, /^rh_[0-9a-f]{64}$/)
@@ -138,7 +138,7 @@ t.test('every bad credential gives the same error', async (t) => {
   t.equal(messages.size, 1)
 })
 
-t.test('a token expires at its very millisecond', async (t) => {
+t.test('a token expires at the exact millisecond', async (t) => {
   const tokens = await newService()
   const { token } = await tokens.issue(serviceCaller, { name: 'Brief', permissions, expiresAt: start + 1000 })
   now = start + 999
@@ -169,7 +169,7 @@ t.test('an expiry in seconds is refused, one in milliseconds is not', async (t) 
   t.equal((await stored(id))?.expires_at, 100_000_000_001)
 })
 
-t.test('a change touches only what it names, and moves updated_at', async (t) => {
+t.test('a change sets only the fields that it names, and updated_at', async (t) => {
   const tokens = await newService()
   const { id } = await tokens.issue(serviceCaller, { name: 'Before', permissions, expiresAt: start + 5 })
   await tokens.change(serviceCaller, id, { name: 'After' })
@@ -184,7 +184,7 @@ t.test('a change touches only what it names, and moves updated_at', async (t) =>
   )
 })
 
-t.test('changed permissions hold on the next request', async (t) => {
+t.test('changed permissions apply to the next request', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Scope', permissions })
   const before = tokens.authenticate(bearer(token))
@@ -195,19 +195,19 @@ t.test('changed permissions hold on the next request', async (t) => {
   t.ok(scope.allows('create', 'DOGS'))
 })
 
-t.test('a revoked token is gone at once, also for a request under way', async (t) => {
+t.test('a revoked token is invalid at once, also for a request in flight', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Gone', permissions })
-  const underWay = tokens.authenticate(bearer(token))
-  t.equal(tokens.current(underWay), underWay)
+  const inFlight = tokens.authenticate(bearer(token))
+  t.equal(tokens.current(inFlight), inFlight)
   await tokens.revoke(serviceCaller, id)
-  t.throws(() => tokens.current(underWay), invalidToken)
+  t.throws(() => tokens.current(inFlight), invalidToken)
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
   t.notOk(tokens.list().some((one) => one.id === id))
   t.equal(await stored(id), undefined)
 })
 
-t.test('no revocation of 1,000 is seen late', async (t) => {
+t.test('1,000 concurrent revocations all take effect at once', async (t) => {
   const tokens = await newService()
   const issued = await Promise.all(
     Array.from({ length: 1000 }, (_, n) => tokens.issue(serviceCaller, { name: `n${n}`, permissions }))
@@ -229,14 +229,14 @@ t.test('no revocation of 1,000 is seen late', async (t) => {
   )
 })
 
-t.test('what is not there can be neither changed nor revoked', async (t) => {
+t.test('an unknown token can be neither changed nor revoked', async (t) => {
   const tokens = await newService()
   const notFound = { code: 'TOKEN_NOT_FOUND', message: 'There is no token with id 999999.' }
   await t.rejects(tokens.change(serviceCaller, 999_999, { name: 'x' }), notFound)
   await t.rejects(tokens.revoke(serviceCaller, 999_999), notFound)
 })
 
-t.test('a use shows at once and reaches the disk with the next flush', async (t) => {
+t.test('a use is listed at once and stored by the next flush', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Used', permissions })
   now = start + 7
@@ -247,14 +247,14 @@ t.test('a use shows at once and reaches the disk with the next flush', async (t)
   t.match(await stored(id), { last_used_at: start + 7, updated_at: start })
 })
 
-t.test('a refused use is no use', async (t) => {
+t.test('a refused credential does not count as a use', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Late', permissions, expiresAt: start })
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
   t.equal(tokens.list().find((one) => one.id === id)?.last_used_at, null)
 })
 
-t.test('a change and a reload keep the use that the disk does not know yet', async (t) => {
+t.test('a change and a reload keep a use that has not been saved', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Used', permissions })
   const lastUse = () => tokens.list().find((one) => one.id === id)?.last_used_at
@@ -277,7 +277,7 @@ t.test('a token revoked while its use is being saved stays revoked', async (t) =
   t.equal(await stored(id), undefined)
 })
 
-t.test('a flush that fails is made up for by the next', async (t) => {
+t.test('the flush after a failed one saves its uses', async (t) => {
   const tokens = await newService()
   const { id, token } = await tokens.issue(serviceCaller, { name: 'Retry', permissions })
   tokens.authenticate(bearer(token))
@@ -288,7 +288,7 @@ t.test('a flush that fails is made up for by the next', async (t) => {
   t.equal((await stored(id))?.last_used_at, start)
 })
 
-t.test('a restart finds the tokens as they were', async (t) => {
+t.test('tokens are unchanged after a restart', async (t) => {
   const before = await newService()
   const { id, token } = await before.issue(serviceCaller, { name: 'Kept', permissions, expiresAt: start + 10 })
   await before.change(serviceCaller, id, { permissions: { tables: ['*'], actions: ['delete'] } })
@@ -301,37 +301,34 @@ t.test('a restart finds the tokens as they were', async (t) => {
   t.ok(after.authenticate(bearer(token)).scope.allows('delete', 'anything'))
 })
 
-t.test('what another program does to the tokens holds after a reload', async (t) => {
+t.test('a token that another program has deleted is invalid after a reload', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue(serviceCaller, { name: 'Foreign', permissions })
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
-  other.prepare('DELETE FROM _rowhouse_tokens WHERE id = ?').run(id)
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Deleted', permissions })
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.prepare('DELETE FROM _rowhouse_tokens WHERE id = ?').run(id)
   await tokens.load()
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
 })
 
-t.test(
-  'a token whose permissions another program has made unreadable opens nothing, and is in the way of no other',
-  async (t) => {
-    const service = createTokenService({ db, clock })
-    const [broken, ended] = [
-      await service.issue(serviceCaller, { name: 'a', permissions }),
-      await service.issue(serviceCaller, { name: 'b', permissions })
-    ]
-    const foreign = new BetterSqlite3(file)
-    t.teardown(() => foreign.close())
-    foreign.prepare('UPDATE _rowhouse_tokens SET is_active = 0 WHERE id = ?').run(ended.id)
-    for (const text of ['{"tables":["*"]}', '{"tables":"*","actions":["read"]}', '["*"]', 'null', '{']) {
-      foreign.prepare('UPDATE _rowhouse_tokens SET permissions = ? WHERE id = ?').run(text, broken.id)
-      await service.load()
-      for (const { token } of [broken, ended]) t.throws(() => service.authenticate(bearer(token)), invalidToken, text)
-      t.match(
-        service.list().find(({ id }) => id === broken.id),
-        { is_active: false, permissions: { actions: [] } }
-      )
-    }
-    await service.change(serviceCaller, broken.id, { permissions })
-    t.match(service.authenticate(bearer(broken.token)), { id: broken.id })
+t.test('a token with unreadable permissions is inactive, and all other tokens are loaded', async (t) => {
+  const service = createTokenService({ db, clock })
+  const [broken, ended] = [
+    await service.issue(serviceCaller, { name: 'a', permissions }),
+    await service.issue(serviceCaller, { name: 'b', permissions })
+  ]
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.prepare('UPDATE _rowhouse_tokens SET is_active = 0 WHERE id = ?').run(ended.id)
+  for (const text of ['{"tables":["*"]}', '{"tables":"*","actions":["read"]}', '["*"]', 'null', '{']) {
+    external.prepare('UPDATE _rowhouse_tokens SET permissions = ? WHERE id = ?').run(text, broken.id)
+    await service.load()
+    for (const { token } of [broken, ended]) t.throws(() => service.authenticate(bearer(token)), invalidToken, text)
+    t.match(
+      service.list().find(({ id }) => id === broken.id),
+      { is_active: false, permissions: { actions: [] } }
+    )
   }
-)
+  await service.change(serviceCaller, broken.id, { permissions })
+  t.match(service.authenticate(bearer(broken.token)), { id: broken.id })
+})

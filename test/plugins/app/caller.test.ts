@@ -1,0 +1,29 @@
+import Fastify from 'fastify'
+import t from 'tap'
+import caller, { CALLER } from '../../../plugins/app/caller.ts'
+import { serviceCaller } from '../../../services/model/caller.ts'
+
+t.test('the caller of a request', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(caller)
+  app.get('/', async ({ caller: { confirm, ...values } }) => {
+    await confirm()
+    return values
+  })
+  app.get('/known', {
+    onRequest: async (request) => {
+      request[CALLER] = { ...serviceCaller, kind: 'admin', id: 7, name: 'Ada' }
+    },
+    handler: async ({ caller: { kind, id, name } }) => ({ kind, id, name })
+  })
+
+  t.test('is anonymous without a credential, and has the id and address of the request', async (t) => {
+    const response = await app.inject({ url: '/', remoteAddress: '192.0.2.1' })
+    t.match(response.json(), { kind: 'anonymous', id: 0, name: '', requestId: /^req-/, address: '192.0.2.1' })
+  })
+
+  t.test('is the one that a hook has set', async (t) => {
+    t.strictSame((await app.inject('/known')).json(), { kind: 'admin', id: 7, name: 'Ada' })
+  })
+})
