@@ -144,8 +144,8 @@ export default fp<TokenAuthOptions>(
       const action = route.config?.action
       if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
       if (action === 'none') return
-      route.preHandler = authorizeRequest(action)
-      if (action !== 'read') route.onRequest = authorizeEarly(action)
+      route.preHandler = [authorizeRequest(action), route.preHandler ?? []].flat()
+      if (action !== 'read') route.onRequest = [authorizeEarly(action), route.onRequest ?? []].flat()
     })
 
     saveUses(fastify, flushInterval)

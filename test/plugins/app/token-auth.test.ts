@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import BetterSqlite3 from 'better-sqlite3'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
@@ -406,6 +407,28 @@ t.test('a route without an action stops the start', async (t) => {
     area.get('/cats', async () => 'ok')
   })
   await t.rejects(async () => void (await started), { message: 'GET /cats must declare config.action.' })
+})
+
+t.test('a route keeps its own hooks, which run after the checks', async (t) => {
+  const { app } = await startTokenApp(t)
+  await createTable(app, 'cats')
+  const { token } = await issue(app, { tables: ['cats'], actions: ['update'] })
+  const calls: string[] = []
+  const hook = (name: string) => async (request: FastifyRequest) => {
+    calls.push(`${name} ${request.token.name}`)
+  }
+  await app.register(async (area) => {
+    area.addHook('onRoute', area.requireAction)
+    area.addHook('onRequest', area.authenticateToken)
+    const config = { action: 'update' } as const
+    area.put('/own/:table', { config, onRequest: hook('onRequest'), preHandler: hook('preHandler') }, async () => 'ok')
+  })
+  const put = (table: string) =>
+    app.inject({ method: 'PUT', url: `/own/${table}`, headers: bearer(token), payload: {} })
+  t.equal((await put('dogs')).statusCode, 403)
+  t.strictSame(calls, [])
+  t.equal((await put('cats')).statusCode, 200)
+  t.strictSame(calls, ['onRequest update', 'preHandler update'])
 })
 
 t.test('closing saves the last uses', async (t) => {
