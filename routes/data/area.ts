@@ -1,0 +1,16 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import identity from './identity.ts'
+import records from './records.ts'
+import schema from './schema.ts'
+
+/** The data interface, for programs that hold a token. The hooks guard all of its routes. */
+const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
+  fastify.addHook('onRoute', fastify.requireAction)
+  fastify.addHook('onRequest', fastify.authenticateToken)
+
+  await fastify.register(identity)
+  await fastify.register(schema)
+  await fastify.register(records)
+}
+
+export default dataArea

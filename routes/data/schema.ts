@@ -1,0 +1,79 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Envelope, ok } from '../../schemas/envelope.ts'
+import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { TableParamsSchema } from '../../schemas/record.ts'
+import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../../schemas/table.ts'
+import { toVisibleTable } from '../../services/tables/registry.ts'
+
+const tags = ['data']
+const credential = 'token'
+const response = { 200: Envelope(TableSchema) }
+
+const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { tables } = fastify
+
+  fastify.post(
+    '/_schema/tables',
+    {
+      schema: {
+        operationId: 'createTableByToken',
+        summary: 'Create a table',
+        tags,
+        body: TokenNewTableSchema,
+        response
+      },
+      config: {
+        credential,
+        action: 'schema',
+        errors: [...WRITE_ERRORS, 'ACTION_NOT_ALLOWED', 'TABLE_EXISTS', 'TABLE_REGISTERED']
+      }
+    },
+    async ({ caller, body }) => ok(toVisibleTable(await tables.create(caller, body)))
+  )
+
+  fastify.post(
+    '/_schema/tables/:table/fields',
+    {
+      schema: {
+        operationId: 'addField',
+        summary: 'Add a field to a table',
+        tags,
+        params: TableParamsSchema,
+        body: AddFieldSchema,
+        response
+      },
+      config: {
+        credential,
+        action: 'schema',
+        errors: [
+          ...WRITE_ERRORS,
+          'ACTION_NOT_ALLOWED',
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_READ_ONLY',
+          'TABLE_CHANGED',
+          'FIELD_EXISTS',
+          'STRUCTURE_CHANGED'
+        ]
+      }
+    },
+    async ({ caller, table, body }) => ok(toVisibleTable(await tables.addField(caller, table.id, body.field)))
+  )
+
+  fastify.get(
+    '/:table/schema',
+    {
+      schema: {
+        operationId: 'readTableSchema',
+        summary: 'Read the schema of a table',
+        tags,
+        params: TableParamsSchema,
+        response
+      },
+      config: { credential, action: 'read', errors: ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
+    },
+    async ({ table }) => ok(toVisibleTable(table))
+  )
+}
+
+export default schemaRoutes
