@@ -8,12 +8,12 @@ import { checkValue } from '../model/values.ts'
 
 const KEY_TYPES = ['integer', 'number', 'string']
 
-/** Characters of one default as JSON. Every new record returns its defaults, so a short request gets a long response. */
+/** Characters of one default as JSON. The response to a create contains all defaults, however short the request is. */
 const MAX_DEFAULT_LENGTH = 4000
-/** Of all defaults of a table together. */
+/** Characters of all defaults of a table together. */
 const MAX_DEFAULTS_LENGTH = 64 * 1024
 
-/** The column that a declared field becomes. */
+/** Returns the column for a declared field. */
 export const toColumn = (field: NewField): Column => ({
   name: field.name,
   label: field.label ?? field.name,
@@ -29,7 +29,7 @@ export const toColumn = (field: NewField): Column => ({
   isGenerated: false
 })
 
-/** A rule for a declared field. `property` and `code` locate and classify its violation. */
+/** A rule for a declared field. `property` and `code` are those of the error detail. */
 type Rule = readonly [isViolated: boolean, property: string, code: string, message: string]
 
 const rulesOf = (field: NewField): readonly Rule[] => {
@@ -40,27 +40,27 @@ const rulesOf = (field: NewField): readonly Rule[] => {
       sqliteType !== undefined && sqliteType !== stored,
       'sqliteType',
       'type',
-      `'${name}': ${jsonType} is stored as ${stored}.`
+      `The sqliteType of '${name}' must be ${stored}, because its jsonType is ${jsonType}.`
     ],
-    [/^sqlite_/i.test(name), 'name', 'format', `'${name}' begins with sqlite_, which SQLite reserves.`],
+    [/^sqlite_/i.test(name), 'name', 'format', `'${name}' must not begin with sqlite_, which SQLite reserves.`],
     [
       isPrimary && !KEY_TYPES.includes(jsonType),
       'isPrimary',
       'type',
-      `'${name}' cannot be the key: its type must be ${KEY_TYPES.join(', ')}.`
+      `'${name}' cannot be the key: its jsonType must be one of ${KEY_TYPES.join(', ')}.`
     ],
     [
       isAutoIncrement && !(isPrimary && jsonType === 'integer'),
       'isAutoIncrement',
       'type',
-      `'${name}' cannot auto-increment: it must be an integer primary key.`
+      `'${name}' cannot be auto-incremented: it is not an integer key.`
     ],
     [isPrimary && isHidden, 'isHidden', 'key', `'${name}' is the key and cannot be hidden.`],
     [
       isPrimary && jsonType === 'integer' && (field.defaultValue ?? null) !== null,
       'defaultValue',
       'key',
-      `'${name}' cannot have a default: SQLite generates its values.`
+      `'${name}' cannot have a default: it is an integer key, whose values SQLite generates.`
     ]
   ]
 }
@@ -73,7 +73,7 @@ const violations = (field: NewField, path: string): ErrorDetail[] =>
 const defaultLength = ({ defaultValue }: Column) => (defaultValue === null ? 0 : JSON.stringify(defaultValue).length)
 
 /**
- * Checks the length of all defaults together. `before`: the columns that the table has. `added`: its new columns.
+ * Checks the length of all defaults together. `before`: the existing columns. `added`: the new columns.
  * @throws VALIDATION_FAILED
  */
 export const checkDefaults = (
@@ -86,7 +86,7 @@ export const checkDefaults = (
     const length = defaultLength(column)
     total += length
     if (length === 0 || total <= MAX_DEFAULTS_LENGTH) continue
-    const message = `The defaults of the table up to '${column.name}' are too long: together they may have at most ${MAX_DEFAULTS_LENGTH} characters as JSON.`
+    const message = `The default of '${column.name}' is too long: all defaults of a table must have at most ${MAX_DEFAULTS_LENGTH} characters together, as JSON.`
     throw invalid([{ path: `${pathOf(index)}/defaultValue`, code: 'length', message }])
   }
 }
@@ -107,13 +107,13 @@ const checkDefault = (column: Column, path: string): ErrorDetail[] => {
   ]
 }
 
-/** Checks one field by itself. `path`: of the field in the request. @throws VALIDATION_FAILED */
+/** Checks one field. `path`: where it is in the request. @throws VALIDATION_FAILED */
 export const checkField = (field: NewField, path: string) => {
   const details = [...violations(field, path), ...checkDefault(toColumn(field), path)]
   if (details.length > 0) throw invalid(details)
 }
 
-/** Returns the default as SQLite stores it. The column has passed `checkField`. */
+/** Returns the default as SQLite stores it, for a column that has passed `checkField`. */
 export const storedDefault = (column: Column): SqlValue => {
   if (column.defaultValue === null) return null
   const { value } = checkValue(column, column.defaultValue) as { readonly value: SqlValue }

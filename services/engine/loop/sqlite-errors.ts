@@ -2,13 +2,13 @@ import { DomainError, overloaded, pointer, responseTooLarge } from '../../model/
 import { UnexpectedChanges } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 
-/** `UNIQUE constraint failed: t.a, t.b` names the columns; an index on expressions names only itself. */
+/** SQLite's message names the columns: `UNIQUE constraint failed: t.a, t.b`. For an index on expressions it does not. */
 const columnsOf = (message: string) => {
   const list = /constraint failed: (.*)$/s.exec(message)?.[1] ?? ''
   return list.split(', ').filter((item) => item.includes('.'))
 }
 
-/** Names columns as SQLite does, `table.column`: either name may contain a dot, so only the table's owner can split them. */
+/** Columns stay in SQLite's form, `table.column`: names may contain dots, so only a view of the table can split them. */
 const details = (message: string, code: string, text: string) =>
   columnsOf(message).map((column) => ({ path: pointer(column), code, message: `'${column}' ${text}.` }))
 
@@ -29,7 +29,7 @@ const missingExtension = () =>
   new DomainError(
     'STRUCTURE_CHANGED',
     'The stored table needs a function or a collation that only another program has.',
-    { hint: 'Write to it through that program, or change the table so that it does not need it.' }
+    { hint: 'Use that program to write to the table, or change the table so that it does not need them.' }
   )
 
 const missingParent = () =>
@@ -42,14 +42,14 @@ const missingParent = () =>
 const notWritable = () =>
   new DomainError(
     'STRUCTURE_CHANGED',
-    'The stored table or field is not writable, although it is registered as such.',
-    {
-      hint: 'Refresh the table: POST /admin/tables/:id/refresh. Views and generated columns cannot be written to.'
-    }
+    'SQLite cannot write to the stored table or to one of its fields: it is a view or a generated column now.',
+    { hint: 'Refresh the table: POST /admin/tables/:id/refresh.' }
   )
 
 const constraint = (message: string) =>
-  new DomainError('CONSTRAINT_VIOLATION', message, { hint: 'The schema lists the fields and their types.' })
+  new DomainError('CONSTRAINT_VIOLATION', message, {
+    hint: 'GET /data/:table/schema lists the fields and their types; for administrators, GET /admin/tables/:id.'
+  })
 
 const failedExpression = () =>
   constraint('An expression of the table (a check, an index, a default or a generated column) fails for these values.')
@@ -94,17 +94,17 @@ const byCode: Record<string, (message: string) => DomainError> = {
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 
-/** Messages for an expression that fails for some values. The expressions of this service fail for no value. */
+/** SQLite's messages for expressions that fail for some values. Expressions of Rowhouse itself never fail. */
 const FAILED_EXPRESSION =
   /^malformed JSON|^bad JSON path|^JSON path error|^JSON cannot hold|^integer overflow|pattern too complex|^ESCAPE expression|^non-deterministic use of/
 
-/** Errors whose code is SQLITE_ERROR or one of its extended codes: only the message distinguishes them. */
+/** For SQLITE_ERROR and its extended codes: only the message distinguishes these errors. */
 const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
   [
     /already exists|already another table or index/,
     () => new DomainError('TABLE_EXISTS', 'The name is already used in the database.')
   ],
-  [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table already has a field of this name.')],
+  [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table already has a field with this name.')],
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, missingExtension],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
   [FAILED_EXPRESSION, failedExpression],
@@ -120,8 +120,8 @@ const domainErrorOf = (code: string, message: string): DomainError | undefined =
 }
 
 /**
- * Returns the domain error for a failure of SQLite, with the position of the statement that failed. A failure that only
- * a defect of this service can cause stays an unknown error, with SQLite's code and message.
+ * Returns the domain error for a failure of SQLite, with the position of the failed statement. A failure that only a
+ * defect of Rowhouse can cause stays an unknown error, with SQLite's code and message.
  */
 export const toDomainError = (plain: PlainError): Error => {
   const { code, message, statement } = plain
@@ -131,7 +131,7 @@ export const toDomainError = (plain: PlainError): Error => {
   return statement === undefined ? error : new DomainError(error.code, error.message, { ...error, statement })
 }
 
-/** Like `toDomainError`, for reads. They send no values, so a text that is too large is the response. */
+/** Like `toDomainError`, for reads. A read stores no values, so SQLITE_TOOBIG is about the response. */
 export const toReadError = (error: PlainError): Error => {
   if (error.code === 'SQLITE_TOOBIG') return responseTooLarge()
   return FAILED_EXPRESSION.test(error.message) ? failedGeneratedColumn() : toDomainError(error)
