@@ -5,10 +5,10 @@ import { WRITE_ERRORS } from '../schemas/operation-errors.ts'
 
 const tags = ['auth']
 
-/** Bytes. Anybody may send a login. The largest valid one, with each character escaped, fits. */
+/** A login needs no credential, so its body is small. The largest valid one fits, with each character escaped. */
 const MAX_LOGIN_BYTES = 32 * 1024
 
-/** Also open to administrators who have to change their password: they do it here. */
+/** Without `requirePasswordChange`: an administrator changes a required password here. */
 const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { admins, sessions, authenticateAdmin, config } = fastify
   fastify.addHook('onRequest', fastify.refuseCrossSite)
@@ -21,7 +21,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Log in',
         description:
-          'Sets the session cookie. After ten failures in 15 minutes for one name and address, further logins get 429.',
+          'Sets the session cookie. After ten failed logins in 15 minutes with one name from one address, further ones get 429.',
         body: LoginSchema,
         response: { 200: Envelope(LoginResultSchema) }
       },
@@ -60,7 +60,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'changeMyPassword',
         tags,
         summary: 'Change your own password',
-        description: 'Ends every other session of the administrator.',
+        description: 'Ends all other sessions of the administrator.',
         body: PasswordChangeSchema,
         response: { 200: OkSchema }
       },
@@ -80,7 +80,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'logOut',
         tags,
         summary: 'Log out',
-        description: 'Ends the session. A copy of its cookie opens nothing any more.',
+        description: 'Ends the session. Copies of its cookie are invalid from then on.',
         response: { 200: OkSchema }
       },
       config: { credential: 'session', errors: WRITE_ERRORS },

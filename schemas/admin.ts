@@ -2,17 +2,17 @@ import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
 import { ADMIN_NAME_PATTERN } from './patterns.ts'
 
-/** The longest password that is ever set; longer ones may be tried at login, and fail like any other wrong one. */
-const LONGEST_PASSWORD = 256
+/** For new passwords. A longer one in a login is compared, and fails as wrong. */
+const MAX_PASSWORD_LENGTH = 256
 
 export const AdminSchema = Type.Object(
   {
     id: Type.Integer(),
     name: Type.String(),
     nickname: Type.String(),
-    mustChangePassword: Type.Boolean({ description: 'Whether the password was set by somebody else.' })
+    mustChangePassword: Type.Boolean({ description: 'true: somebody else has set the password.' })
   },
-  { $id: 'Admin', title: 'Admin', description: 'The administrator who is logged in.', ...strict }
+  { $id: 'Admin', title: 'Admin', description: 'The administrator of the session.', ...strict }
 )
 export type Admin = Static<typeof AdminSchema>
 
@@ -21,21 +21,25 @@ export const AdminAccountSchema = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     nickname: Type.String(),
-    must_change_password: Type.Integer({ minimum: 0, maximum: 1 }),
+    must_change_password: Type.Integer({
+      minimum: 0,
+      maximum: 1,
+      description: '1: somebody else has set the password.'
+    }),
     created_at: TimestampSchema,
     updated_at: TimestampSchema
   },
-  { $id: 'AdminAccount', title: 'AdminAccount', description: 'An administrator as others manage it.', ...strict }
+  { $id: 'AdminAccount', title: 'AdminAccount', description: 'An administrator, for other administrators.', ...strict }
 )
 export type AdminAccount = Static<typeof AdminAccountSchema>
 
-/** What is only compared may have any length that is cheap to hash; rules of length hold where a password is set. */
+/** A password to compare. Any length that is cheap to hash is valid; other rules apply to new passwords only. */
 const AnyPasswordSchema = Type.String({ minLength: 1, maxLength: 1024 })
 
 const NewPasswordSchema = Type.String({
   minLength: 1,
-  maxLength: LONGEST_PASSWORD,
-  description: `At least PASSWORD_MIN_LENGTH characters (8 unless configured), at most ${LONGEST_PASSWORD}.`
+  maxLength: MAX_PASSWORD_LENGTH,
+  description: `At least PASSWORD_MIN_LENGTH characters (8 unless configured), at most ${MAX_PASSWORD_LENGTH}.`
 })
 
 const NicknameSchema = Type.String({ maxLength: 200 })
@@ -61,7 +65,7 @@ export const NewAdminSchema = Type.Object(
   {
     name: Type.String({
       pattern: ADMIN_NAME_PATTERN,
-      description: '1 to 100 printable characters, unique ignoring case.'
+      description: '1 to 100 printable characters. Unique, ignoring the case of ASCII letters.'
     }),
     nickname: NicknameSchema,
     password: NewPasswordSchema

@@ -1,21 +1,20 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-/** Keys that a schema does not list are refused. */
+/** Rejects keys that a schema does not list. */
 export const strict = { additionalProperties: false }
 
-/** Every success: `{ success: true, data }`, with status 200 (SPEC section 1). */
+/** Returns the schema of a success: `{ success: true, data }`. The status is always 200. */
 export const Envelope = <T extends TSchema>(data: T) => Type.Object({ success: Type.Literal(true), data }, strict)
 
 export const ok = <T>(data: T) => ({ success: true as const, data })
 
-/** The answer of operations that only confirm an action. */
+/** The response of operations that return no data. */
 export const OkSchema = Envelope(Type.Object({ success: Type.Literal(true) }, strict))
 
 export const done = () => ok({ success: true as const })
 
-/** Ids in paths: `^[1-9]\d{0,8}$`, made a number by the strict conversion of `plugins/http/schema-compilers.ts`. */
+/** An id in a path: `^[1-9]\d{0,8}$`, which `plugins/http/schema-compilers.ts` converts to a number. */
 export const IdSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 })
 export const IdParamsSchema = Type.Object({ id: IdSchema }, strict)
 
-/** Epoch milliseconds. */
 export const TimestampSchema = Type.Integer({ description: 'Epoch milliseconds.' })

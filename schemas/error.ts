@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict } from './envelope.ts'
 
-/** Why a call failed, in the domain's terms. `statusOf` gives each kind its HTTP status. */
+/** The class of a failure. It decides the HTTP status. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -38,97 +38,143 @@ export const statusOf: Record<ErrorKind, number> = {
   'disk-full': 507
 }
 
-/** Every error code that Rowhouse answers with. Codes are API: renaming one is a breaking change. */
+/** Every error code of a response. Codes are API: renaming one is a breaking change. */
 export const errorCatalogue = {
   VALIDATION_FAILED: {
     kind: 'invalid',
-    meaning: 'The request does not have the documented form, or its answer would be too large; details name the faults.'
+    meaning: 'A value is missing, unknown or invalid; `details` lists each. Or the response would be too large.'
   },
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
   MALFORMED_REQUEST: {
     kind: 'invalid',
-    meaning: 'The request line, a header, the path, the query or the way in which the body is sent cannot be taken.'
+    meaning:
+      'The request is not valid HTTP, its path or query is not valid percent-encoded UTF-8, its body has an unsupported transfer, or the connection has too many pending requests.'
   },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
-  CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The call needs confirm=true.' },
-  TABLE_NOT_IMPORTABLE: { kind: 'invalid', meaning: 'What the name stands for is not an ordinary table.' },
-  CONSTRAINT_VIOLATION: { kind: 'invalid', meaning: 'A NOT NULL, CHECK or type rule of the table refuses the value.' },
-  NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is a key, or is read-only.' },
+  CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The request needs `confirm=true`.' },
+  TABLE_NOT_IMPORTABLE: {
+    kind: 'invalid',
+    meaning: 'The name is reserved, or belongs to a view, a virtual table or a table without a usable key.'
+  },
+  CONSTRAINT_VIOLATION: {
+    kind: 'invalid',
+    meaning: 'The record violates a NOT NULL, CHECK or type rule of the table.'
+  },
+  NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is the key, or is read-only.' },
 
-  AUTHENTICATION_REQUIRED: { kind: 'unauthenticated', meaning: 'There is no valid administrator session.' },
+  AUTHENTICATION_REQUIRED: {
+    kind: 'unauthenticated',
+    meaning: 'The session cookie is missing or invalid, or the session has ended.'
+  },
   INVALID_CREDENTIALS: { kind: 'unauthenticated', meaning: 'The name or the password is wrong.' },
   INVALID_TOKEN: {
     kind: 'unauthenticated',
     meaning: 'The bearer token is missing, malformed, unknown, inactive or expired.'
   },
 
-  CROSS_SITE_REQUEST: { kind: 'forbidden', meaning: 'A page of another site may not send this request.' },
-  ACTION_NOT_ALLOWED: { kind: 'forbidden', meaning: 'The token lacks the action, or the table is outside its scope.' },
-  TABLE_READ_ONLY: { kind: 'forbidden', meaning: 'The table is not editable through tokens.' },
-  PASSWORD_CHANGE_REQUIRED: { kind: 'forbidden', meaning: 'The administrator must change the password first.' },
+  CROSS_SITE_REQUEST: {
+    kind: 'forbidden',
+    meaning: 'A page of another origin sent the request, and CORS_ORIGIN does not list this origin.'
+  },
+  ACTION_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'The permissions of the token do not include the action or the table.'
+  },
+  TABLE_READ_ONLY: { kind: 'forbidden', meaning: 'Tokens can only read this table: `isEditable` is false.' },
+  PASSWORD_CHANGE_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'The administrator must change the password first: PUT /auth/password.'
+  },
   WRONG_PASSWORD: { kind: 'forbidden', meaning: 'The old password is wrong.' },
-  OWN_PASSWORD: { kind: 'forbidden', meaning: 'One’s own password is changed through PUT /auth/password.' },
+  OWN_PASSWORD: { kind: 'forbidden', meaning: 'Administrators change their own password with PUT /auth/password.' },
 
-  ROUTE_NOT_FOUND: { kind: 'not-found', meaning: 'There is no such route.' },
-  TABLE_NOT_FOUND: { kind: 'not-found', meaning: 'There is no such table.' },
+  ROUTE_NOT_FOUND: { kind: 'not-found', meaning: 'There is no route with this path.' },
+  TABLE_NOT_FOUND: {
+    kind: 'not-found',
+    meaning: 'There is no table with this name or id, or a token requested a table that is not published.'
+  },
   RECORD_NOT_FOUND: { kind: 'not-found', meaning: 'There is no record with this primary key.' },
-  TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no such token.' },
-  ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no such administrator.' },
+  TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
+  ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
 
-  METHOD_NOT_ALLOWED: { kind: 'method-not-allowed', meaning: 'The route exists, but not for this method; see Allow.' },
+  METHOD_NOT_ALLOWED: {
+    kind: 'method-not-allowed',
+    meaning: 'The path does not have this method. The header Allow lists its methods.'
+  },
   REQUEST_TIMEOUT: { kind: 'timeout', meaning: 'The request did not arrive in time.' },
 
-  TABLE_EXISTS: { kind: 'conflict', meaning: 'The name is taken in the database.' },
-  TABLE_REGISTERED: { kind: 'conflict', meaning: 'The table is registered already.' },
-  TABLE_CHANGED: { kind: 'conflict', meaning: 'The table was changed by somebody else meanwhile.' },
+  TABLE_EXISTS: { kind: 'conflict', meaning: 'The name is already used in the database.' },
+  TABLE_REGISTERED: { kind: 'conflict', meaning: 'The table is already registered.' },
+  TABLE_CHANGED: { kind: 'conflict', meaning: 'The table was changed concurrently. Try again.' },
   STRUCTURE_CHANGED: {
     kind: 'conflict',
-    meaning: 'SQLite cannot use the stored table as it is registered, or not without another program.'
+    meaning:
+      'Rowhouse cannot use the stored table as it is registered: another program has changed it, or the table depends on another program.'
   },
   TABLE_UNUSABLE: {
     kind: 'conflict',
-    meaning: 'The registry cannot read the settings of the table. Unregister it, then import it again.'
+    meaning: 'The registration of the table cannot be read. Unregister the table, then import it again.'
   },
-  FIELD_EXISTS: { kind: 'conflict', meaning: 'The table has a field of this name already.' },
-  ADMIN_EXISTS: { kind: 'conflict', meaning: 'An administrator of this name exists already.' },
+  FIELD_EXISTS: { kind: 'conflict', meaning: 'The table already has a field with this name.' },
+  ADMIN_EXISTS: { kind: 'conflict', meaning: 'There is already an administrator with this name.' },
   LAST_ADMIN: { kind: 'conflict', meaning: 'The last administrator cannot be deleted.' },
   UNIQUE_VIOLATION: { kind: 'conflict', meaning: 'A value that must be unique is taken.' },
-  FOREIGN_KEY_VIOLATION: { kind: 'conflict', meaning: 'A foreign key would point to nothing.' },
+  FOREIGN_KEY_VIOLATION: {
+    kind: 'conflict',
+    meaning: 'A foreign key would refer to a record that does not exist.'
+  },
   INCREMENT_OVERFLOW: {
     kind: 'conflict',
-    meaning: 'The field holds no number, or the sum does not fit it; the value stays.'
+    meaning: 'The field holds no number, or the sum does not fit the field. Nothing was changed.'
   },
-  REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused the change.' },
+  REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
-  BODY_TOO_LARGE: { kind: 'too-large', meaning: 'The body is larger than BODY_LIMIT, or than a login can be.' },
+  BODY_TOO_LARGE: {
+    kind: 'too-large',
+    meaning: 'The body is larger than BODY_LIMIT. The body of a login is limited to 32 KiB.'
+  },
   PATH_TOO_LONG: {
     kind: 'too-long',
-    meaning: 'A key in the path is longer than 8,192 characters, or the URL, beside it, than 16,384.'
+    meaning: 'The key in the path has more than 8,192 characters, or the URL without the key more than 16,384.'
   },
-  UNSUPPORTED_MEDIA_TYPE: { kind: 'unsupported', meaning: 'Bodies are application/json, without content encoding.' },
-  TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many failed logins; see Retry-After.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    kind: 'unsupported',
+    meaning: 'The body is not application/json, or has a content encoding.'
+  },
+  TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many logins have failed. See Retry-After.' },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },
 
-  INTERNAL_ERROR: { kind: 'internal', meaning: 'A fault of ours. The log has the cause under the request id.' },
-  DATABASE_BUSY: { kind: 'unavailable', meaning: 'Another program holds the database; see Retry-After.' },
-  STORAGE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The disk refuses to read or write; see Retry-After.' },
-  OVERLOADED: { kind: 'unavailable', meaning: 'More work than the service takes at once; see Retry-After.' },
+  INTERNAL_ERROR: {
+    kind: 'internal',
+    meaning: 'The service failed to handle the request. Its log has the cause under `requestId`.'
+  },
+  DATABASE_BUSY: { kind: 'unavailable', meaning: 'Another program has locked the database. See Retry-After.' },
+  STORAGE_UNAVAILABLE: {
+    kind: 'unavailable',
+    meaning: 'The disk failed during a read or a write. See Retry-After.'
+  },
+  OVERLOADED: { kind: 'unavailable', meaning: 'The service has too much work, or is stopping. See Retry-After.' },
   OUTCOME_UNKNOWN: {
     kind: 'unavailable',
-    meaning: 'The service failed with the change under way: it may have been carried out. Look before trying again.'
+    meaning:
+      'The service failed while the change was in flight: the change may have been stored. Read the stored data before you send it again.'
   },
-  SCAN_TIMEOUT: { kind: 'unavailable', meaning: 'The search took longer than 30 s and was stopped.' },
-  DISK_FULL: { kind: 'disk-full', meaning: 'The disk is full; nothing was changed.' }
+  SCAN_TIMEOUT: { kind: 'unavailable', meaning: 'The search took longer than 30 s and was stopped. See Retry-After.' },
+  DISK_FULL: { kind: 'disk-full', meaning: 'The disk is full. Nothing was changed.' }
 } as const satisfies Record<string, { kind: ErrorKind; meaning: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 
+/** Returns the codes with their meanings, as a list in Markdown. */
+export const listOfCodes = (listed: readonly ErrorCode[]) =>
+  listed.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`).join('\n')
+
 const ErrorDetailSchema = Type.Object(
   {
-    path: Type.String({ description: 'JSON Pointer into the body, or the name of the parameter behind a slash.' }),
-    code: Type.String({ description: 'What is wrong there: type, required, unknown, format, range, readonly, …' }),
+    path: Type.String({ description: 'JSON Pointer to the value in the body, or `/` and the name of the parameter.' }),
+    code: Type.String({ description: 'The violated rule: type, required, unknown, format, range, readonly, …' }),
     message: Type.String()
   },
   strict
@@ -143,16 +189,18 @@ export const ErrorSchema = Type.Object(
         code: Type.Unsafe<ErrorCode>({
           type: 'string',
           enum: codes,
-          description: codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`).join('\n')
+          description: listOfCodes(codes)
         }),
         message: Type.String(),
-        details: Type.Optional(Type.Array(ErrorDetailSchema)),
-        hint: Type.Optional(Type.String()),
-        requestId: Type.String()
+        details: Type.Optional(
+          Type.Array(ErrorDetailSchema, { description: 'The values that are wrong, at most 20.' })
+        ),
+        hint: Type.Optional(Type.String({ description: 'What to do about the failure.' })),
+        requestId: Type.String({ description: 'Identifies the request in the log.' })
       },
       strict
     )
   },
-  { $id: 'Error', title: 'Error', ...strict, description: 'The one shape of every failure.' }
+  { $id: 'Error', title: 'Error', ...strict, description: 'The body of every failure.' }
 )
 export type ErrorBody = Static<typeof ErrorSchema>

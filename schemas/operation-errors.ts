@@ -1,23 +1,25 @@
 import type { ErrorCode } from './error.ts'
 
 /**
- * The credential that a route takes. `session`: the cookie of an administrator; `administrator`: the same, and with
- * REQUIRE_PASSWORD_CHANGE a password that nobody else has set. A token opens nothing but /data.
+ * The credential that a route requires.
+ * - `token`: an access token. Only routes under /data accept it.
+ * - `session`: the session cookie of an administrator.
+ * - `administrator`: the same. With REQUIRE_PASSWORD_CHANGE, not before a required change of the password.
  */
 export type Credential = 'none' | 'token' | 'session' | 'administrator'
 
-/** Groups of failures, for the `errors` of a route. */
+/** For routes that read the database on the event loop. */
 export const READ_ERRORS: readonly ErrorCode[] = ['DATABASE_BUSY', 'STORAGE_UNAVAILABLE']
 
+/** For routes that write to the database. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'DISK_FULL', 'OUTCOME_UNKNOWN']
 
-/** Of work in a reader thread. A sort that does not fit in memory needs room on the disk. */
+/** For routes that may use a reader thread. DISK_FULL: a large sort uses a temporary file. */
 export const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK_FULL', 'STRUCTURE_CHANGED']
 
-/** Of every change of a record: what the table's own rules refuse. */
-export const RECORD_WRITE_ERRORS: readonly ErrorCode[] = [
+/** For routes that create a record. */
+export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,
-  'SCAN_TIMEOUT',
   'CONSTRAINT_VIOLATION',
   'UNIQUE_VIOLATION',
   'FOREIGN_KEY_VIOLATION',
@@ -25,16 +27,13 @@ export const RECORD_WRITE_ERRORS: readonly ErrorCode[] = [
   'STRUCTURE_CHANGED'
 ]
 
-const ANY_OPERATION: readonly ErrorCode[] = [
-  'VALIDATION_FAILED',
-  'MALFORMED_REQUEST',
-  'BODY_NOT_ALLOWED',
-  'INTERNAL_ERROR',
-  'OVERLOADED'
-]
+/** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */
+export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [...RECORD_CREATE_ERRORS, 'RECORD_NOT_FOUND', 'SCAN_TIMEOUT']
 
-/** A body may be sent even to an operation that takes none. */
-const WITH_BODY: readonly ErrorCode[] = [
+const ANY_OPERATION: readonly ErrorCode[] = ['VALIDATION_FAILED', 'MALFORMED_REQUEST', 'INTERNAL_ERROR', 'OVERLOADED']
+
+/** Rowhouse reads the body of every POST, PUT and DELETE, also for routes that take none. */
+const BODY_ERRORS: readonly ErrorCode[] = [
   'MALFORMED_JSON',
   'REQUEST_TIMEOUT',
   'BODY_TOO_LARGE',
@@ -43,7 +42,7 @@ const WITH_BODY: readonly ErrorCode[] = [
 
 const SESSION_ERRORS: readonly ErrorCode[] = ['AUTHENTICATION_REQUIRED', ...READ_ERRORS]
 
-const BY_CREDENTIAL: Readonly<Record<Credential, readonly ErrorCode[]>> = {
+const CREDENTIAL_ERRORS: Readonly<Record<Credential, readonly ErrorCode[]>> = {
   none: [],
   token: ['INVALID_TOKEN'],
   session: SESSION_ERRORS,
@@ -57,19 +56,25 @@ const usesCookie = (credential: Credential) => credential === 'session' || crede
 interface DeclaredOperation {
   readonly method: string
   readonly credential: Credential
+  /** The route has a body schema. */
+  readonly takesBody: boolean
   readonly hasParameters: boolean
-  /** The failures that the route names itself. */
+  /** The errors that the route declares, besides those that follow from the properties above. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** Returns every code that an operation may fail with, sorted. */
-export const errorsOf = ({ method, credential, hasParameters, errors }: DeclaredOperation): readonly ErrorCode[] => {
+const when = (condition: boolean, codes: readonly ErrorCode[]) => (condition ? codes : [])
+
+/** Returns the codes of all errors that an operation can return, sorted and without duplicates. */
+export const errorsOf = (operation: DeclaredOperation): readonly ErrorCode[] => {
+  const { method, credential, takesBody, hasParameters, errors } = operation
   const codes = [
     ...ANY_OPERATION,
-    ...(isSafe(method) ? [] : WITH_BODY),
-    ...(usesCookie(credential) && !isSafe(method) ? (['CROSS_SITE_REQUEST'] as const) : []),
-    ...(hasParameters ? (['PATH_TOO_LONG'] as const) : []),
-    ...BY_CREDENTIAL[credential],
+    ...when(!takesBody, ['BODY_NOT_ALLOWED']),
+    ...when(!isSafe(method), BODY_ERRORS),
+    ...when(!isSafe(method) && usesCookie(credential), ['CROSS_SITE_REQUEST']),
+    ...when(hasParameters, ['PATH_TOO_LONG']),
+    ...CREDENTIAL_ERRORS[credential],
     ...errors
   ]
   return [...new Set(codes)].sort()

@@ -1,13 +1,12 @@
-/** Names of the tables and fields that Rowhouse creates. */
+/** For new tables and fields. Imported ones may have any name. */
 export const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 
-/** 1 to 100 printable characters. */
 export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
 
-/** Decimal text, for integers beyond ±(2^53−1). */
+/** For integers beyond ±(2^53−1), which JSON numbers would round. */
 export const INTEGER_PATTERN = '^-?[0-9]{1,19}$'
 
-/** The requirement of each pattern, for error messages: "must …". */
+/** The rule of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
   [NAME_PATTERN]: 'start with a letter, contain only letters, digits and _, and have at most 63 characters',
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',

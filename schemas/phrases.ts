@@ -1,6 +1,6 @@
 import { patternPhrases } from './patterns.ts'
 
-/** The properties that are used of an error of Ajv. */
+/** The used properties of an Ajv error. */
 interface SchemaViolation {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ const joinTypes = (types: readonly string[]) => types.map((type) => typePhrases[
 
 const count = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
-/** By keyword. They replace Ajv's messages, which contain JSON types and operators. */
+/** By Ajv's keyword. Ajv's own messages contain operators and internal terms: "must be >= 1". */
 const phrases: Record<string, (params: SchemaViolation['params']) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is unknown',

@@ -2,76 +2,89 @@ import { type Static, Type } from '@sinclair/typebox'
 import { IdSchema, strict } from './envelope.ts'
 import { INTEGER_PATTERN } from './patterns.ts'
 
-/** Any fields. Type.Record would have a regular expression asked of each key. */
+/** Type.Record would match each key with a regular expression. */
 const anyFields = { type: 'object', additionalProperties: true } as const
 
-/** A record has the fields of its table: no narrower schema is possible before a table is known. */
+/** The fields are those of the table, which is known only when a request arrives. */
 export const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
   $id: 'Record',
   title: 'Record',
-  description: 'One key per visible field. Integers beyond ±(2^53−1) are decimal strings.'
+  description:
+    'One property for each visible field. Integers beyond ±(2^53−1) are decimal text, and BLOBs are base64 text.'
 })
 
 export const RecordBodySchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
   description:
-    'One key per field. Integers beyond ±(2^53−1) are sent as decimal strings. A body has 20,000 keys, objects and arrays at most.'
+    'One property for each field to set. Send integers beyond ±(2^53−1) as decimal text, and BLOBs as base64 text. A body can have at most 20,000 keys, objects and arrays.'
 })
 export type RecordBody = Static<typeof RecordBodySchema>
 
 export const PageSchema = Type.Object(
   {
     rows: Type.Array(RecordSchema),
-    total: Type.Integer({ description: 'Matching records, over all pages.' }),
+    total: Type.Integer({ description: 'Number of matching records on all pages.' }),
     page: Type.Integer(),
-    size: Type.Integer({ description: 'The page size that was used.' })
+    size: Type.Integer({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.' })
   },
   { $id: 'Page', title: 'Page', ...strict }
 )
 
-const pageNumber = { minimum: 1, maximum: 999_999_999 }
+const pageParameter = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999, description }))
 
-const listQuery = {
-  page: Type.Optional(Type.Integer({ ...pageNumber, description: 'From 1, which it is where it is left out.' })),
-  size: Type.Optional(
-    Type.Integer({
-      ...pageNumber,
-      description: 'Records of a page: 20 where it is left out, and no more than MAX_PAGE_SIZE.'
+const selection = {
+  order: Type.Optional(
+    Type.String({
+      description: 'At most 8 fields, separated by commas. A leading `-` means descending: `-price,name`.'
     })
   ),
-  order: Type.Optional(
-    Type.String({ description: 'Fields, comma-separated, each with a leading - for descending: `-price,name`.' })
-  ),
   q: Type.Optional(
-    Type.String({ maxLength: 255, description: 'Text to find in text fields, or a number to find in numeric ones.' })
+    Type.String({
+      maxLength: 255,
+      description: 'Text to find in text fields, ignoring the case of ASCII letters. A number also finds equal numbers.'
+    })
   )
 }
 
-export const ListQuerySchema = Type.Object(listQuery, strict)
+export const ListQuerySchema = Type.Object(
+  {
+    page: pageParameter('Number of the page. The default is 1.'),
+    size: pageParameter('Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.'),
+    ...selection
+  },
+  strict
+)
 export type ListQuery = Static<typeof ListQuerySchema>
 
 export const ExportQuerySchema = Type.Object(
   {
-    ...listQuery,
-    bom: Type.Optional(Type.Boolean({ description: 'true: a byte order mark first, for Excel.' })),
-    escape: Type.Optional(Type.Boolean({ description: 'false: no guard against spreadsheet formulas.' }))
+    page: pageParameter('Number of the page. Without `page` and `size`, all matching records are exported.'),
+    size: pageParameter('Records of the page. A value above MAX_PAGE_SIZE is reduced to it.'),
+    ...selection,
+    bom: Type.Optional(Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.' })),
+    escape: Type.Optional(
+      Type.Boolean({
+        description:
+          "false: exports every text as it is stored. By default, a text that a spreadsheet could take for a formula gets a leading `'`."
+      })
+    )
   },
   strict
 )
 export type ExportQuery = Static<typeof ExportQuerySchema>
 
-/** The one answer that is no JSON. */
+/** The only response that is not JSON. */
 export const CsvSchema = {
-  description: 'Records as CSV (RFC 4180, UTF-8): a header line, then a line per record.',
+  description: 'Records as CSV (RFC 4180, UTF-8): a header line, then one line for each record.',
   content: { 'text/csv': { schema: Type.String() } }
 }
 
-const PathKeySchema = Type.String({
-  description:
-    'The primary key as JSON shows it. One of several fields: their values, each percent-encoded, with commas between them.'
-})
-const TableNameSchema = Type.String({ description: 'The name of a table, in any case.' })
+const KEY = 'The primary key. For a key of several fields: the values, each percent-encoded, separated by commas.'
+
+const PathKeySchema = Type.String({ description: KEY })
+const TableNameSchema = Type.String({ description: 'Name of the table, ignoring case.' })
 
 export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: PathKeySchema }, strict)
 export const TableParamsSchema = Type.Object({ table: TableNameSchema }, strict)
@@ -81,11 +94,16 @@ export const IncrementSchema = Type.Object(
   {
     pk: Type.Unsafe<string | number>({
       type: ['string', 'number'],
-      description: 'The primary key, as in a path but for the encoding of the path itself.'
+      description: KEY
     }),
-    field: Type.String(),
+    field: Type.String({ description: 'Name of a numeric field that is neither the key nor read-only.' }),
     count: Type.Optional(
-      Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN, default: 1 })
+      Type.Unsafe<number | string>({
+        type: ['number', 'string'],
+        pattern: INTEGER_PATTERN,
+        default: 1,
+        description: 'Number to add. Send integers beyond ±(2^53−1) as decimal text.'
+      })
     )
   },
   { $id: 'Increment', title: 'Increment', ...strict }

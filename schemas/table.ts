@@ -8,7 +8,7 @@ export type JsonType = (typeof jsonTypes)[number]
 const JsonTypeSchema = Type.Unsafe<JsonType>({
   type: 'string',
   enum: jsonTypes,
-  description: 'The type of the values in JSON. boolean is stored as 0 or 1, object and array as JSON text.'
+  description: 'Type of the values in JSON. `boolean` is stored as 0 or 1, `object` and `array` as JSON text.'
 })
 
 const sqliteTypes = ['INTEGER', 'TEXT', 'REAL', 'NUMERIC', 'BLOB'] as const
@@ -17,8 +17,12 @@ export type SqliteType = (typeof sqliteTypes)[number]
 const SqliteTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
   enum: sqliteTypes,
-  description: 'The column’s affinity by SQLite’s rules (https://sqlite.org/datatype3.html).'
+  description:
+    'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). It follows from `jsonType` for a new field.'
 })
+
+const HIDDEN = 'true: tokens cannot see, search, sort by or write the field.'
+const READ_ONLY = 'true: nobody can write the field through the API.'
 
 const FieldSchema = Type.Object(
   {
@@ -27,11 +31,13 @@ const FieldSchema = Type.Object(
     sqliteType: SqliteTypeSchema,
     jsonType: JsonTypeSchema,
     nullable: Type.Boolean(),
-    defaultValue: Type.Unknown({ description: 'The value of a new record that is sent without one, or null.' }),
+    defaultValue: Type.Unknown({
+      description: 'Value for new records that are sent without the field. null: no default.'
+    }),
     isPrimary: Type.Boolean(),
     isAutoIncrement: Type.Boolean(),
-    isHidden: Type.Boolean({ description: 'Tokens never see the field.' }),
-    isReadonly: Type.Boolean({ description: 'Refused in writes.' })
+    isHidden: Type.Boolean({ description: HIDDEN }),
+    isReadonly: Type.Boolean({ description: READ_ONLY })
   },
   { $id: 'Field', title: 'Field', ...strict }
 )
@@ -42,10 +48,12 @@ export const TableSchema = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     label: Type.String(),
-    primaryKey: Type.String({ description: 'The key field; the fields of a composite key are joined by commas.' }),
+    primaryKey: Type.String({
+      description: 'Name of the key field. The names of a composite key are separated by commas.'
+    }),
     fields: Type.Array(FieldSchema),
     isPublished: Type.Boolean({ description: 'false: tokens get TABLE_NOT_FOUND.' }),
-    isEditable: Type.Boolean({ description: 'false: tokens may only read it.' }),
+    isEditable: Type.Boolean({ description: 'false: tokens can only read the table.' }),
     note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     createdAt: TimestampSchema,
     updatedAt: TimestampSchema
@@ -54,7 +62,7 @@ export const TableSchema = Type.Object(
 )
 export type Table = Static<typeof TableSchema>
 
-/** Fields of a new table. SQLite's json_object takes 500 pairs, and a key and timestamps may be added. */
+/** SQLite's json_object takes 500 pairs, and Rowhouse may add a key and two timestamps. */
 const MAX_DECLARED_FIELDS = 490
 const LabelSchema = Type.String({ maxLength: 200 })
 const NoteSchema = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 4000 })
@@ -64,19 +72,25 @@ const NewFieldSchema = Type.Object(
     name: Type.String({ pattern: NAME_PATTERN }),
     jsonType: JsonTypeSchema,
     sqliteType: Type.Optional(SqliteTypeSchema),
-    isPrimary: Type.Optional(Type.Boolean()),
-    isAutoIncrement: Type.Optional(Type.Boolean()),
+    isPrimary: Type.Optional(
+      Type.Boolean({ description: 'true: the field is the key. Without any, the key is an integer field `id`.' })
+    ),
+    isAutoIncrement: Type.Optional(
+      Type.Boolean({ description: 'true: keys of deleted records are not used again. For integer keys only.' })
+    ),
     label: Type.Optional(LabelSchema),
-    nullable: Type.Optional(Type.Boolean()),
-    defaultValue: Type.Optional(Type.Unknown()),
-    isHidden: Type.Optional(Type.Boolean()),
-    isReadonly: Type.Optional(Type.Boolean())
+    nullable: Type.Optional(Type.Boolean({ description: 'The default is true.' })),
+    defaultValue: Type.Optional(
+      Type.Unknown({ description: 'Value for new records that are sent without the field.' })
+    ),
+    isHidden: Type.Optional(Type.Boolean({ description: HIDDEN })),
+    isReadonly: Type.Optional(Type.Boolean({ description: READ_ONLY }))
   },
   { $id: 'NewField', title: 'NewField', ...strict }
 )
 export type NewField = Static<typeof NewFieldSchema>
 
-/** A token may not set the flags that restrict tokens. */
+/** Without the flags that restrict tokens. */
 const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
   $id: 'TokenNewField',
   title: 'TokenNewField',
@@ -89,7 +103,9 @@ const newTable = {
   fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: MAX_DECLARED_FIELDS }),
   note: Type.Optional(NoteSchema),
   autoTimestamps: Type.Optional(
-    Type.Boolean({ description: 'Adds created_at and updated_at. The service sets them (epoch milliseconds).' })
+    Type.Boolean({
+      description: 'true: adds `created_at` and `updated_at`, in epoch milliseconds. Rowhouse sets them.'
+    })
   )
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
 
-const MOST_ENTRIES = 1000
+const MAX_ENTRIES = 1000
 
 export const actions = ['read', 'write', 'create', 'update', 'delete', 'schema'] as const
 export type Action = (typeof actions)[number]
@@ -10,34 +10,39 @@ const ActionSchema = Type.Unsafe<Action>({
   type: 'string',
   enum: actions,
   description:
-    '`read`: list, read one, schema. `write`: everything else. Finer: `create`, `update` (with increments), `delete`, `schema` (create a table, add a field).'
+    '`read`: list and read records, read the schema. `create`: create records. `update`: update and increment records. `delete`: delete records. `schema`: create tables, add fields. `write`: `create`, `update`, `delete` and `schema`.'
 })
 
 const PermissionsSchema = Type.Object(
   {
     tables: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
-      maxItems: MOST_ENTRIES,
-      description: 'Names of tables, existing or not, ignoring case; `*` stands for all.'
+      maxItems: MAX_ENTRIES,
+      description: 'Names of tables, ignoring case. They need not exist yet. `*` stands for all tables.'
     }),
-    actions: Type.Array(ActionSchema, { maxItems: MOST_ENTRIES })
+    actions: Type.Array(ActionSchema, { maxItems: MAX_ENTRIES })
   },
-  { $id: 'Permissions', title: 'Permissions', description: 'An empty list grants nothing.', ...strict }
+  {
+    $id: 'Permissions',
+    title: 'Permissions',
+    description: 'The tables and actions of a token. An empty list permits nothing.',
+    ...strict
+  }
 )
 export type Permissions = Static<typeof PermissionsSchema>
 
 const NullableTimestampSchema = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
-  description: 'Epoch milliseconds.'
+  description: 'Epoch milliseconds. null: never.'
 })
 
 const ExpirySchema = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Epoch milliseconds, from which on the token is refused; null for never.'
+  description: 'Epoch milliseconds at which the token expires. null: never.'
 })
 
-const NameSchema = Type.String({ minLength: 1, maxLength: 100, description: 'Need not be unique.' })
+const NameSchema = Type.String({ minLength: 1, maxLength: 100, description: 'Does not have to be unique.' })
 
 const PrefixSchema = Type.String({ description: 'The first characters of the token, then asterisks.' })
 
@@ -63,7 +68,7 @@ export const IssuedTokenSchema = Type.Object(
     name: Type.String(),
     token: Type.String({
       pattern: '^rh_[0-9a-f]{64}$',
-      description: 'The secret. It is shown here and never again. The pattern is made for secret scanners.'
+      description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.'
     }),
     tokenPrefix: PrefixSchema,
     permissions: PermissionsSchema
@@ -93,13 +98,13 @@ export const TokenChangesSchema = Type.Object(
 )
 export type TokenChanges = Static<typeof TokenChangesSchema>
 
-/** What a token may know of itself. */
+/** The token of the request. */
 export const TokenIdentitySchema = Type.Object(
   {
     name: Type.String(),
     permissions: PermissionsSchema,
     expires_at: NullableTimestampSchema,
-    tables: Type.Array(Type.String(), { description: 'The published tables in its scope.' })
+    tables: Type.Array(Type.String(), { description: 'Names of the published tables that the token can use.' })
   },
   { $id: 'TokenIdentity', title: 'TokenIdentity', ...strict }
 )

@@ -17,7 +17,7 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/health',
     {
-      schema: { operationId: 'isAlive', tags, summary: 'Whether the process answers', response },
+      schema: { operationId: 'isAlive', tags, summary: 'Check that the process responds', response },
       config: { credential: 'none', errors: [], evenUnderPressure: true }
     },
     async () => healthy
@@ -29,11 +29,11 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'isReady',
         tags,
-        summary: 'Whether records can be read and written',
-        description: 'Reads and writes at most once a second, however many requests arrive. 503 names the cause.',
+        summary: 'Check that records can be read and written',
+        description: 'Reads and writes the database, at most once a second. The message of a 503 contains the cause.',
         response
       },
-      config: { credential: 'none', errors: READ_ERRORS }
+      config: { credential: 'none', errors: [...READ_ERRORS, 'OUTCOME_UNKNOWN'] }
     },
     async () => {
       await readiness.check()

@@ -11,27 +11,30 @@ import {
 } from '../../services/documents/openapi-document.ts'
 import { declaredErrors } from './declarations.ts'
 
-/** The version of the API: the one of package.json, which a test compares. */
+/** The version in package.json. A test compares them. */
 const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 
-Administrators log in (\`/auth\`) and have a session cookie; it opens \`/admin\`. Programs send a token as
-\`Authorization: Bearer\`; it opens \`/data\`, for the tables and actions that the token names.
+Administrators log in with \`POST /auth/login\` and get a session cookie for \`/admin\`. Programs send a token in the
+header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions.
 
-Every success is \`{ "success": true, "data": … }\` with status 200. Every failure is an \`Error\` with a stable code;
-\`x-error-codes\` of an operation lists the codes that it may fail with. Any request can also get 400 (it cannot be read),
-405 (the path has other methods), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too
-long), 415 (its body is not JSON, or is encoded), 431 (its headers are too large) and 404 (the path does not exist).`
+Every success has the status 200 and, except for CSV and this document, the body \`{ "success": true, "data": … }\`.
+Every failure has the body \`Error\`. Its \`code\` is stable, so programs can rely on it. \`x-error-codes\` of an operation
+lists the codes of its failures.
+
+Any request can also get 400 (it cannot be read), 404 (the path does not exist), 405 (the path does not have this
+method), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too long), 415 (its body is not
+JSON, or has a content encoding) and 431 (its headers are too large).`
 
 const tags = [
-  { name: 'auth', description: 'The session of an administrator.' },
-  { name: 'tables', description: 'What is registered, and how tokens see it.' },
-  { name: 'records', description: 'The records of a table, for administrators.' },
-  { name: 'tokens', description: 'Access tokens for programs.' },
-  { name: 'admins', description: 'Administrator accounts.' },
-  { name: 'data', description: 'The data interface, for programs with a token.' },
-  { name: 'service', description: 'The service itself.' }
+  { name: 'auth', description: 'Login and session of an administrator.' },
+  { name: 'tables', description: 'Registered tables, with their fields, labels and flags. For administrators.' },
+  { name: 'records', description: 'Records of a table, with the hidden fields. For administrators.' },
+  { name: 'tokens', description: 'Access tokens for programs. For administrators.' },
+  { name: 'admins', description: 'Accounts of administrators. For administrators.' },
+  { name: 'data', description: 'Tables and records, for programs with a token.' },
+  { name: 'service', description: 'Health checks, and this document.' }
 ]
 
 const securitySchemes = {
@@ -39,16 +42,16 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: 'rowhouse_session',
-    description: 'Set by POST /auth/login. Over https its name is `__Host-rowhouse_session`.'
+    description: 'The cookie that POST /auth/login sets. Over https its name is `__Host-rowhouse_session`.'
   },
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The `token` that POST /admin/tokens answers with, once. It matches `^rh_[0-9a-f]{64}$`.'
+    description: 'The `token` in the response of POST /admin/tokens. It matches `^rh_[0-9a-f]{64}$`.'
   }
 } as const
 
-/** The page may load our own scripts and styles and send requests to us, nothing else. Tried in Chromium. */
+/** The page may load scripts and styles from Rowhouse and send requests to it, nothing else. Tested in Chromium. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -71,6 +74,7 @@ body { margin: 0; background: #fff; }
 .swagger-ui .scheme-container { background: none; box-shadow: none; padding: 0; }
 .swagger-ui .opblock { box-shadow: none; border-radius: 3px; }
 .swagger-ui .opblock-tag { font-family: inherit; border-color: #e4e7eb; }
+.swagger-ui .table-container table:not([class]) td:last-child { overflow-wrap: anywhere; }
 `
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#334e68" d="M1 15V6l3-4 3 4v9zm8 0V6l3-4 3 4v9z"/></svg>`
@@ -81,7 +85,7 @@ const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions
   return { ...schema, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
 }
 
-/** Registered before the routes: it sees only those that come later. */
+/** Must be registered before all routes that it documents. */
 export default fp(
   async (fastify) => {
     await fastify.register(swagger, {
@@ -94,13 +98,20 @@ export default fp(
       transform: ({ schema, url, route }) => ({ schema: withDeclarations(schema, route), url }),
       refResolver: { buildLocalReference: ({ $id }) => String($id) },
       // The boundary to a package whose types span three versions of OpenAPI.
-      transformObject: (made) => completeDocument((made as { openapiObject: OpenapiDocument }).openapiObject)
+      transformObject: (built) => completeDocument((built as { openapiObject: OpenapiDocument }).openapiObject)
     })
 
     await fastify.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: PAGE_POLICY,
-      uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0, deepLinking: true },
+      uiConfig: {
+        layout: 'BaseLayout',
+        docExpansion: 'list',
+        defaultModelsExpandDepth: 0,
+        deepLinking: true,
+        // Shows `x-error-codes`.
+        showExtensions: true
+      },
       theme: {
         title: 'Rowhouse API',
         css: [{ filename: 'rowhouse.css', content: STYLE }],
@@ -115,7 +126,7 @@ export default fp(
         schema: {
           operationId: 'readOpenapi',
           tags: ['service'],
-          summary: 'This document',
+          summary: 'Read this document',
           response: { 200: Type.Object({}, { additionalProperties: true, description: 'An OpenAPI 3.1 document.' }) }
         },
         config: { credential: 'none', errors: [] }

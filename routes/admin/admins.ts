@@ -30,7 +30,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Create an administrator',
         description:
-          'The new administrator has `mustChangePassword` set. With REQUIRE_PASSWORD_CHANGE, nothing but /auth is open until the password is changed.',
+          'Sets `mustChangePassword`. With REQUIRE_PASSWORD_CHANGE, the new administrator cannot use /admin before changing the password.',
         body: NewAdminSchema,
         response: { 200: Envelope(AdminAccountSchema) }
       },
@@ -47,7 +47,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Change an administrator',
         description:
-          'A new password ends all sessions of its owner and sets `mustChangePassword`. Change your own password with PUT /auth/password.',
+          'A new password ends all sessions of this administrator and sets `mustChangePassword`. Change your own password with PUT /auth/password.',
         params: IdParamsSchema,
         body: AdminChangesSchema,
         response: { 200: OkSchema }
@@ -67,7 +67,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'deleteAdmin',
         tags,
         summary: 'Delete an administrator',
-        description: 'Ends the sessions of the administrator. The last one cannot be deleted.',
+        description: 'Ends all sessions of this administrator. The last administrator cannot be deleted.',
         params: IdParamsSchema,
         response: { 200: OkSchema }
       },

@@ -4,7 +4,7 @@ import records from './records.ts'
 import tables from './tables.ts'
 import tokens from './tokens.ts'
 
-/** Everything that only administrators may do. The hooks stand here once, for all of it. */
+/** The routes for administrators. The hooks apply to all of them. */
 const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('onRequest', fastify.refuseCrossSite)
   fastify.addHook('onRequest', fastify.authenticateAdmin)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema } from '../../schemas/envelope.ts'
-import { RECORD_WRITE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import type { ErrorCode } from '../../schemas/error.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
@@ -15,8 +16,9 @@ import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.t
 
 const tags = ['records']
 
-const READS = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', ...SCAN_ERRORS] as const
-const WRITES = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', ...RECORD_WRITE_ERRORS] as const
+const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
+const READ = [...TABLE_ERRORS, ...SCAN_ERRORS]
+const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS]
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, views, clock } = fastify
@@ -33,7 +35,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ListQuerySchema,
         response: { 200: Envelope(PageSchema) }
       },
-      config: { credential: 'administrator', errors: READS }
+      config: { credential: 'administrator', errors: READ }
     },
     async ({ caller, params, query }, reply) => okText(reply, await records.list(caller, viewOf(params.id), query))
   )
@@ -44,12 +46,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'exportRecords',
         summary: 'Export records as CSV',
+        description:
+          'Exports all matching records, unless `page` or `size` is sent. Records that change during the export appear in the old or in the new state.',
         tags,
         params: IdParamsSchema,
         querystring: ExportQuerySchema,
         response: { 200: CsvSchema }
       },
-      config: { credential: 'administrator', errors: READS }
+      config: { credential: 'administrator', errors: READ }
     },
     async ({ caller, params, query }, reply) => {
       const view = viewOf(params.id)
@@ -68,7 +72,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: RecordParamsSchema,
         response: { 200: Envelope(RecordSchema) }
       },
-      config: { credential: 'administrator', errors: [...READS, 'RECORD_NOT_FOUND'] }
+      config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, params }, reply) => okText(reply, await records.read(caller, viewOf(params.id), params.pk))
   )
@@ -84,7 +88,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: Envelope(RecordSchema) }
       },
-      config: { credential: 'administrator', errors: WRITES }
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS] }
     },
     async ({ caller, params, body }, reply) => {
       assertRoomForResponse(reply)
@@ -97,13 +101,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'updateRecord',
-        summary: 'Change fields of a record',
+        summary: 'Update a record',
+        description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
         params: RecordParamsSchema,
         body: RecordBodySchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
+      config: { credential: 'administrator', errors: CHANGE }
     },
     async ({ caller, params, body }) => {
       await records.update(caller, viewOf(params.id), params.pk, body)
@@ -121,7 +126,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: RecordParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
+      config: { credential: 'administrator', errors: CHANGE }
     },
     async ({ caller, params }) => {
       await records.remove(caller, viewOf(params.id), params.pk)

@@ -44,7 +44,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'importTable',
-        summary: 'Register a table that the database already has',
+        summary: 'Import a table',
+        description: 'Registers an existing table of the database. Its columns and rows do not change.',
         tags,
         body: ImportTableSchema,
         response
@@ -60,7 +61,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '',
     {
-      schema: { operationId: 'createTable', summary: 'Create a table', tags, body: NewTableSchema, response },
+      schema: {
+        operationId: 'createTable',
+        summary: 'Create a table',
+        description: 'Creates the table in the database and registers it. Tokens can use it at once.',
+        tags,
+        body: NewTableSchema,
+        response
+      },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
     },
     async ({ caller, body }) => ok(toTable(await tables.create(caller, body)))
@@ -71,7 +79,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'updateTable',
-        summary: 'Change labels, note and flags',
+        summary: 'Change the labels, note and flags of a table',
+        description: 'Changes only the properties and fields that are sent.',
         tags,
         params: IdParamsSchema,
         body: TableChangesSchema,
@@ -90,7 +99,9 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'refreshTable',
-        summary: 'Read the structure of the stored table again',
+        summary: 'Refresh a table',
+        description:
+          'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens.',
         tags,
         params: IdParamsSchema,
         response
@@ -115,7 +126,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'unregisterTable',
-        summary: 'Unregister a table; its rows stay in the database',
+        summary: 'Unregister a table',
+        description: 'The table and its rows stay in the database, and can be imported again.',
         tags,
         params: IdParamsSchema,
         querystring: UnregisterQuerySchema,

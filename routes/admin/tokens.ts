@@ -29,7 +29,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'issueToken',
         tags,
         summary: 'Issue an access token',
-        description: 'The response shows the secret once. Keep it: only its digest is stored.',
+        description: 'Only this response contains the secret. Keep it: Rowhouse stores its hash only.',
         body: NewTokenSchema,
         response: { 200: Envelope(IssuedTokenSchema) }
       },
@@ -45,7 +45,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'changeToken',
         tags,
         summary: 'Change an access token',
-        description: 'Changes only the properties that are sent. The next request sees the change.',
+        description: 'Changes only the properties that are sent, with effect from the next request.',
         params: IdParamsSchema,
         body: TokenChangesSchema,
         response: { 200: OkSchema }
@@ -65,6 +65,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'revokeToken',
         tags,
         summary: 'Revoke an access token',
+        description: 'Deletes the token, with effect from the next request.',
         params: IdParamsSchema,
         response: { 200: OkSchema }
       },

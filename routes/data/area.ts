@@ -3,7 +3,7 @@ import identity from './identity.ts'
 import records from './records.ts'
 import schema from './schema.ts'
 
-/** The data interface, for programs that hold a token. The hooks guard all of its routes. */
+/** The routes for programs with a token. The hooks apply to all of them. */
 const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('onRoute', fastify.requireAction)
   fastify.addHook('onRequest', fastify.authenticateToken)

@@ -5,21 +5,22 @@ import type { Scope } from '../../services/tokens/permissions.ts'
 
 const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
-  const reachable = (scope: Scope) => tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
+  const reachableTables = (scope: Scope) =>
+    tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   fastify.get(
     '/_me',
     {
       schema: {
         operationId: 'readTokenIdentity',
-        summary: 'Read what this token is and what it opens',
+        summary: 'Read the permissions of this token',
         tags: ['data'],
         response: { 200: Envelope(TokenIdentitySchema) }
       },
       config: { credential: 'token', action: 'none', errors: [] }
     },
     async ({ token: { name, permissions, expiresAt, scope } }) =>
-      ok({ name, permissions, expires_at: expiresAt, tables: reachable(scope).map((table) => table.name) })
+      ok({ name, permissions, expires_at: expiresAt, tables: reachableTables(scope).map((table) => table.name) })
   )
 }
 

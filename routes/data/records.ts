@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, OkSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_WRITE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
@@ -16,9 +16,10 @@ import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.t
 const tags = ['data']
 const credential = 'token'
 
-const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
-const READS = [...TABLE_ERRORS, ...SCAN_ERRORS]
-const WRITES = [...TABLE_ERRORS, ...RECORD_WRITE_ERRORS, 'TABLE_READ_ONLY'] as const
+const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
+/** TABLE_CHANGED: the token's right is checked again after a wait in the queue of the reader threads, and by a retry. */
+const READ = [...TABLE_ERRORS, ...SCAN_ERRORS, 'TABLE_CHANGED'] as const
+const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'TABLE_CHANGED'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -37,7 +38,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ListQuerySchema,
         response: { 200: Envelope(PageSchema) }
       },
-      config: { credential, action: 'read', errors: READS }
+      config: { credential, action: 'read', errors: READ }
     },
     async ({ caller, table, query }, reply) => okText(reply, await records.list(caller, tokenView(table), query))
   )
@@ -52,10 +53,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableRecordParamsSchema,
         response: { 200: Envelope(RecordSchema) }
       },
-      config: { credential, action: 'read', errors: [...READS, 'RECORD_NOT_FOUND'] }
+      config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, table, params }, reply) =>
-      okText(reply, await records.read(caller, tokenView(table), params.pk))
+    async ({ caller, table, params }, reply) => okText(reply, await records.read(caller, tokenView(table), params.pk))
   )
 
   fastify.post(
@@ -69,7 +69,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: Envelope(RecordSchema) }
       },
-      config: { credential, action: 'create', errors: WRITES }
+      config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
     async ({ caller, table, body }, reply) => {
       assertRoomForResponse(reply)
@@ -82,13 +82,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'updateTableRecord',
-        summary: 'Change fields of a record',
+        summary: 'Update a record',
+        description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
         params: TableRecordParamsSchema,
         body: RecordBodySchema,
         response: { 200: OkSchema }
       },
-      config: { credential, action: 'update', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
+      config: { credential, action: 'update', errors: CHANGE }
     },
     async ({ caller, table, params, body }) => {
       await records.update(caller, tokenView(table), params.pk, body)
@@ -106,7 +107,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableRecordParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential, action: 'delete', errors: [...WRITES, 'RECORD_NOT_FOUND'] }
+      config: { credential, action: 'delete', errors: CHANGE }
     },
     async ({ caller, table, params }) => {
       await records.remove(caller, tokenView(table), params.pk)
@@ -119,7 +120,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'incrementField',
-        summary: 'Add to a numeric field',
+        summary: 'Increment a numeric field',
+        description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
         tags,
         params: TableParamsSchema,
         body: IncrementSchema,
@@ -128,7 +130,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential,
         action: 'update',
-        errors: [...WRITES, 'RECORD_NOT_FOUND', 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
+        errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
     async ({ caller, table, body }) => {

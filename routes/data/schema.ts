@@ -18,6 +18,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'createTableByToken',
         summary: 'Create a table',
+        description: 'Creates the table in the database and registers it.',
         tags,
         body: TokenNewTableSchema,
         response
@@ -65,7 +66,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'readTableSchema',
-        summary: 'Read the schema of a table',
+        summary: 'Read the fields of a table',
         tags,
         params: TableParamsSchema,
         response

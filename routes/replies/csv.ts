@@ -11,9 +11,10 @@ const disposition = (filename: string) => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${extendedValue(filename)}`
 }
 
+/** `20261122T144938Z` */
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** The answer to a HEAD has headers only: what stands behind them is made no further, and its reader is freed. */
+/** A response to HEAD has no body. The export is ended, which releases its reader thread. */
 const bodyFor = async (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
   if (method !== 'HEAD') return chunks
   await chunks.return(undefined)
@@ -21,8 +22,8 @@ const bodyFor = async (method: string, chunks: AsyncGenerator<Uint8Array | strin
 }
 
 /**
- * Streams an export named `<table>-<UTC time>.csv`. Of its chunks one is on its way and one is waiting at any time: the
- * memory of those before is used again.
+ * Streams an export named `<table>-<UTC time>.csv`. `highWaterMark: 1` buffers at most one chunk while another is being
+ * sent: the memory of earlier chunks is used again.
  */
 export const sendCsv = async (
   reply: FastifyReply,

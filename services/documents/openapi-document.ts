@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { type ErrorCode, ErrorSchema, errorCatalogue, statusOf } from '../../schemas/error.ts'
+import { type ErrorCode, ErrorSchema, errorCatalogue, listOfCodes, statusOf } from '../../schemas/error.ts'
 import type { Credential } from '../../schemas/operation-errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ interface Operation {
   readonly [CODES_KEY]: readonly ErrorCode[]
 }
 
-/** The part of @fastify/swagger's document that is completed here. */
+/** The parts of @fastify/swagger's document that `completeDocument` reads. */
 export interface OpenapiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas?: Json } & Json
@@ -22,26 +22,25 @@ export interface OpenapiDocument {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
+const statusOfCode = (code: ErrorCode) => statusOf[errorCatalogue[code].kind]
+
 const codesOf = (status: number) =>
-  Object.entries(errorCatalogue).filter(([, { kind }]) => statusOf[kind] === status) as [
-    ErrorCode,
-    { meaning: string }
-  ][]
+  (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => statusOfCode(code) === status)
+
+const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
 
 const headerOf: Record<number, Json> = {
-  401: { 'WWW-Authenticate': { description: '`Bearer`, on /data.', schema: { type: 'string' } } },
-  405: { Allow: { description: 'The methods that there are.', schema: { type: 'string' } } },
-  429: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } },
-  503: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
+  401: { 'WWW-Authenticate': { description: '`Bearer`, for routes under /data.', schema: { type: 'string' } } },
+  405: { Allow: { description: 'The methods of this path, separated by commas.', schema: { type: 'string' } } },
+  429: retryAfter,
+  503: retryAfter
 }
 
 /** `Not Found` becomes `NotFound`. */
 const responseName = (status: number) => String(STATUS_CODES[status]).replaceAll(/\W/g, '')
 
 const errorResponse = (status: number) => ({
-  description: `${STATUS_CODES[status]}. ${codesOf(status)
-    .map(([code, { meaning }]) => `\`${code}\`: ${meaning}`)
-    .join(' ')}`,
+  description: `${STATUS_CODES[status]}.\n\n${listOfCodes(codesOf(status))}`,
   ...(headerOf[status] && { headers: headerOf[status] }),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 })
@@ -49,7 +48,7 @@ const errorResponse = (status: number) => ({
 const errorStatuses = [...new Set(Object.values(statusOf))].sort((a, b) => a - b)
 const errorResponses = Object.fromEntries(errorStatuses.map((status) => [responseName(status), errorResponse(status)]))
 
-/** The security of an operation with each credential. No credential opens another's operations. */
+/** The security requirement of an operation, by its credential. */
 const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   none: [],
   token: [{ token: [] }],
@@ -57,21 +56,21 @@ const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   administrator: [{ session: [] }]
 }
 
-/** Extensions of an operation by which the routes pass their declarations; only the codes stay in the document. */
+/** Keys of an operation that contain the route's declarations. Only the codes stay in the document. */
 export const CREDENTIAL_KEY = 'x-credential'
 export const CODES_KEY = 'x-error-codes'
 
 const statusesOf = (codes: readonly ErrorCode[]) => [
-  ...new Set(codes.map((code) => statusOf[errorCatalogue[code].kind]).sort((one, other) => one - other))
+  ...new Set(codes.map(statusOfCode).sort((one, other) => one - other))
 ]
 
-/** Replaces the placeholder of @fastify/swagger for responses without a description. */
+/** Replaces the description that @fastify/swagger sets where a route has none. */
 const describe = (responses: Json) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
       status,
       isObject(response) && response.description === 'Default Response'
-        ? { ...response, description: 'Done.' }
+        ? { ...response, description: 'Success.' }
         : response
     ])
   )
@@ -88,11 +87,11 @@ const completeOperation = (operation: Operation) => {
   }
 }
 
-/** Tells a schema with a title from an object with a property named `title`. */
+/** Returns false for an object of properties, of which one may be named `title`. */
 const isNamedSchema = (value: Json): value is Json & { readonly title: string } =>
   typeof value.title === 'string' && 'type' in value
 
-/** Moves each schema with a title to the components and leaves a reference. */
+/** Moves each schema with a title to `schemas` and puts a reference in its place. */
 const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown => {
   if (Array.isArray(value)) return value.map((item) => nameSchemas(item, schemas))
   if (!isObject(value)) return value
@@ -110,7 +109,10 @@ const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown 
 
 const sorted = (named: Json) => Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** Adds the failures and the security of each operation, from the routes' declarations, and names for schemas. */
+/**
+ * Returns the document with the error responses and the security of each operation, from the routes' declarations, and
+ * with each titled schema as a component.
+ */
 export const completeDocument = <T extends OpenapiDocument>(document: T): T => {
   const schemas: Record<string, unknown> = {}
   nameSchemas([ErrorSchema, document.components.schemas], schemas)

@@ -11,17 +11,18 @@ interface Operation {
   readonly security: readonly object[]
   readonly parameters?: readonly { readonly in: string; readonly name: string }[]
   readonly responses: Readonly<Record<string, object>>
+  readonly 'x-error-codes': readonly string[]
 }
 
 const app = await startApp(t)
-const answer = await app.inject('/openapi.json')
-const document = answer.json()
+const response = await app.inject('/openapi.json')
+const document = response.json()
 
 const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ call: `${method.toUpperCase()} ${path}`, path, operation }))
 )
 
-/** Every reference in a value. */
+/** Returns every reference in a value. */
 const referencesIn = (value: unknown): readonly string[] => {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, item]) => (key === '$ref' ? [String(item)] : referencesIn(item)))
@@ -33,15 +34,15 @@ const follow = (reference: string) =>
     .split('/')
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
 
-t.test('GET /openapi.json answers with an OpenAPI 3.1 document of this version', async (t) => {
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+t.test('GET /openapi.json returns an OpenAPI 3.1 document of this version', async (t) => {
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
   t.match(document, { openapi: '3.1.0', info: { title: 'Rowhouse' } })
   t.equal(document.info.version, JSON.parse(readFileSync('package.json', 'utf8')).version)
-  t.equal((await app.inject('/openapi.json')).body, answer.body, 'the same each time')
+  t.equal((await app.inject('/openapi.json')).body, response.body, 'the same each time')
 })
 
-t.test('every call of the specification is in it', async (t) => {
+t.test('the document contains every call of the specification', async (t) => {
   const specified = `
     POST /auth/login, GET /auth/me, PUT /auth/password, POST /auth/logout,
     GET /admin/tables, GET /admin/tables/{id}, POST /admin/tables/import, POST /admin/tables, PUT /admin/tables/{id},
@@ -57,9 +58,9 @@ t.test('every call of the specification is in it', async (t) => {
   for (const call of specified.split(',').map((one) => one.trim())) t.ok(documented.has(call), call)
 })
 
-const NEEDS_NONE = ['logIn', 'isAlive', 'isReady', 'readOpenapi']
+const WITHOUT_CREDENTIAL = ['logIn', 'isAlive', 'isReady', 'readOpenapi']
 
-t.test('every operation has a name of its own, a known tag, a summary, a success and a credential', async (t) => {
+t.test('every operation has a unique name, a known tag, a summary, a success and a credential', async (t) => {
   const tags = new Set(document.tags.map(({ name }: { name: string }) => name))
   const schemes = Object.keys(document.components.securitySchemes)
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
@@ -69,49 +70,65 @@ t.test('every operation has a name of its own, a known tag, a summary, a success
     t.ok(operation.summary, `${call} has a summary`)
     t.ok(operation.responses[200], `${call} can succeed`)
     const credentials = operation.security.flatMap((one) => Object.keys(one))
-    if (NEEDS_NONE.includes(operation.operationId)) t.strictSame(credentials, [], call)
-    else t.ok(credentials.length === 1 && schemes.includes(String(credentials[0])), `${call} takes a known credential`)
+    if (WITHOUT_CREDENTIAL.includes(operation.operationId)) t.strictSame(credentials, [], call)
+    else
+      t.ok(credentials.length === 1 && schemes.includes(String(credentials[0])), `${call} requires a known credential`)
   }
 })
 
-t.test('every part of a path is described', async (t) => {
+t.test('the error codes of an operation follow from its method, body, parameters and credential', async (t) => {
+  const codesOf = (id: string) =>
+    operations.find(({ operation }) => operation.operationId === id)?.operation['x-error-codes']
+  const general = ['BODY_NOT_ALLOWED', 'INTERNAL_ERROR', 'MALFORMED_REQUEST', 'OVERLOADED', 'VALIDATION_FAILED']
+  t.strictSame(codesOf('isAlive'), general)
+  t.strictSame(codesOf('readTokenIdentity'), [...general, 'INVALID_TOKEN'].sort())
+  const read = codesOf('readTable') ?? []
+  for (const code of ['AUTHENTICATION_REQUIRED', 'PASSWORD_CHANGE_REQUIRED', 'PATH_TOO_LONG'])
+    t.ok(read.includes(code), code)
+  for (const code of ['CROSS_SITE_REQUEST', 'MALFORMED_JSON', 'BODY_TOO_LARGE']) t.notOk(read.includes(code), code)
+  const create = codesOf('createTable') ?? []
+  for (const code of ['CROSS_SITE_REQUEST', 'MALFORMED_JSON', 'BODY_TOO_LARGE']) t.ok(create.includes(code), code)
+  for (const code of ['BODY_NOT_ALLOWED', 'PATH_TOO_LONG']) t.notOk(create.includes(code), code)
+})
+
+t.test('every path parameter is described', async (t) => {
   for (const { call, path, operation } of operations) {
     const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)
     t.same(inPath.sort(), (path.match(/\{\w+\}/g) ?? []).sort(), call)
   }
 })
 
-t.test('every reference leads somewhere, by a readable name', async (t) => {
+t.test('every reference has a target and a readable name', async (t) => {
   const references = new Set(referencesIn(document))
   t.ok(references.has('#/components/schemas/Table'))
   for (const reference of references) {
     t.match(reference, /^#\/components\/(schemas|responses)\/[A-Z][A-Za-z]+$/)
     t.type(follow(reference), 'object', reference)
   }
-  t.notMatch(answer.body, /"\$id"|def-\d/)
+  t.notMatch(response.body, /"\$id"|def-\d/)
 })
 
-t.test('every error code is explained with the status that it comes with', async (t) => {
+t.test('every error code is described in the response of its status', async (t) => {
   for (const [code, { kind }] of Object.entries(errorCatalogue)) {
     t.ok(document.components.schemas.Error.properties.error.properties.code.enum.includes(code), code)
-    const response = String(STATUS_CODES[statusOf[kind]]).replaceAll(/\W/g, '')
-    t.match(document.components.responses[response].description, `\`${code}\``)
+    const name = String(STATUS_CODES[statusOf[kind]]).replaceAll(/\W/g, '')
+    t.match(document.components.responses[name].description, `\`${code}\``)
   }
   t.match(document.components.responses.TooManyRequests.headers, { 'Retry-After': {} })
 })
 
-t.test('GET /docs shows it under a policy that lets in nothing but our own files', async (t) => {
+t.test('GET /docs shows the document, with a policy that allows only files of Rowhouse', async (t) => {
   const page = await app.inject('/docs')
   t.equal(page.statusCode, 200)
   t.match(page.body, '<title>Rowhouse API</title>')
-  t.notMatch(page.body, /<script>|<style|style=|https?:/, 'nothing inline, nothing from elsewhere')
+  t.notMatch(page.body, /<script>|<style|style=|https?:/, 'no inline code, no files from elsewhere')
   const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => String(file))
   t.ok(files.length > 4)
   for (const file of ['/docs', ...files]) {
-    const res = await app.inject(file)
-    t.equal(res.statusCode, 200, file)
-    t.match(res.headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self';/)
-    t.equal(res.headers['x-content-type-options'], 'nosniff')
+    const response = await app.inject(file)
+    t.equal(response.statusCode, 200, file)
+    t.match(response.headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self';/)
+    t.equal(response.headers['x-content-type-options'], 'nosniff')
   }
   t.strictSame((await app.inject('/docs/json')).json(), document)
   const missing = await app.inject('/docs/static/missing.js')

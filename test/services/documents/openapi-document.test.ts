@@ -11,7 +11,7 @@ import {
 const complete = (paths: OpenapiDocument['paths'], components: OpenapiDocument['components'] = {}) =>
   completeDocument({ paths, components })
 
-const done = { description: 'Default Response' }
+const undescribed = { description: 'Default Response' }
 
 const declarations = (credential: Credential, codes: readonly ErrorCode[]) => ({
   [CREDENTIAL_KEY]: credential,
@@ -19,9 +19,8 @@ const declarations = (credential: Credential, codes: readonly ErrorCode[]) => ({
 })
 
 const operationOf = (operation: object = {}, credential: Credential = 'none', codes: readonly ErrorCode[] = []) =>
-  complete({ '/path': { get: { responses: { 200: done }, ...declarations(credential, codes), ...operation } } }).paths[
-    '/path'
-  ]?.get
+  complete({ '/path': { get: { responses: { 200: undescribed }, ...declarations(credential, codes), ...operation } } })
+    .paths['/path']?.get
 
 t.test('an operation has the security of its credential', async (t) => {
   t.same(operationOf({}, 'none')?.security, [])
@@ -38,16 +37,16 @@ t.test('an operation has a response for each status of its codes, and lists the 
   t.notOk(CREDENTIAL_KEY in (operation ?? {}))
 })
 
-t.test('a response that the route describes keeps its description', async (t) => {
-  const own = operationOf({ responses: { 200: { description: 'Fine.' } } }, 'none', ['OVERLOADED'])
-  t.match(own?.responses, {
+t.test('a response with a description keeps it', async (t) => {
+  const operation = operationOf({ responses: { 200: { description: 'Fine.' } } }, 'none', ['OVERLOADED'])
+  t.match(operation?.responses, {
     200: { description: 'Fine.' },
     503: { $ref: '#/components/responses/ServiceUnavailable' }
   })
 })
 
 t.test('a success without a description gets one', async (t) => {
-  t.match(operationOf()?.responses, { 200: { description: 'Done.' } })
+  t.match(operationOf()?.responses, { 200: { description: 'Success.' } })
 })
 
 t.test('schemas with a title become components, nested ones too, each once', async (t) => {
@@ -72,7 +71,7 @@ t.test('schemas with a title become components, nested ones too, each once', asy
   })
 })
 
-t.test('two different schemas under one title are a mistake', async (t) => {
+t.test('two different schemas with the same title are an error', async (t) => {
   const schemas = { a: { title: 'Same', type: 'string' }, b: { title: 'Same', type: 'integer' } }
   t.throws(() => complete({}, { schemas }), { message: "Two different schemas have the title 'Same'." })
 })
