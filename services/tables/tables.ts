@@ -169,7 +169,8 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     if (table.structure === null || table.isOutdated) return UNCOUNTED
     try {
       const [row] = await db.scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
-      return [`has ${row?.total} rows. They stay`, 'It can be imported again.']
+      const total = Number(row?.total)
+      return [total === 1 ? 'has 1 row. It stays' : `has ${total} rows. They stay`, 'It can be imported again.']
     } catch (error) {
       if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error
       return UNCOUNTED
