@@ -110,9 +110,7 @@ export default fp<TokenAuthOptions>(
       id: request.token.id,
       name: request.token.name,
       requestId: request.id,
-      get address() {
-        return request.ip
-      },
+      address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
         const before = request[TABLE]

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
@@ -23,8 +22,16 @@ export interface RecordPlan {
 /** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
-/** Maximum number of query plans cached per view, one per SQL text. Clients choose the order of a list. */
+/** Maximum number of query plans cached per view, one per SQL text: clients choose the order of a list. */
 const MAX_PLANS_PER_VIEW = 100
+
+/** What the planner needs of SQLite's query plan. */
+interface QueryPlan {
+  /** The statement finds its rows through an index, without a full scan. */
+  readonly usesIndex: boolean
+  /** The statement sorts: no index has its order. */
+  readonly sorts: boolean
+}
 
 /** Steps of EXPLAIN QUERY PLAN: https://sqlite.org/eqp.html. */
 const FULL_SCAN = /^SCAN /
@@ -36,39 +43,39 @@ const SORT = /TEMP B-TREE/
  * table changes or another program commits.
  */
 export const createPlanner = (db: Database) => {
-  const plansByView = new WeakMap<View, LRUCache<string, readonly string[]>>()
+  const plansByView = new WeakMap<View, Map<string, QueryPlan>>()
 
   const cacheOf = (view: View) => {
     const cached = plansByView.get(view)
     if (cached) return cached
-    const plans = new LRUCache<string, readonly string[]>({ max: MAX_PLANS_PER_VIEW })
+    const plans = new Map<string, QueryPlan>()
     plansByView.set(view, plans)
     return plans
   }
 
-  /** Returns the steps of SQLite's query plan for a statement. */
-  const explain = async (view: View, statement: Statement) => {
-    const plans = cacheOf(view)
-    const cached = plans.get(statement.sql)
-    if (cached) return cached
+  const explain = async (plans: Map<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
     const steps = await db.plan(statement)
-    plans.set(statement.sql, steps)
-    return steps
+    const has = (step: RegExp) => steps.some((text) => step.test(text))
+    const plan = { usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
+    if (plans.size >= MAX_PLANS_PER_VIEW) plans.clear()
+    plans.set(statement.sql, plan)
+    return plan
+  }
+
+  /** Returns SQLite's plan for a statement. A cached plan costs no promise: every read and list needs one. */
+  const queryPlan = (view: View, statement: Statement): QueryPlan | Promise<QueryPlan> => {
+    const plans = cacheOf(view)
+    return plans.get(statement.sql) ?? explain(plans, statement)
   }
 
   /** Whether the statement finds its rows through an index, without a full scan. */
-  const usesIndex = async (view: View, statement: Statement) =>
-    !(await explain(view, statement)).some((step) => FULL_SCAN.test(step))
-
-  /** Whether the rows come out of an index in the order of the statement, without a sort. */
-  const needsNoSort = async (view: View, statement: Statement) =>
-    !(await explain(view, statement)).some((step) => SORT.test(step))
+  const usesIndex = async (view: View, statement: Statement) => (await queryPlan(view, statement)).usesIndex
 
   /** `key`: parameters of `view.statements`. */
   const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
     const { statements, json } = view
     const byIndex = statements.read(key)
-    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await usesIndex(view, byIndex))
+    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await queryPlan(view, byIndex)).usesIndex
     return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
   }
 
@@ -76,15 +83,15 @@ export const createPlanner = (db: Database) => {
   const planPage = async (view: View, selection: Selection, window: Window, total: number): Promise<PagePlan> => {
     const { table, json } = view
     if (window.offset >= total) return { via: 'nothing' }
-    const scan: PagePlan = { via: 'scan', statement: pageByScanning(selection, json, window) }
+    const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, json, window) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
-    if (json.minCost > maxRowBytes) return scan
+    if (json.minCost > maxRowBytes) return scan()
     const bounded = { ...window, maxRowBytes, total }
     const nearStart = pageNearStart(selection, json, bounded)
-    if (!(await needsNoSort(view, nearStart))) return scan
+    if ((await queryPlan(view, nearStart)).sorts) return scan()
     if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
     const isInKeyOrder = table.structure.isRowidKey && selection.order.length === 1
-    return isInKeyOrder ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan
+    return isInKeyOrder ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan()
   }
 
   return { usesIndex, planRecord, planPage }

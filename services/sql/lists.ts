@@ -91,11 +91,19 @@ const MAX_CACHED_TEXTS = 100
 /** Composes a text once per record text and order: caches of statements find the same string faster. */
 const cachedByOrder = (compose: (selection: Selection, order: string, json: RecordText) => string) => {
   const caches = new WeakMap<RecordText, LRUCache<string, string>>()
-  return (selection: Selection, json: RecordText) => {
-    const texts = caches.get(json) ?? new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
+  const cacheOf = (json: RecordText) => {
+    const known = caches.get(json)
+    if (known) return known
+    const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
     caches.set(json, texts)
+    return texts
+  }
+  return (selection: Selection, json: RecordText) => {
+    const texts = cacheOf(json)
     const order = orderBy(selection)
-    const sql = texts.get(order) ?? compose(selection, order, json)
+    const known = texts.get(order)
+    if (known !== undefined) return known
+    const sql = compose(selection, order, json)
     texts.set(order, sql)
     return sql
   }
