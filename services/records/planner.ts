@@ -15,7 +15,7 @@ export type PagePlan =
   | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
 
 /** How a record is read by its key. */
-export interface RecordPlan {
+interface RecordPlan {
   readonly via: 'index' | 'scan'
   readonly statement: Statement
 }

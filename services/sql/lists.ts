@@ -30,7 +30,7 @@ export interface Selection {
   readonly filter: Condition | null
 }
 
-export type RowSelection = Omit<Selection, 'order'>
+type RowSelection = Omit<Selection, 'order'>
 
 export interface Window {
   readonly limit: number
@@ -82,7 +82,7 @@ export const search = ({ name: table }: RegisteredTable, columns: readonly Colum
   return { sql: joinTerms(terms, 'OR'), params: [...textual.map(() => text), ...numeric.map(() => number)] }
 }
 
-/** Records joined as the inside of a JSON array. */
+/** Joins records as the elements of a JSON array, without its brackets. */
 const LIST = "coalesce(group_concat(value, ','), '')"
 
 /** Clients choose the order, and each order has a text of its own. */
@@ -113,7 +113,7 @@ export const pageNearStart = (selection: Selection, json: RecordText, window: Bo
   params: [BigInt(window.maxRowBytes), BigInt(window.limit), BigInt(window.offset)]
 })
 
-/** No served table can have these names, so neither hides a table. */
+/** Names in a page statement. Their prefix is reserved, so they hide no served table. */
 const KEY_RANGE = '_rowhouse_range'
 const PAGE_KEYS = '_rowhouse_page'
 
