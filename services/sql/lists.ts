@@ -57,6 +57,9 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
   return [...order, ...missing.map((name) => ({ name, descending: false }))]
 }
 
+/** Whether the order is that of an integer key alone, which is the rowid. */
+export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
+
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
 const toNumber = (q: string): SqlValue | null => {
