@@ -44,7 +44,7 @@ const composeInsert = (table: string, names: readonly string[]) => {
   return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
 
-/** Returns a condition for the inserted row. Its parameters are null if the key is a default that only SQLite knows. */
+/** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
 const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
   if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
