@@ -95,6 +95,16 @@ t.test('inside services, imports run one way: model, sql, engine, then the featu
   t.strictSame(breaches, [])
 })
 
+t.test('in the engine, files of all threads do not import files of one thread', async (t) => {
+  const shared = files.filter((path) => path.startsWith('services/engine/shared/'))
+  t.ok(shared.length > 0)
+  const imported = shared.flatMap(importsOf)
+  t.strictSame(
+    imported.filter((path) => /^services\/engine\/(?:loop|writer|reader)\//.test(path)),
+    []
+  )
+})
+
 t.test('every import names an existing file, with its ending', async (t) => {
   const known = new Set(files)
   const lost = files.flatMap((path) => importsOf(path).filter((imported) => !known.has(imported)))
