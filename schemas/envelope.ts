@@ -13,7 +13,7 @@ export const OkSchema = Envelope(Type.Object({ success: Type.Literal(true) }, st
 
 export const done = () => ok({ success: true as const })
 
-/** An id in a path: `^[1-9]\d{0,8}$`, which `plugins/http/schema-compilers.ts` converts to a number. */
+/** An id in a path. `plugins/http/schema-compilers.ts` converts its decimal text to a number. */
 export const IdSchema = Type.Integer({ minimum: 1, maximum: 999_999_999 })
 export const IdParamsSchema = Type.Object({ id: IdSchema }, strict)
 

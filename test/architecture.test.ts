@@ -5,7 +5,7 @@ import t from 'tap'
 /** From the bottom up; a file may import from its own layer and those below. */
 const LAYERS = ['schemas', 'services', 'plugins', 'routes', 'app.ts', 'server.ts', 'scripts']
 
-/** The settings: for all but the schemas. */
+/** The settings. All layers but the schemas may import them. */
 const CONFIG = 'config.ts'
 
 const NATIVE_ENGINE = 'better-sqlite3'
@@ -24,7 +24,7 @@ const files = [CONFIG, ...LAYERS.flatMap((layer) => (isRootFile(layer) ? [layer]
 
 const SPECIFIER = /(?:^|[\s;])(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g
 
-/** Comments may speak of imports. */
+/** A comment may contain an import statement. */
 const withoutComments = (source: string) => source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
 
 const specifiersOf = (path: string) =>
@@ -39,7 +39,7 @@ const isRelative = (specifier: string) => specifier.startsWith('.')
 const importsOf = (path: string) =>
   (specifiers.get(path) ?? []).filter(isRelative).map((specifier) => normalize(join(dirname(path), specifier)))
 
-/** What is left of a file's imports when its types are gone. */
+/** Returns the imports of a file that remain without its types. */
 const runtimeImportsOf = (path: string) => {
   const code = withoutComments(readFileSync(path, 'utf8')).replace(/^import type .*$/gm, '')
   return [...code.matchAll(SPECIFIER)]
@@ -48,7 +48,7 @@ const runtimeImportsOf = (path: string) => {
     .map((specifier) => normalize(join(dirname(path), specifier)))
 }
 
-/** Inside `services/`, from the bottom up. Folders of one row may not import each other's features. */
+/** Inside `services/`, from the bottom up. Folders of one row must not import each other. */
 const SERVICE_LAYERS = [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']]
 
 const serviceLayerOf = (path: string) => {
@@ -68,7 +68,7 @@ const mayImport = (importer: string, imported: string) => {
   return layerOf(imported) >= 0 && layerOf(imported) <= layerOf(importer)
 }
 
-t.test('the imports of every source are seen', async (t) => {
+t.test('the imports of every source are found', async (t) => {
   t.ok(files.length > 50, `${files.length} files`)
   t.ok(importsOf('app.ts').includes('plugins/app/database.ts'))
   t.ok(importsOf('services/engine/reader/reader.ts').includes('services/engine/reader/scan.ts'))
@@ -95,31 +95,41 @@ t.test('inside services, imports run one way: model, sql, engine, then the featu
   t.strictSame(breaches, [])
 })
 
-t.test('what is imported is named with its ending, and is there', async (t) => {
+t.test('in the engine, files of all threads do not import files of one thread', async (t) => {
+  const shared = files.filter((path) => path.startsWith('services/engine/shared/'))
+  t.ok(shared.length > 0)
+  const imported = shared.flatMap(importsOf)
+  t.strictSame(
+    imported.filter((path) => /^services\/engine\/(?:loop|writer|reader)\//.test(path)),
+    []
+  )
+})
+
+t.test('every import names an existing file, with its ending', async (t) => {
   const known = new Set(files)
   const lost = files.flatMap((path) => importsOf(path).filter((imported) => !known.has(imported)))
   t.strictSame(lost, [])
 })
 
 t.test('only services/engine imports the native engine', async (t) => {
-  const knowing = files.filter((path) => specifiers.get(path)?.includes(NATIVE_ENGINE))
-  t.ok(knowing.length > 0)
+  const importers = files.filter((path) => specifiers.get(path)?.includes(NATIVE_ENGINE))
+  t.ok(importers.length > 0)
   t.strictSame(
-    knowing.filter((path) => !path.startsWith('services/engine/')),
+    importers.filter((path) => !path.startsWith('services/engine/')),
     []
   )
 })
 
-t.test('services know nothing of Fastify, schemas only TypeBox', async (t) => {
-  const foreign = files.flatMap((path) => {
+t.test('services do not import Fastify, and schemas import only TypeBox', async (t) => {
+  const wrong = files.flatMap((path) => {
     const external = (specifiers.get(path) ?? []).filter((specifier) => !isRelative(specifier))
     if (path.startsWith('services/')) return external.filter((name) => /fastify/.test(name))
     return path.startsWith('schemas/') ? external.filter((name) => name !== '@sinclair/typebox') : []
   })
-  t.strictSame(foreign, [])
+  t.strictSame(wrong, [])
 })
 
-t.test('no file imports itself over others', async (t) => {
+t.test('no imports form a cycle', async (t) => {
   const finished = new Set<string>()
   const cycles: string[] = []
   const walk = (path: string, trail: readonly string[]) => {
@@ -132,25 +142,22 @@ t.test('no file imports itself over others', async (t) => {
   t.strictSame(cycles, [])
 })
 
-t.test(
-  'a thread of the engine loads the engine and nothing else: it starts with the service, and with exports',
-  async (t) => {
-    const loaded = new Set<string>()
-    const load = (path: string) => {
-      if (loaded.has(path)) return
-      loaded.add(path)
-      for (const imported of runtimeImportsOf(path)) load(imported)
-    }
-    for (const thread of ['writer', 'reader']) load(`services/engine/${thread}/${thread}.ts`)
-    t.ok(loaded.has('services/engine/shared/connection.ts'))
-    t.strictSame(
-      [...loaded].filter((path) => !/^services\/(?:engine\/(?!loop\/)|sql\/|model\/)/.test(path)),
-      []
-    )
+t.test('a thread of the engine loads only the engine, sql and model, so that it starts fast', async (t) => {
+  const loaded = new Set<string>()
+  const load = (path: string) => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    for (const imported of runtimeImportsOf(path)) load(imported)
   }
-)
+  for (const thread of ['writer', 'reader']) load(`services/engine/${thread}/${thread}.ts`)
+  t.ok(loaded.has('services/engine/shared/connection.ts'))
+  t.strictSame(
+    [...loaded].filter((path) => !/^services\/(?:engine\/(?!loop\/)|sql\/|model\/)/.test(path)),
+    []
+  )
+})
 
-t.test('there are no barrels and no drawers', async (t) => {
+t.test('no file collects unrelated helpers or re-exports others', async (t) => {
   t.strictSame(
     files.filter((path) => /(?:^|\/)(?:index|utils?|helpers?|common|misc)(?:\.ts|\/)/.test(path)),
     []

@@ -166,7 +166,7 @@ export const compareWithSqlite = async (t: Test, original: string, rowCount: num
       expectError(t, await admin.post('/admin/tables/import', { name }), 400, 'TABLE_NOT_IMPORTABLE')
   })
 
-  await t.test('every row of every page is what SQLite returns', async (t) => {
+  await t.test('every row of every page equals the row that SQLite returns', async (t) => {
     let count = 0
     for (const table of tables) {
       const wanted = mirror.rows(table).map((row) => toJsonRow(table, row))

@@ -50,7 +50,7 @@ export interface TokenAuthOptions {
 /** The boundary function that gives the validated path its type. */
 const pathTable = (request: FastifyRequest) => (request.params as { readonly table?: string }).table
 
-/** The same for the body of a new table, the only body that names a table. */
+/** Gives the validated body of a new table its type. No other body names the table of its request. */
 const bodyTable = (request: FastifyRequest) => (request.body as { readonly name: string }).name
 
 const requireHook = <T>(value: T | null, hook: string): T => {

@@ -4,7 +4,7 @@ import { DomainError } from '../../services/model/errors.ts'
 
 /** Maximum number of chunks of any body. Each chunk takes the event loop about 3 µs, however short it is. */
 const MAX_CHUNKS = 1024
-/** A body may have one chunk more for each so many bytes. */
+/** Bytes of a body that allow one more chunk. */
 const MIN_AVERAGE_CHUNK_BYTES = 512
 /** Chunks that are copied into one buffer together: each separate chunk holds some 300 bytes besides its data. */
 const CHUNKS_PER_COPY = 64

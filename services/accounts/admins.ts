@@ -12,7 +12,7 @@ import { normalizePassword } from './passwords.ts'
 import { endSessionsOf, requireSession } from './session-statements.ts'
 import { authenticationRequired } from './sessions.ts'
 
-interface Dependencies {
+interface AdminServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly credentials: Credentials
@@ -55,7 +55,7 @@ const ownPassword = () =>
     hint: 'Send both to PUT /auth/password.'
   })
 
-export const createAdminService = ({ db, clock, credentials, passwordMinLength }: Dependencies) => {
+export const createAdminService = ({ db, clock, credentials, passwordMinLength }: AdminServiceOptions) => {
   const isShort = (password: string) => [...normalizePassword(password)].length < passwordMinLength
 
   const assertLongEnough = (password: string, path: string) => {
@@ -99,8 +99,8 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
   }
 
   /**
-   * Sets the nickname or the password of an administrator. A password set here is known to two people, so its owner
-   * has to change it, and all sessions of the owner end.
+   * Sets the nickname or the password of an administrator. Two people then have the password, so its owner must
+   * change it, and all sessions of the owner end.
    * @throws ADMIN_NOT_FOUND, OWN_PASSWORD
    */
   const update = async (caller: AdminCaller, id: number, { nickname, password }: AdminChanges) => {

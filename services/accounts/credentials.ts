@@ -20,7 +20,7 @@ export const createCredentials = (passwords: Passwords): Credentials => {
   const throttle = createLoginThrottle()
 
   const verifyAndRehash = async (password: string, stored: string | undefined) => {
-    const isMatch = await passwords.verify(stored ?? passwords.decoy, password)
+    const isMatch = await passwords.verify(stored ?? passwords.dummyHash, password)
     if (!isMatch || stored === undefined) return null
     return passwords.isOutdated(stored) ? passwords.hash(password) : stored
   }

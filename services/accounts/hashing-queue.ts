@@ -13,7 +13,7 @@ interface Job {
 
 /**
  * Runs one job at a time. Hashing shares its threads with all file operations of the process, so a burst of logins
- * would block them. Addresses take turns: one with many jobs does not delay another with a single job.
+ * would block them. Addresses are served in rotation, so that one with many jobs does not delay the others.
  */
 export const createHashingQueue = ({ capacity = CAPACITY } = {}) => {
   const queue = createFairQueue<Job>(capacity)

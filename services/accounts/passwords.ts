@@ -20,7 +20,7 @@ export const normalizePassword = (password: string) => password.normalize('NFC')
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
 
 /** Returns a valid hash without a known password. Verifying it takes as long as for a real hash. */
-const makeDecoy = ({ memoryCost, timeCost, parallelism }: HashingCost) => {
+const createDummyHash = ({ memoryCost, timeCost, parallelism }: HashingCost) => {
   const [salt, result] = [randomBytes(SALT_BYTES), randomBytes(HASH_BYTES)].map(unpadded)
   return `$argon2id$v=19$m=${memoryCost},p=${parallelism},t=${timeCost}$${salt}$${result}`
 }
@@ -41,7 +41,7 @@ export const createPasswords = (cost: HashingCost = DEFAULT_COST, verify = verif
 
   return {
     /** Verified if a name does not exist, so that the response takes the same time. */
-    decoy: makeDecoy(cost),
+    dummyHash: createDummyHash(cost),
     hash: (password: string): Promise<string> =>
       hash(normalizePassword(password), { type: argon2id, hashLength: HASH_BYTES, ...cost }),
     verify,

@@ -40,8 +40,8 @@ const createSecret = (file: string) => {
 }
 
 /**
- * Returns the secret that signs session cookies. Creates it at the first start. With the secret, anybody can log in as
- * any administrator.
+ * Returns the secret that signs session cookies. Creates it at the first start. With the secret, a session of any
+ * administrator can be forged.
  * @throws an Error with the reason if the secret is not safe
  */
 export const readOrCreateSecret = (dataDir: string): string => {

@@ -12,7 +12,7 @@ interface NewSession {
 const adminColumn = (name: string) =>
   `(SELECT a.${name} FROM _rowhouse_admins AS a WHERE a.id = _rowhouse_sessions.admin_id) AS ${name}`
 
-/** Returns the row of the session, in the form of `readSession`. */
+/** Stores a session. Returns its row with the same columns as `readSession`. */
 export const openSession = ({ id, admin, hash, now, expiresAt }: NewSession): Statement => ({
   sql: `INSERT INTO _rowhouse_sessions (id, admin_id, created_at, expires_at)
         SELECT ?, a.id, ?, ? FROM _rowhouse_admins AS a WHERE a.id = ? AND a.password_hash = ?

@@ -17,7 +17,7 @@ export interface Session {
   readonly expiresAt: number
 }
 
-interface Dependencies {
+interface SessionServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly credentials: Credentials
@@ -51,7 +51,7 @@ export const authenticationRequired = () =>
     hint: 'Log in: POST /auth/login.'
   })
 
-export const createSessionService = ({ db, clock, credentials, ttl }: Dependencies) => {
+export const createSessionService = ({ db, clock, credentials, ttl }: SessionServiceOptions) => {
   const accountOf = async (name: string): Promise<Account | undefined> => {
     const [row] = await db.read(findAccount(name))
     return row && { id: Number(row.id), hash: String(row.password_hash) }

@@ -2,7 +2,7 @@ import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from
 
 interface Explanation {
   readonly details?: readonly ErrorDetail[] | undefined
-  /** How to solve the problem, if the message does not say it. */
+  /** How to solve the problem, if the message does not contain it. */
   readonly hint?: string | undefined
   /** Seconds to wait before a retry. */
   readonly retryAfter?: number | undefined

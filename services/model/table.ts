@@ -43,8 +43,8 @@ export interface FieldChoices {
   readonly isHidden: boolean
   readonly isReadonly: boolean
   /**
-   * Only for a key that was declared here: whether it is reported as nullable. SQLite reports every text key that is
-   * made here as NOT NULL.
+   * Only for the key of a table that was created through the API: whether the API reports it as nullable. SQLite
+   * reports each text key of such a table as NOT NULL.
    */
   readonly isNullableKey?: boolean
 }

@@ -1,5 +1,4 @@
-import type { Database, WriteResult } from '../engine/database.ts'
-import { failedStatement } from '../engine/failed-statement.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Diagnosis, Operation } from './operations.ts'
@@ -23,6 +22,10 @@ const atOperation = (error: Error, index: number) => {
   const located = details.map((detail) => ({ ...detail, path: `/operations/${index}${detail.path}` }))
   return new DomainError(code, message, { details: located, hint, retryAfter, statement })
 }
+
+/** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */
+const failedStatement = (error: Error): number | undefined =>
+  error instanceof UnexpectedChanges || error instanceof DomainError ? error.statement : undefined
 
 /** Returns the operation that a statement of the whole unit belongs to, and the statement's position in it. */
 const locate = (operations: readonly Operation[], position: number) => {
@@ -66,7 +69,7 @@ const resultsOf = <T extends readonly Operation[]>(operations: T, results: reado
 export const createCommit = ({ db, totals }: CommitOptions) => {
   const attempt = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
     try {
-      return { results: await totals.follow(operations, db.write(unitOf(operations))) }
+      return { results: await totals.track(operations, db.write(unitOf(operations))) }
     } catch (error) {
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }
@@ -86,5 +89,3 @@ export const createCommit = ({ db, totals }: CommitOptions) => {
     return resultsOf(operations, outcome.results)
   }
 }
-
-export type Commit = ReturnType<typeof createCommit>

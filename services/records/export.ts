@@ -3,10 +3,11 @@ import type { Database, HeldReader } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
 import { countKeyColumns, exportCollected, exportPage, selectKeys } from '../sql/exports.ts'
-import type { Selection } from '../sql/lists.ts'
+import { isInKeyOrder, type Selection } from '../sql/lists.ts'
 import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
-import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES, walkKey } from './key-walk.ts'
+import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
+import { walkKey } from './key-walk.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -25,8 +26,8 @@ async function* readCollected(reader: HeldReader, selection: Selection, csv: Rec
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
-    const step = { rows, maxBytes: MAX_STEP_BYTES }
-    const { chunk, count, bytes } = await readStep(exportCollected(selection, csv, reader.collected, after, step))
+    const step = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
+    const { chunk, count, bytes } = await readStep(exportCollected(selection, csv, step))
     if (chunk) yield chunk
     // A step without a chunk had too many bytes, unless all of its rows have been deleted.
     if (chunk || count === 0) after += rows
@@ -67,8 +68,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   const rowsOf = (caller: Caller, view: View, selection: Selection, query: ExportQuery) => {
     const csv = view.csv(query.escape !== false)
     if (query.page !== undefined || query.size !== undefined) return onePage(caller, selection, csv, query)
-    const isInKeyOrder = view.table.structure.isRowidKey && selection.order.length === 1 && !selection.filter
-    return isInKeyOrder ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
+    const walksKey = isInKeyOrder(selection) && !selection.filter
+    return walksKey ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
   }
 
   /** Yields an empty text once the first rows have been read, then the header and the rows. See `exportCsv`. */

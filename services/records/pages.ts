@@ -3,8 +3,8 @@ import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
-import { pageByScanning, pageWithTotal, type Selection, type Window } from '../sql/lists.ts'
-import type { PagePlan, Planner } from './planner.ts'
+import { pageByScanning, pageWithTotal } from '../sql/lists.ts'
+import type { PagePlan, PageRequest, Planner } from './planner.ts'
 import { selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -36,19 +36,20 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     return db.readText(plan.statement)
   }
 
-  const readRows = async (caller: Caller, view: View, selection: Selection, window: Window, total: number) => {
-    const rows = await runPlan(caller, await planner.planPage(view, selection, window, total))
+  const readRows = async (caller: Caller, request: PageRequest, total: number) => {
+    const rows = await runPlan(caller, await planner.planPage(request, total))
     if (rows !== null) return rows
     // null: a row is too wide for the event loop, or the key has gaps.
+    const { view, selection, window } = request
     return textOf((await db.scan(pageByScanning(selection, view.json, window), caller))[0])
   }
 
-  const readAll = async (caller: Caller, view: View, selection: Selection, window: Window): Promise<Page> => {
-    const total = await totals.get(caller, selection.table)
-    return { rows: await readRows(caller, view, selection, window, total), total }
+  const readUnfiltered = async (caller: Caller, request: PageRequest): Promise<Page> => {
+    const total = await totals.get(caller, request.selection.table)
+    return { rows: await readRows(caller, request, total), total }
   }
 
-  const readFiltered = async (caller: Caller, view: View, selection: Selection, window: Window): Promise<Page> => {
+  const readFiltered = async (caller: Caller, { view, selection, window }: PageRequest): Promise<Page> => {
     const [row] = await db.scan(pageWithTotal(selection, view.json, window), caller)
     return { rows: textOf(row), total: Number(row?.total) }
   }
@@ -57,8 +58,8 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
   const list = async (caller: Caller, view: View, query: ListQuery): Promise<string> => {
     const selection = selectionOf(view, query)
     const window = windowOf(query, maxPageSize)
-    const readPage = selection.filter ? readFiltered : readAll
-    const { rows, total } = await readPage(caller, view, selection, window)
+    const readPage = selection.filter ? readFiltered : readUnfiltered
+    const { rows, total } = await readPage(caller, { view, selection, window })
     return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
   }
 

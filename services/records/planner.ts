@@ -1,7 +1,14 @@
 import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
-import { pageByScanning, pageBySeeking, pageNearStart, type Selection, type Window } from '../sql/lists.ts'
+import {
+  isInKeyOrder,
+  pageByScanning,
+  pageBySeeking,
+  pageNearStart,
+  type Selection,
+  type Window
+} from '../sql/lists.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { View } from './view.ts'
 
@@ -13,8 +20,15 @@ export type PagePlan =
   | { readonly via: 'nothing' }
   | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
 
+/** A page to read: of which records, and which part of them. */
+export interface PageRequest {
+  readonly view: View
+  readonly selection: Selection
+  readonly window: Window
+}
+
 /** How a record is read by its key. */
-export interface RecordPlan {
+interface RecordPlan {
   readonly via: 'index' | 'scan'
   readonly statement: Statement
 }
@@ -80,8 +94,8 @@ export const createPlanner = (db: Database) => {
   }
 
   /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
-  const planPage = async (view: View, selection: Selection, window: Window, total: number): Promise<PagePlan> => {
-    const { table, json } = view
+  const planPage = async ({ view, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
+    const { json } = view
     if (window.offset >= total) return { via: 'nothing' }
     const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, json, window) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
@@ -90,8 +104,7 @@ export const createPlanner = (db: Database) => {
     const nearStart = pageNearStart(selection, json, bounded)
     if ((await queryPlan(view, nearStart)).sorts) return scan()
     if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
-    const isInKeyOrder = table.structure.isRowidKey && selection.order.length === 1
-    return isInKeyOrder ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan()
+    return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan()
   }
 
   return { usesIndex, planRecord, planPage }

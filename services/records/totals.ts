@@ -36,8 +36,8 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
 
   const entryOf = ({ name }: RegisteredTable): Entry => {
     const key = foldName(name)
-    const known = entries.get(key)
-    if (known) return known
+    const cached = entries.get(key)
+    if (cached) return cached
     const entry = { total: undefined, writesInFlight: 0, version: 0 }
     entries.set(key, entry)
     return entry
@@ -74,8 +74,8 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     if (entry.total !== undefined) entry.total += countChange
   }
 
-  /** Applies the count changes of the writes if the promise resolves. */
-  const follow = async <T>(writes: readonly CountedWrite[], committed: Promise<T>): Promise<T> => {
+  /** Adds the count changes of the writes to the totals when `committed` resolves. Counts them as in flight until then. */
+  const track = async <T>(writes: readonly CountedWrite[], committed: Promise<T>): Promise<T> => {
     const counted = writes.filter(({ countChange }) => countChange !== 0)
     const changes = counted.map(({ table, countChange }) => ({ entry: entryOf(table), countChange }))
     for (const { entry } of changes) begin(entry)
@@ -97,7 +97,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     }
   }
 
-  return { get, follow, clear }
+  return { get, track, clear }
 }
 
 export type Totals = ReturnType<typeof createTotals>

@@ -18,7 +18,7 @@ export interface View {
   /** Returns the parameters of `statements` for the record with this key, or undefined if no key has this text. */
   parseKey(text: string): readonly SqlValue[] | undefined
   readonly statements: RecordStatements
-  /** Without line ends. */
+  /** Returns the text of a record as one line of CSV, without its line end. */
   csv(escapesFormulas: boolean): RecordText
 }
 
@@ -44,8 +44,8 @@ const createView = (dialect: Dialect, table: RegisteredTable, visible: readonly 
 const cachedViews = (dialect: Dialect, visibleColumns: (table: RegisteredTable) => readonly Column[]) => {
   const views = new WeakMap<RegisteredTable, View>()
   return (table: RegisteredTable): View => {
-    const known = views.get(table)
-    if (known) return known
+    const cached = views.get(table)
+    if (cached) return cached
     const view = createView(dialect, table, visibleColumns(table))
     views.set(table, view)
     return view

@@ -14,9 +14,21 @@ export const exportPage = (selection: Selection, csv: RecordText, window: Window
   pageByScanning(selection, csv, window, `coalesce(${LINES}, '')`)
 
 /** The limits of one step of an export. `maxBytes` does not apply to a single row. */
-interface Step {
+interface StepLimits {
   readonly rows: number
   readonly maxBytes: number
+}
+
+interface KeyStep extends StepLimits {
+  /** The first key of the step. */
+  readonly from: bigint
+}
+
+interface CollectedStep extends StepLimits {
+  /** A table with the columns `position` from 1, then `k0`, `k1`, … in the order of `selectKeys`. */
+  readonly collected: string
+  /** The last position of the previous step; 0 for the first one. */
+  readonly after: number
 }
 
 const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
@@ -25,18 +37,15 @@ const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
 const stepOf = (rows: Rows, csv: RecordText, maxBytes: number, ...aggregates: readonly string[]) =>
   boundedText(rows, csv, { join: LINES, maxBytes, aggregates: [...SIZE, ...aggregates] })
 
-/**
- * Selects the next rows in the order of an integer key, starting with the key `from`. `last` is the last key as text:
- * it may be beyond 2^53.
- */
-export const exportByKey = (selection: Selection, csv: RecordText, from: bigint, step: Step): Statement => {
+/** Selects the next rows in the order of an integer key. `last` is the last key as text: it may be beyond 2^53. */
+export const exportByKey = (selection: Selection, csv: RecordText, step: KeyStep): Statement => {
   const { table, order } = selection
   const key = columnRef(table.name, table.structure.key[0] as string)
   const descending = order[0]?.descending === true
   const select = (expression: string) => `SELECT ${expression} AS value, ${key} AS k FROM ${identifier(table.name)}
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
   const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
-  const params = [from, BigInt(step.rows)]
+  const params = [step.from, BigInt(step.rows)]
   return stepOf({ select, params }, csv, step.maxBytes, last)
 }
 
@@ -59,17 +68,9 @@ export const selectKeys = (selection: Selection): Statement => {
 /** An alias for the table of collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
 
-/**
- * Selects the rows of the collected keys after one position. Rows that were deleted since are missing. `collected`: a
- * table with `position` from 1, then `k0`, `k1` … in the order of `selectKeys`.
- */
-export const exportCollected = (
-  { table }: Selection,
-  csv: RecordText,
-  collected: string,
-  after: number,
-  step: Step
-): Statement => {
+/** Selects the rows of the next collected keys. Rows that were deleted since are missing. */
+export const exportCollected = ({ table }: Selection, csv: RecordText, step: CollectedStep): Statement => {
+  const { collected, after, rows, maxBytes } = step
   const match = rowKey(table.structure).map((name, index) =>
     isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
   )
@@ -77,6 +78,6 @@ export const exportCollected = (
     `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
       FROM ${collected} AS ${COLLECTED}
       WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
-  const params = [BigInt(after), BigInt(after + step.rows)]
-  return stepOf({ select, params }, csv, step.maxBytes)
+  const params = [BigInt(after), BigInt(after + rows)]
+  return stepOf({ select, params }, csv, maxBytes)
 }

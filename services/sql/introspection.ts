@@ -8,19 +8,19 @@ import type { Statement } from './statement.ts'
 
 // Table-valued functions are named in `temp`: in `main` a served table could hide them.
 
-/** table_xinfo, since table_info hides generated columns. Not for views: a view that is broken fails here. */
+/** Uses table_xinfo, because table_info hides generated columns. Skips views, because a broken view would fail. */
 const COLUMNS = `CASE stored.type WHEN 'table' THEN (
   SELECT json_group_array(json_object('name', name, 'type', type, 'notNull', "notnull", 'defaultSql', dflt_value,
     'keyPosition', pk, 'hidden', hidden) ORDER BY cid)
   FROM temp.pragma_table_xinfo(stored.name)) END`
 
-/** The index that SQLite made for the primary key; a key that is the rowid itself has none. */
+/** Whether SQLite made an index for the primary key. A key that is the rowid itself has none. */
 const HAS_KEY_INDEX = `CASE stored.type WHEN 'table' THEN
   EXISTS (SELECT 1 FROM temp.pragma_index_list(stored.name) WHERE origin = 'pk') END`
 
 /**
- * SQL that returns what SQLite knows of the stored table of each row of `source`, by its column `name`, next to the
- * `selected` columns. `stored_type` is null where nothing has the name. 500 tables of 20 columns among 1,000 took 13 ms.
+ * Returns SQL that describes the stored table that each row of `source` names in its column `name`. The rows also have
+ * the `selected` columns. `stored_type` is null if nothing has the name. 500 tables of 20 columns among 1,000 took 13 ms.
  */
 export const describeEach = (source: string, selected = '') =>
   `WITH listed AS MATERIALIZED (
@@ -34,7 +34,7 @@ export const describeEach = (source: string, selected = '') =>
   LEFT JOIN listed AS stored ON stored.name = source.name COLLATE NOCASE
   LEFT JOIN declared ON declared.name = stored.name`
 
-/** The same for one name: a table, view, virtual or shadow table. */
+/** Describes the table, view, virtual or shadow table of this name. Returns one row. */
 export const describeTable = (name: string): Statement => ({
   sql: describeEach('(SELECT ? AS name)'),
   params: [name]
@@ -174,7 +174,7 @@ const keyOf = (columns: readonly StoredColumn[]) =>
 
 /**
  * Returns the structure of a stored table as `describeEach` describes it. Returns null for anything but an ordinary
- * table, and for a table whose rows cannot be told apart: no key, and columns hide every name of the rowid.
+ * table, and for a table whose rows have no identity: no key, and columns hide every name of the rowid.
  */
 export const toStructure = (row: Row): Structure | null => {
   if (row.stored_type !== 'table') return null

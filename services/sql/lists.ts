@@ -30,7 +30,7 @@ export interface Selection {
   readonly filter: Condition | null
 }
 
-export type RowSelection = Omit<Selection, 'order'>
+type RowSelection = Omit<Selection, 'order'>
 
 export interface Window {
   readonly limit: number
@@ -57,6 +57,9 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
   return [...order, ...missing.map((name) => ({ name, descending: false }))]
 }
 
+/** Whether the order is that of an integer key alone, which is the rowid. */
+export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
+
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
 const toNumber = (q: string): SqlValue | null => {
@@ -82,7 +85,7 @@ export const search = ({ name: table }: RegisteredTable, columns: readonly Colum
   return { sql: joinTerms(terms, 'OR'), params: [...textual.map(() => text), ...numeric.map(() => number)] }
 }
 
-/** Records joined as the inside of a JSON array. */
+/** Joins records as the elements of a JSON array, without its brackets. */
 const LIST = "coalesce(group_concat(value, ','), '')"
 
 /** Clients choose the order, and each order has a text of its own. */
@@ -121,7 +124,7 @@ export const pageNearStart = (selection: Selection, json: RecordText, window: Bo
   params: [BigInt(window.maxRowBytes), BigInt(window.limit), BigInt(window.offset)]
 })
 
-/** No served table can have these names, so neither hides a table. */
+/** Names in a page statement. Their prefix is reserved, so they hide no served table. */
 const KEY_RANGE = '_rowhouse_range'
 const PAGE_KEYS = '_rowhouse_page'
 

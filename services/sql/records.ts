@@ -44,7 +44,7 @@ const composeInsert = (table: string, names: readonly string[]) => {
   return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
 
-/** Returns a condition for the inserted row. Its parameters are null if the key is a default that only SQLite knows. */
+/** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
 const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
   if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
@@ -88,7 +88,7 @@ const incrementOf = (before: string) => ({
 
 /**
  * The statements for records of a table. `text`: the expression for a record as JSON text.
- * Texts are composed once: this saves work, and every cache recognises the same string faster.
+ * Texts are composed once: this saves work, and a cache finds the same string object faster.
  */
 export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText, dialect: Dialect) => {
   const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
@@ -161,7 +161,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     }
   }
 
-  /** The conditions prevent what SQLite would do outside STRICT tables: add to text, too. */
+  /** Outside STRICT tables, SQLite would also add to text. The conditions prevent this. */
   const composeIncrement = (column: Column) => {
     const before = beforeOf(column)
     const { isNumber, sumFits } = incrementOf(before)
@@ -186,7 +186,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   return {
-    /** One that is sought is empty where it is too wide to be made on the event loop. */
+    /** Selects the `record`. On the event loop it is `TOO_WIDE` if its text would be too long. */
     read: select(
       `${json} AS record`,
       `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '${TOO_WIDE}' END AS record`

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../schemas/error.ts'
 import type { Action, Permissions } from '../../schemas/token.ts'
 
-// Who may do what. The rules are copied from the contract, not derived from the sources, so that a mistake in the sources
+// The right that each request needs. The rules are copied from the contract, not derived from the sources, so that a mistake in the sources
 // fails a test: access.test.ts calls every route below with every kind of credential, for every kind of table.
 
 type TokenAccess = 'token' | Exclude<Action, 'write'>

@@ -110,7 +110,7 @@ type Oracle = ReturnType<typeof openOracle>
 
 /**
  * Records the statements on these tables that run on the event loop and in the writer. Returns a function that returns
- * and forgets them.
+ * them and clears the record.
  */
 const observe = ({ database }: App) => {
   let recorded: Statement[] = []

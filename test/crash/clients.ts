@@ -99,7 +99,7 @@ const createSchemaWriter = (ledger: Ledger) => {
 type Writer = ReturnType<typeof createRecordWriter>
 
 /** Numbers of responses by status. Status 0: the connection ended before the response. */
-export interface ResponseCounts {
+interface ResponseCounts {
   readonly writes: Map<number, number>
   readonly reads: Map<number, number>
 }

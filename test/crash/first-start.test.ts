@@ -4,7 +4,7 @@ import { scaled } from '../scale.ts'
 import { assertListening } from '../service-process.ts'
 import { createHttp } from './http.ts'
 import { noInterposer } from './interposer.ts'
-import { createForgetfulDisk } from './power-cut.ts'
+import { createSimulatedDisk } from './power-cut.ts'
 
 const CYCLES = scaled(30)
 
@@ -12,7 +12,7 @@ t.test(
   'after a power cut at any point of the first start, the next start succeeds',
   { skip: noInterposer },
   async (t) => {
-    const disk = createForgetfulDisk(t)
+    const disk = createSimulatedDisk(t)
     const complete = await disk.start(new Map(), 0)
     await complete.end('SIGKILL')
     const changes = complete.changes().length

@@ -15,13 +15,13 @@ const CYCLES_PER_DATABASE = 500
 /** Maximum number of acknowledged writes in a cycle before the service is killed. */
 const MAX_WRITES = 500
 
-interface World {
+interface Fixture {
   readonly directory: string
   readonly ledger: Ledger
   readonly access: Access
 }
 
-const createWorld = async (t: Test): Promise<World> => {
+const createFixture = async (t: Test): Promise<Fixture> => {
   const directory = temporaryDirectory(t)
   const ledger = createLedger()
   const service = await startService(t, { DATA_DIR: directory })
@@ -34,7 +34,7 @@ const createWorld = async (t: Test): Promise<World> => {
 const env = { WAL_SIZE: '1' }
 
 /** Starts the service and kills it while the clients write. Returns the differences from their ledger. */
-const killOnce = async (t: Test, { directory, ledger, access }: World) => {
+const killOnce = async (t: Test, { directory, ledger, access }: Fixture) => {
   const service = await startService(t, { DATA_DIR: directory, ...env })
   const faults = [...ledger.faults(await readService(service.address, access))]
   const clients = startClients(service.address, access, ledger)
@@ -51,13 +51,13 @@ const killOnce = async (t: Test, { directory, ledger, access }: World) => {
 t.test('after kill -9, all acknowledged writes are stored, and nothing that was not sent', async (t) => {
   const total = { acknowledged: 0, unknown: 0, checkpoints: 0 }
   for (let done = 0; done < CYCLES; done += CYCLES_PER_DATABASE) {
-    const world = await createWorld(t)
+    const fixture = await createFixture(t)
     for (let cycle = done; cycle < Math.min(CYCLES, done + CYCLES_PER_DATABASE); cycle += 1) {
-      t.strictSame(await killOnce(t, world), [], `cycle ${cycle}`)
+      t.strictSame(await killOnce(t, fixture), [], `cycle ${cycle}`)
     }
-    total.acknowledged += world.ledger.counts.acknowledged
-    total.unknown += world.ledger.counts.unknown
-    total.checkpoints += walSequence(readFileSync(join(world.directory, `${DATABASE}-wal`)))
+    total.acknowledged += fixture.ledger.counts.acknowledged
+    total.unknown += fixture.ledger.counts.unknown
+    total.checkpoints += walSequence(readFileSync(join(fixture.directory, `${DATABASE}-wal`)))
   }
   t.comment(`${CYCLES} kills: ${JSON.stringify(total)}`)
   t.ok(total.unknown > 0, 'requests were in flight when the service was killed')

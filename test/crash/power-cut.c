@@ -1,7 +1,7 @@
 /*
  * Writes each change of a file in DATA_DIR and each fsync to the file CUT_JOURNAL, in order, and kills the process at
- * change number CUT_AFTER (0: never). disk.ts decides which changes a disk would have kept. With CUT_LIES each fsync is
- * acknowledged without an entry in the journal.
+ * change number CUT_AFTER (0: never). disk.ts decides which changes a disk would have kept. With CUT_NO_FSYNC, each
+ * fsync succeeds without an entry in the journal.
  *
  * An entry is a line with the kind, the file, a position or size, and the number of bytes that follow the line.
  */
@@ -81,7 +81,7 @@ TRUNCATE(ftruncate64)
     const char *name = name_of(fd, path);                                 \
     NEXT(int, #function, int);                                            \
     if (!name) return next(fd);                                           \
-    if (getenv("CUT_LIES")) return 0;                                     \
+    if (getenv("CUT_NO_FSYNC")) return 0;                                 \
     pthread_mutex_lock(&mutex);                                            \
     return record_change('S', name, 0, NULL, 0);                              \
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { scaled } from '../scale.ts'
 import { noInterposer } from './interposer.ts'
 import { DATABASE, walSequence } from './oracle.ts'
-import { createForgetfulDisk, createWorld, cutOnce } from './power-cut.ts'
+import { createFixture, createSimulatedDisk, cutOnce } from './power-cut.ts'
 
 const CYCLES = scaled(300)
 /** Maximum number of file changes before a cut. A start makes about 30; the WAL is checkpointed after about 500. */
@@ -11,8 +11,8 @@ const MAX_CHANGES = 2000
 const randomChange = () => 1 + Math.floor(Math.random() * MAX_CHANGES)
 
 t.test('after a power cut, all acknowledged writes are stored', { skip: noInterposer }, async (t) => {
-  const disk = createForgetfulDisk(t)
-  const { files, ledger, access } = await createWorld(t, disk)
+  const disk = createSimulatedDisk(t)
+  const { files, ledger, access } = await createFixture(t, disk)
   let stored = files
   let checkpoints = 0
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {

@@ -11,17 +11,17 @@ import { createLedger, type Ledger } from './ledger.ts'
 import { readDatabase, readService } from './oracle.ts'
 
 /** A directory on a simulated disk that loses changes that were not synced. */
-export const createForgetfulDisk = (t: Test) => {
+export const createSimulatedDisk = (t: Test) => {
   const interposer = compileInterposer(t, 'power-cut.c')
   const root = realpathSync(temporaryDirectory(t))
   const directory = join(root, 'data')
   const journal = join(root, 'journal')
 
   /** Starts the service on these files, and kills it at change number `after`; 0: never. */
-  const start = async (files: Files, after: number, lies = false) => {
+  const start = async (files: Files, after: number, ignoresFsync = false) => {
     writeFiles(directory, files)
     rmSync(journal, { force: true })
-    const settings = { CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(lies && { CUT_LIES: '1' }) }
+    const settings = { CUT_JOURNAL: journal, CUT_AFTER: String(after), ...(ignoresFsync && { CUT_NO_FSYNC: '1' }) }
     // The WAL is so small that some cuts happen during a checkpoint.
     const service = await runService(t, { DATA_DIR: directory, WAL_SIZE: '1', ...interposer, ...settings })
     /** Valid until the next start on this disk. */
@@ -31,10 +31,10 @@ export const createForgetfulDisk = (t: Test) => {
   return { directory, start }
 }
 
-type ForgetfulDisk = ReturnType<typeof createForgetfulDisk>
+type SimulatedDisk = ReturnType<typeof createSimulatedDisk>
 
 /** Prepares a service and stops it normally. Returns its files, and the ledger of its clients. */
-export const createWorld = async (t: Test, disk: ForgetfulDisk) => {
+export const createFixture = async (t: Test, disk: SimulatedDisk) => {
   writeFiles(disk.directory, new Map())
   const ledger = createLedger()
   const service = await startService(t, { DATA_DIR: disk.directory })
@@ -43,7 +43,7 @@ export const createWorld = async (t: Test, disk: ForgetfulDisk) => {
   return { files: readFiles(disk.directory), ledger, access }
 }
 
-export interface World {
+export interface Fixture {
   readonly files: Files
   readonly ledger: Ledger
   readonly access: Access
@@ -65,9 +65,9 @@ const faultsOf = (directory: string, ledger: Ledger) => {
  * Starts the service on these files and lets the clients write until the power cut. Returns the files after the cut, and
  * the faults: states before or after the cut that contradict the acknowledgements.
  */
-export const cutOnce = async (disk: ForgetfulDisk, world: World, after: number, lies = false) => {
-  const { ledger, access } = world
-  const service = await disk.start(world.files, after, lies)
+export const cutOnce = async (disk: SimulatedDisk, fixture: Fixture, after: number, ignoresFsync = false) => {
+  const { ledger, access } = fixture
+  const service = await disk.start(fixture.files, after, ignoresFsync)
   const faults: string[] = []
   if (service.address !== null) {
     faults.push(...ledger.faults(await readService(service.address, access)))

@@ -68,7 +68,7 @@ export const resolve = (schema: Schema): Schema => {
 
 export const bodyOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.schema
 
-export interface Exchange {
+interface Exchange {
   readonly method: string
   /** The path and the query, as sent. */
   readonly target: string

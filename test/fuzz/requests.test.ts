@@ -23,7 +23,7 @@ const endsCredentials = ({ method, target }: HttpRequest) => {
 }
 
 /**
- * Returns true for a HEAD request with a large head. Node refuses it before it knows the method, so the response has a
+ * Returns true for a HEAD request with a large head. Node rejects it before it parses the method, so the response has a
  * body, which no client expects.
  */
 const isLargeHead = ({ method, target, headers }: HttpRequest) =>

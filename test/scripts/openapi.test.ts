@@ -28,7 +28,7 @@ t.test('a document that was just written is current', async (t) => {
   t.match(run('--check'), { status: 0, stderr: '' })
 })
 
-t.test('a document that says something else is stale, and stays as it is', async (t) => {
+t.test('a document with other contents is stale, and stays unchanged', async (t) => {
   writeFileSync(file, '{}\n')
   t.match(run('--check'), isStale)
   t.equal(readFileSync(file, 'utf8'), '{}\n')

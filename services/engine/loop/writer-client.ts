@@ -2,13 +2,18 @@ import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../../model/errors.ts'
 import type { Unit } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
-import { packUnits, unpackOutcomes } from '../shared/message.ts'
+import {
+  type Outcome,
+  type PackedBatch,
+  packUnits,
+  unpackOutcomes,
+  type WriterMessage,
+  type WriterRequest
+} from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
 import { sizeOf } from '../shared/size.ts'
 import { writerFile } from '../thread-files.ts'
-import type { Outcome } from '../writer/batch.ts'
 import type { WriterOptions } from '../writer/open-writer.ts'
-import type { PackedBatch, WriterMessage, WriterRequest } from '../writer/writer.ts'
 import { toDomainError } from './sqlite-errors.ts'
 
 /**

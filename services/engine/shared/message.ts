@@ -1,6 +1,10 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 import type { Unit } from '../../sql/statement.ts'
-import type { Outcome } from '../writer/batch.ts'
+import type { WriteResult } from '../database.ts'
+import type { PlainError } from './plain-error.ts'
+
+/** The outcome of one unit: one result for each of its statements, or the error. */
+export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
 type Item = SqlValue | undefined
 
@@ -13,6 +17,22 @@ export interface PackedList {
   readonly texts: readonly string[]
   readonly items: readonly Item[]
 }
+
+/** The outcomes of units that were committed together, in their order. */
+export interface PackedBatch {
+  readonly outcomes: PackedList
+  /** Another program has committed since the previous check. */
+  readonly sawExternalCommit: boolean
+}
+
+/** From the writer thread. `failure`: the file could not be opened. */
+export type WriterMessage =
+  | { readonly ready: true }
+  | { readonly failure: PlainError }
+  | { readonly batch: PackedBatch }
+
+/** To the writer thread: units to write, or the end. */
+export type WriterRequest = PackedList | 'close'
 
 /** The first item of a failed unit; a successful one has the number of its results there. */
 const FAILED = -1

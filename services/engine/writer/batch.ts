@@ -1,11 +1,9 @@
 import type { Statement, Unit } from '../../sql/statement.ts'
-import { UnexpectedChanges, type WriteResult } from '../database.ts'
+import { UnexpectedChanges } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
-import { type PlainError, toPlainError } from '../shared/plain-error.ts'
+import type { Outcome } from '../shared/message.ts'
+import { toPlainError } from '../shared/plain-error.ts'
 import { sizeOf } from '../shared/size.ts'
-
-/** One result for each statement of the unit. */
-export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
 export interface BatchResult {
   /** One for each unit that was committed together, in their order. */

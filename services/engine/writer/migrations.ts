@@ -62,7 +62,7 @@ const migrations: readonly (readonly string[])[] = [
       updated_at INTEGER NOT NULL
     ) STRICT`
   ],
-  // The table is made anew: ALTER TABLE fails where a view of the file is broken (https://sqlite.org/lang_altertable.html).
+  // Creates the table again: ALTER TABLE fails if a view of the file is broken (https://sqlite.org/lang_altertable.html).
   [
     'CREATE TABLE _rowhouse_old_tables AS SELECT * FROM _rowhouse_tables',
     "CREATE TABLE _rowhouse_old_sequence AS SELECT seq FROM sqlite_sequence WHERE name = '_rowhouse_tables'",

@@ -1,23 +1,8 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { type PackedList, packOutcomes, unpackUnits } from '../shared/message.ts'
-import { type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
+import { toPlainError } from '../shared/plain-error.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
-
-/** A `BatchResult` with packed outcomes. */
-export interface PackedBatch {
-  readonly outcomes: PackedList
-  readonly sawExternalCommit: boolean
-}
-
-/** From the writer thread. `failure`: the file could not be opened. */
-export type WriterMessage =
-  | { readonly ready: true }
-  | { readonly failure: PlainError }
-  | { readonly batch: PackedBatch }
-
-/** To the writer thread: units to write, or the end. */
-export type WriterRequest = PackedList | 'close'
 
 const IDLE_CHECK_MS = 1000
 

@@ -11,8 +11,8 @@ type Name = keyof typeof commands
 
 /** One command of a sequence, in the form that a failure prints. */
 export interface Step {
-  readonly do: Name
-  readonly with: unknown
+  readonly name: Name
+  readonly input: unknown
 }
 
 const commandOf = (name: Name) => commands[name] as Command<unknown>
@@ -20,15 +20,15 @@ const commandOf = (name: Name) => commands[name] as Command<unknown>
 const step = fc.oneof(
   ...(Object.keys(commands) as Name[]).map((name) => ({
     weight: commandOf(name).weight,
-    arbitrary: fc.record<Step>({ do: fc.constant(name), with: commandOf(name).input })
+    arbitrary: fc.record<Step>({ name: fc.constant(name), input: commandOf(name).input })
   }))
 )
 
 const MAX_STEPS = 100
 
 const firstTable = fc.record<Step>({
-  do: fc.constant('createTable'),
-  with: commands.createTable.input
+  name: fc.constant('createTable'),
+  input: commands.createTable.input
 })
 
 /** Without fast-check's bias, which would make the first sequences short. The arbitraries contain the edge cases. */
@@ -53,12 +53,12 @@ const withTrace = (error: unknown, { trace }: Harness) => {
 /**
  * Runs a sequence on a fresh service, and resolves with the number of calls.
  *
- * @throws with the last calls, where service and model differ
+ * @throws with the last calls, if service and model differ
  */
 export const run = async ({ settings, first, steps }: Sequence): Promise<number> => {
   const harness = await createHarness(settings)
   try {
-    for (const { do: name, with: input } of [...first, ...steps]) await commandOf(name).run(harness, input)
+    for (const { name, input } of [...first, ...steps]) await commandOf(name).run(harness, input)
     await compareAll(harness)
     return harness.trace.length
   } catch (error) {

@@ -167,7 +167,7 @@ t.test('an export', async (t) => {
     t.strictSame(await ids('?q=nothing'), [])
     t.equal((await ids('?order=s')).length, 250)
   })
-  t.test('refuses what a list refuses', async (t) => {
+  t.test('refuses the same queries as a list', async (t) => {
     expectError(t, await exported(id, '?order=nothing'), 400, 'VALIDATION_FAILED', '/order')
     expectError(t, await exported(id, '?page=0'), 400, 'VALIDATION_FAILED', '/page')
     expectError(t, await exported(id, '?bom=1'), 400, 'VALIDATION_FAILED', '/bom')

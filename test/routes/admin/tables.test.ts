@@ -336,7 +336,7 @@ t.test('of two concurrent creates of one table, one succeeds', async (t) => {
   t.equal(tables.filter(({ name }) => name.toLowerCase() === 'contested').length, 1)
 })
 
-t.test('an imported table shows what SQLite stores', async (t) => {
+t.test('an imported table shows the stored structure', async (t) => {
   const table = await importTable(admin, 'people')
   const readonly = { ...plainField('initials', 'string', 'TEXT'), isReadonly: true }
   t.strictSame(table, {

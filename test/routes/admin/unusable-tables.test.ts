@@ -56,7 +56,7 @@ t.test('a registration that cannot be read makes one table unusable, and the ser
     ])
   })
 
-  t.test('every use of it is a conflict that says what to do', async (t) => {
+  t.test('every use of it is a conflict with a hint', async (t) => {
     const url = `/admin/tables/${id}`
     const responses = [
       await admin.get(url),

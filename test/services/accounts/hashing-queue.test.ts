@@ -31,7 +31,7 @@ t.test('one job runs at a time', async (t) => {
   t.equal(await second, 'second')
 })
 
-t.test('addresses take turns, and each keeps its own order', async (t) => {
+t.test('addresses are served in rotation, and each keeps its own order', async (t) => {
   const { run } = createHashingQueue()
   const order: string[] = []
   const record = (name: string) => async () => {

@@ -256,7 +256,7 @@ t.test('lists and exports', async (t) => {
     const { table } = view()
     totals.clear()
     let finish = () => {}
-    const write = totals.follow(
+    const write = totals.track(
       [{ table, countChange: 1 }],
       new Promise<void>((resolve) => {
         finish = resolve

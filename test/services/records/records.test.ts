@@ -244,7 +244,7 @@ t.test('changes of records', async (t) => {
     t.match(await rejection(update('1', { n: -1 })), { code: 'CONSTRAINT_VIOLATION' })
   })
 
-  t.test('a column that was dropped is a conflict, and the hint says what to do', async (t) => {
+  t.test('a column that was dropped is a conflict, with a hint', async (t) => {
     const { read, list, create } = await serve('logged_keys')
     external.exec('ALTER TABLE logged_keys DROP COLUMN n')
     for (const request of [() => read('k'), () => list(), () => create({ k: 'l' })]) {

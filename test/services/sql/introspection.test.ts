@@ -115,7 +115,7 @@ t.test('a constant default is a JSON value, an expression is text', async (t) =>
     t.strictSame(defaultValueOf(sql, { jsonType, sqliteType: storedTypeOf[jsonType] }), value, `${sql} as ${jsonType}`)
 })
 
-t.test('a constant default equals what SQLite stores', async (t) => {
+t.test('a constant default equals the value that SQLite stores', async (t) => {
   const types = ['INTEGER', 'REAL', 'TEXT', 'NUMERIC', 'BLOB', 'DATETIME', 'VARCHAR(9)', '']
   const defaults = ['NULL', 'TRUE', 'false', '5', '- 5', '+5', '007', '1.50', '2e3', '-.5', '0x10', '-0xff', '1e21']
   const texts = ["'5'", "'05'", "' 7'", "'1e2'", "'x'", "''", "'0x10'", '9223372036854775807']

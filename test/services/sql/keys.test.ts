@@ -70,7 +70,7 @@ t.test('a key of a REAL column is the shortest literal of a double', async (t) =
   for (const key of ['5.0', '-0', '9223372036854775807', '1e21']) t.equal(keyParser(real)(key), undefined, key)
 })
 
-t.test('a key of a boolean column is what JSON shows', async (t) => {
+t.test('a key of a boolean column has its JSON text', async (t) => {
   const flag = structure([['k', 'boolean', 'NUMERIC', 'BOOLEAN']])
   t.strictSame(keyParser(flag)('true'), forEachCollation([1n]))
   t.strictSame(keyParser(flag)('false'), forEachCollation([0n]))

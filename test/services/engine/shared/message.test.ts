@@ -1,6 +1,11 @@
 import t from 'tap'
-import { packOutcomes, packUnits, unpackOutcomes, unpackUnits } from '../../../../services/engine/shared/message.ts'
-import type { Outcome } from '../../../../services/engine/writer/batch.ts'
+import {
+  type Outcome,
+  packOutcomes,
+  packUnits,
+  unpackOutcomes,
+  unpackUnits
+} from '../../../../services/engine/shared/message.ts'
 import type { Unit } from '../../../../services/sql/statement.ts'
 
 const wide = 2n ** 63n - 1n

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
-import { createBatchRunner, type Outcome } from '../../../../services/engine/writer/batch.ts'
+import type { Outcome } from '../../../../services/engine/shared/message.ts'
+import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
 import type { Unit } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, sql } from '../engine.ts'

@@ -51,7 +51,7 @@ const migrateRows = (t: Test, structures: readonly string[], more = '') => {
   return connection
 }
 
-t.test('version 2 keeps the choices of each structure, and nothing that SQLite knows', async (t) => {
+t.test('version 2 keeps the choices of each structure, and no facts from SQLite', async (t) => {
   const columns = [
     oldColumn('id', { sqliteType: 'INTEGER', jsonType: 'integer', isPrimary: true, nullable: false }),
     oldColumn('it\'s "odd"', { label: 'ä', jsonType: 'object', isHidden: true, isReadonly: true }),

@@ -19,7 +19,7 @@ t.test('the kind of a column follows from its JSON type, stored type and declara
   t.equal(kind('string', 'NUMERIC', 'DATETIME').name, 'loose')
 })
 
-t.test('the text of a key is what the same kind parses', async (t) => {
+t.test('a kind parses the text that it makes of a key', async (t) => {
   const columns = [
     [kind('integer', 'INTEGER'), 9007199254740993n],
     [kind('number', 'REAL'), 1.5],

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { scaled } from '../scale.ts'
 import { noInterposer } from './interposer.ts'
-import { createForgetfulDisk, createWorld, cutOnce } from './power-cut.ts'
+import { createFixture, createSimulatedDisk, cutOnce } from './power-cut.ts'
 
 const CYCLES = scaled(50)
 /** Enough for acknowledged writes in every cycle. */
@@ -11,11 +11,11 @@ t.test(
   'the power cut test detects the losses of a disk that acknowledges fsync without doing it',
   { skip: noInterposer },
   async (t) => {
-    const disk = createForgetfulDisk(t)
+    const disk = createSimulatedDisk(t)
     let losses = 0
-    const world = await createWorld(t, disk)
+    const fixture = await createFixture(t, disk)
     for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-      const { faults } = await cutOnce(disk, { ...world, ledger: world.ledger.copy() }, CHANGES, true)
+      const { faults } = await cutOnce(disk, { ...fixture, ledger: fixture.ledger.copy() }, CHANGES, true)
       if (faults.length > 0) losses += 1
       t.comment(`cycle ${cycle}: ${faults.length} faults, such as: ${faults[0]}`)
     }
