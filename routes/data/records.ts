@@ -54,8 +54,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: [...READS, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, table, params }, reply) =>
-      okText(reply, await records.read(caller, tokenView(table), params.pk))
+    async ({ caller, table, params }, reply) => okText(reply, await records.read(caller, tokenView(table), params.pk))
   )
 
   fastify.post(
