@@ -5,6 +5,7 @@ import caller from './plugins/app/caller.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
+import home from './plugins/app/home.ts'
 import openapi from './plugins/app/openapi.ts'
 import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
@@ -97,6 +98,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(caller)
   await app.register(declarations)
   await app.register(openapi)
+  await app.register(home)
   await app.register(health)
 
   await app.register(administration)

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { resolve } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
@@ -112,3 +114,84 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   )
   throw new Error(`The configuration is invalid: ${violations.join('; ')}.`)
 }
+
+const NAME = String.raw`(?:export\s+)?[A-Za-z_][\w.-]*`
+const VALUE = String.raw`(?:(["'\x60])[^]*?\1|(?!["'\x60]))`
+const SPACES = String.raw`[^\S\n]*`
+/** A blank line, a comment, or NAME=VALUE. A value in quotes may have several lines. */
+const ENTRY = new RegExp(`${SPACES}(?:${NAME}${SPACES}=${SPACES}${VALUE}[^\\n]*|#[^\\n]*)?(?:\\n|$)`, 'y')
+
+/** Returns the number of the first line that Node's loader would misread or skip, from 1; null if there is none. */
+export const findMalformedLine = (text: string) => {
+  let position = 0
+  while (position < text.length) {
+    ENTRY.lastIndex = position
+    if (!ENTRY.test(text)) return text.slice(0, position).split('\n').length
+    position = ENTRY.lastIndex
+  }
+  return null
+}
+
+const readEnvironmentFile = (file: string) => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${resolve(file)} cannot be read: ${(error as Error).message}.`)
+  }
+}
+
+/**
+ * Sets the variables of the file that the environment does not have. Does nothing without the file.
+ * @throws an Error that names the file, and a malformed line: Node's loader skips it, sometimes with those that follow
+ */
+export const loadEnvironmentFile = (file = '.env') => {
+  if (!existsSync(file)) return
+  const line = findMalformedLine(readEnvironmentFile(file))
+  if (line !== null)
+    throw new Error(`${resolve(file)} is malformed in line ${line}. Write NAME=value, quotes in pairs.`)
+  process.loadEnvFile(file)
+}
+
+/**
+ * Returns the edit distance: the number of letters to insert, delete, replace or swap with the next one.
+ * https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance (optimal string alignment)
+ */
+const editDistance = (a: string, b: string) => {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => Number(rows[row]?.[column])
+  for (let i = 1; i <= a.length; i += 1) {
+    rows.push([i])
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
+      rows[i]?.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped))
+    }
+  }
+  return at(a.length, b.length)
+}
+
+/** Returns 0 for up to 7 letters, 1 for 8, otherwise 2. Short names are as close to those of other programs: PROT, POST. */
+const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7))
+
+const SETTINGS = Object.keys(ConfigSchema.properties)
+
+const closestSetting = (name: string) => {
+  const isClose = (setting: string) =>
+    Math.abs(setting.length - name.length) <= maxTypos(setting) && editDistance(name, setting) <= maxTypos(setting)
+  return SETTINGS.find(isClose)
+}
+
+export interface Misspelling {
+  readonly name: string
+  readonly setting: string
+}
+
+/** Returns the variables that are not settings, but differ from one by a typing error. */
+export const findMisspellings = (env: NodeJS.ProcessEnv): readonly Misspelling[] =>
+  Object.keys(env)
+    .filter((name) => !SETTINGS.includes(name))
+    .flatMap((name) => {
+      const setting = closestSetting(name)
+      return setting === undefined ? [] : [{ name, setting }]
+    })

@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace'
-import { type Config, readConfig } from './config.ts'
+import { type Config, findMisspellings, loadEnvironmentFile, readConfig } from './config.ts'
 import { startOpening } from './plugins/app/database.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
 
@@ -47,7 +47,14 @@ const explainListenError = (error: NodeJS.ErrnoException, { HOST, PORT }: Config
   return error
 }
 
+const warnOfMisspellings = () => {
+  for (const { name, setting } of findMisspellings(process.env))
+    warn(`The environment variable ${name} is not a setting. Did you mean ${setting}?`)
+}
+
 const start = async () => {
+  loadEnvironmentFile()
+  warnOfMisspellings()
   const config = readConfig(process.env)
   let reportDeath: (cause: Error) => unknown = (cause) => warn(`Rowhouse did not start: ${cause.message}`)
   const onDeath = (cause: Error) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { readConfig } from '../config.ts'
+import { findMalformedLine, findMisspellings, loadEnvironmentFile, readConfig } from '../config.ts'
 
 t.test('without variables, the defaults apply', async (t) => {
   t.match(readConfig({}), {
@@ -105,4 +106,65 @@ t.test('ADMIN_NAME accepts printable text, like the names of other administrator
   for (const ADMIN_NAME of ['Zoë', '管理', 'a b'.repeat(33)]) t.equal(readConfig({ ADMIN_NAME }).ADMIN_NAME, ADMIN_NAME)
   for (const ADMIN_NAME of ['', 'a\u0007', 'a\nb', 'a\u2028b', 'a'.repeat(101)])
     t.throws(() => readConfig({ ADMIN_NAME }), { message: /ADMIN_NAME must be 1 to 100 printable characters/ })
+})
+
+t.test('a line of .env that Node would skip or misread is found', async (t) => {
+  for (const text of [
+    '',
+    'PORT=8080',
+    'PORT=8080\r\n\r\nHOST = ::1 # all\r\n',
+    '# comment\n  # another\n\nexport PORT=1\n',
+    'ADMIN_PASSWORD="two\nlines, and = signs"\nPORT=1',
+    'JWT_SECRET=\'it is "quoted"\' # comment',
+    'A=`1`\nB=\nC=a"b\n_d.e-f=1\n'
+  ])
+    t.equal(findMalformedLine(text), null, text)
+  for (const [text, line] of [
+    ['PORT', 1],
+    ['PORT 8080\nHOST=::1', 1],
+    ['A=1\n\n: 2\n', 3],
+    ['A="1\n2"\nB', 3],
+    ['A="open\nB=1\n', 1],
+    ['{ "PORT": 8080 }', 1],
+    ['\ufffd\ufffdP\u0000O\u0000', 1]
+  ] as const)
+    t.equal(findMalformedLine(text), line, text)
+})
+
+t.test('a .env file is optional, and must be readable', async (t) => {
+  const directory = t.testdir({ folder: {}, settings: 'ROWHOUSE_TEST_SET=file\nROWHOUSE_TEST_NEW=file\n' })
+  t.teardown(() => {
+    for (const name of ['ROWHOUSE_TEST_SET', 'ROWHOUSE_TEST_NEW']) delete process.env[name]
+  })
+  process.env.ROWHOUSE_TEST_SET = 'environment'
+  loadEnvironmentFile(join(directory, 'missing'))
+  loadEnvironmentFile(join(directory, 'settings'))
+  t.equal(process.env.ROWHOUSE_TEST_SET, 'environment')
+  t.equal(process.env.ROWHOUSE_TEST_NEW, 'file')
+  const folder = join(directory, 'folder')
+  t.throws(() => loadEnvironmentFile(folder), { message: new RegExp(`^${folder} cannot be read: EISDIR`) })
+})
+
+t.test('a variable that is a setting with a typing error is found', async (t) => {
+  const find = (name: string) => findMisspellings({ [name]: '' })[0]?.setting
+  for (const [name, setting] of [
+    ['ACCES_LOG', 'ACCESS_LOG'],
+    ['ADMIN_PASSWRD', 'ADMIN_PASSWORD'],
+    ['ADMIN_PASSOWRD', 'ADMIN_PASSWORD'],
+    ['DATADIR', 'DATA_DIR'],
+    ['DATABSAE', 'DATABASE'],
+    ['CORS_ORIGINS', 'CORS_ORIGIN'],
+    ['TRUSTED_PROXY', 'TRUST_PROXY'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['REQUIRE_PASSWORD_CHNAGES', 'REQUIRE_PASSWORD_CHANGE']
+  ] as const)
+    t.equal(find(name), setting, name)
+})
+
+t.test('settings and variables of other programs are not taken for typing errors', async (t) => {
+  const settings = [...Object.keys(readConfig({})), 'DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET']
+  const others = `HOSTNAME PORTAL LOGNAME HOSTS PORTS POST HOST_NAME DATABASE_URL MAX_SIZE LOG_FILE PATH PWD HOME USER SHELL
+    ADMIN_EMAIL ADMIN_USER CACHE_DIR SESSION_KEY SESSION_ID NODE_ENV NODE_OPTIONS SQLITE_TMPDIR TMPDIR LANG TERM
+    XDG_DATA_DIRS XDG_CACHE_HOME KUBERNETES_PORT HTTP_PROXY NO_PROXY PAGE_SIZE JWT_SECRET_KEY`
+  for (const name of [...settings, ...others.split(/\s+/)]) t.strictSame(findMisspellings({ [name]: '' }), [], name)
 })

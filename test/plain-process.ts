@@ -1,4 +1,4 @@
-import { type StdioOptions, spawn } from 'node:child_process'
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -7,15 +7,30 @@ interface SpawnOptions {
   /** Variables that are added to our own environment, or replace its variables. */
   readonly env?: Environment
   readonly stdio: StdioOptions
+  readonly cwd?: string
+  /** A command that runs the process, such as `WITHOUT_OVERRIDE`. */
+  readonly wrapper?: readonly string[]
 }
+
+const DROPPED = '-dac_override,-dac_read_search,-fowner'
+const SETPRIV = ['setpriv', `--bounding-set=${DROPPED}`, `--inh-caps=${DROPPED}`]
+
+const findWrapper = () => {
+  if (process.getuid?.() !== 0) return []
+  const [command = '', ...args] = SETPRIV
+  return spawnSync(command, [...args, 'true']).status === 0 ? SETPRIV : null
+}
+
+/** Runs a process to which the permissions of files apply, also if root runs the tests. Null if that is not possible. */
+export const WITHOUT_OVERRIDE: readonly string[] | null = findWrapper()
 
 /**
  * Starts a Node process without tap. To measure coverage, tap would load itself into the process and each of its
  * threads, which takes a second; a process that is killed writes no coverage anyway. tap adds NODE_OPTIONS to the
  * environment of every child process, so the command `env` resets it before Node starts.
  */
-export const spawnPlain = (script: string, { args = [], env = {}, stdio }: SpawnOptions) =>
-  spawn('env', [`NODE_OPTIONS=${env.NODE_OPTIONS ?? ''}`, process.execPath, script, ...args], {
-    env: { ...process.env, ...env },
-    stdio
-  })
+export const spawnPlain = (script: string, { args = [], env = {}, wrapper = [], ...options }: SpawnOptions) => {
+  const variables = `NODE_OPTIONS=${env.NODE_OPTIONS ?? ''}`
+  const [command = '', ...rest] = [...wrapper, 'env', variables, process.execPath, script, ...args]
+  return spawn(command, rest, { env: { ...process.env, ...env }, ...options })
+}

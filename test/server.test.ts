@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from './helpers.ts'
-import type { Environment } from './plain-process.ts'
+import { type Environment, WITHOUT_OVERRIDE } from './plain-process.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
 /** Measures the coverage of server.ts, which takes a second longer. */
@@ -121,12 +122,132 @@ t.test('a DATA_DIR that is a file prevents the start, and the file is unchanged'
   t.equal(readFileSync(file, 'utf8'), 'mine')
 })
 
-t.test('a DATABASE that does not exist prevents the start, and is not created', async (t) => {
-  const DATABASE = join(temporaryDirectory(t), 'typo.sqlite')
-  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), DATABASE }, COVERED)
+const createSqlite = (file: string, sql: string) => {
+  const db = new BetterSqlite3(file)
+  db.exec(sql)
+  db.close()
+}
+
+/** Each value of DATABASE that is refused. `prepare` creates shop.sqlite in an empty directory. */
+const REFUSED = [
+  {
+    name: 'that is not a database',
+    prepare: (file: string) => writeFileSync(file, 'not a database'.repeat(500)),
+    reason: /is damaged, or not a SQLite database \(file is not a database\)/
+  },
+  {
+    name: 'that is damaged',
+    prepare: (file: string) => {
+      createSqlite(file, 'CREATE TABLE notes (text TEXT)')
+      const bytes = readFileSync(file)
+      writeFileSync(file, bytes.fill(0xa5, 100, 4096))
+    },
+    reason: /is damaged, or not a SQLite database/
+  },
+  {
+    name: 'of a newer Rowhouse',
+    prepare: (file: string) =>
+      createSqlite(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 9)"),
+    reason: /was last used by a newer Rowhouse/
+  },
+  { name: 'that is a directory', prepare: (file: string) => mkdirSync(file), reason: /is not a file/ },
+  { name: 'that does not exist', prepare: () => {}, reason: /, which does not exist/ },
+  {
+    name: 'below a file',
+    path: 'shop.sqlite/below',
+    prepare: (file: string) => writeFileSync(file, ''),
+    reason: /, which cannot be read: ENOTDIR/
+  },
+  {
+    name: 'without write permission',
+    prepare: (file: string) => {
+      createSqlite(file, 'CREATE TABLE notes (text TEXT)')
+      chmodSync(file, 0o444)
+    },
+    reason: /This user cannot write to .* \(EACCES\)\. Give it the permission to read and write this file/,
+    wrapper: WITHOUT_OVERRIDE
+  },
+  {
+    name: 'in a directory without write permission',
+    prepare: (file: string, t: Test) => {
+      createSqlite(file, 'CREATE TABLE notes (text TEXT)')
+      chmodSync(join(file, '..'), 0o555)
+      t.teardown(() => chmodSync(join(file, '..'), 0o755))
+    },
+    reason: /This user cannot write to .* \(EACCES\)\. SQLite keeps the write-ahead log of .* there/,
+    wrapper: WITHOUT_OVERRIDE
+  }
+]
+
+/** Returns each path below a directory, with the content and the time of a file. */
+const contentsOf = (directory: string) =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((path) => {
+      const file = join(directory, path)
+      const stats = statSync(file)
+      return stats.isFile() ? [path, readFileSync(file, 'hex'), stats.mtimeMs] : [path]
+    })
+
+for (const { name, prepare, reason, wrapper, path = 'shop.sqlite' } of REFUSED) {
+  const skip = wrapper === null && 'root ignores permissions, and setpriv is missing'
+  t.test(`a DATABASE ${name} prevents the start, is named, and nothing is left behind`, { skip }, async (t) => {
+    const directory = temporaryDirectory(t)
+    const place = join(directory, 'place')
+    for (const path of [place, join(directory, 'kept')]) mkdirSync(path)
+    prepare(join(place, 'shop.sqlite'), t)
+    const before = contentsOf(directory)
+    const DATA_DIR = join(directory, 'kept', 'new', 'data')
+    const env = { DATA_DIR, DATABASE: join(place, path) }
+    const { code, output } = await startAndFail(t, env, wrapper ? { wrapper } : COVERED)
+    t.equal(code, 1)
+    t.match(output, reason)
+    t.match(output, /^Rowhouse did not start: /)
+    t.ok(output.includes(place), output)
+    t.strictSame(contentsOf(directory), before)
+  })
+}
+
+t.test('a DATA_DIR in which a refused database was created is kept', async (t) => {
+  const DATA_DIR = join(temporaryDirectory(t), 'new')
+  const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
+  t.equal((await startAndFail(t, { DATA_DIR, ...fault }, COVERED)).code, 1)
+  t.ok(existsSync(join(DATA_DIR, 'rowhouse.db')))
+})
+
+t.test('settings are read from .env in the working directory, and the environment wins', async (t) => {
+  const cwd = t.testdir({ '.env': '# settings\nADMIN_PASSWORD="from the file" # quoted\nLOG_LEVEL=loud\n' })
+  const options = { ...COVERED, cwd }
+  const fromFile = await start(t, { DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'warn' }, options)
+  t.equal((await logIn(fromFile.address, 'from the file')).status, 200)
+  t.equal(await stop(fromFile), 0)
+  const env = { DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'warn', ADMIN_PASSWORD: 'correct horse' }
+  const fromEnvironment = await start(t, env, options)
+  t.equal((await logIn(fromEnvironment.address, 'correct horse')).status, 200)
+  t.equal(await stop(fromEnvironment), 0)
+  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t) }, options)
   t.equal(code, 1)
-  t.match(output, /Rowhouse did not start: DATABASE names .*typo\.sqlite, which does not exist/)
-  t.notOk(existsSync(DATABASE))
+  t.match(output, /LOG_LEVEL must be one of/)
+})
+
+t.test('a malformed .env prevents the start, and is named with its line', async (t) => {
+  const cwd = t.testdir({ '.env': 'ADMIN_NAME=admin\nPORT 8080\n' })
+  const DATA_DIR = join(temporaryDirectory(t), 'data')
+  const { code, output } = await startAndFail(t, { DATA_DIR }, { ...COVERED, cwd })
+  t.equal(code, 1)
+  t.match(output, /Rowhouse did not start: \/.*\/\.env is malformed in line 2\. Write NAME=value/)
+  t.notOk(existsSync(DATA_DIR))
+})
+
+t.test('a misspelled setting is named in a warning, other variables are not', async (t) => {
+  const cwd = t.testdir({ '.env': 'ADMIN_PASSWRD=secret\n' })
+  const env = { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'correct horse', ACCES_LOG: 'true', PORTAL: 'x' }
+  const server = await start(t, env, { ...COVERED, cwd })
+  t.equal(await stop(server), 0)
+  t.strictSame([...server.errorLines].sort(), [
+    'The environment variable ACCES_LOG is not a setting. Did you mean ACCESS_LOG?',
+    'The environment variable ADMIN_PASSWRD is not a setting. Did you mean ADMIN_PASSWORD?'
+  ])
 })
 
 t.test('the start message mentions when the service listens on all addresses', async (t) => {

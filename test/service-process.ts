@@ -18,11 +18,12 @@ export const withPreload = (lines: string) => ({
 })
 
 /** Loads tap into the process, but not into its threads. The process is in the coverage unless it is killed. */
-const spawnCovered = (env: Environment) => {
+const spawnCovered = (env: Environment, cwd: string) => {
   const options = [process.env.NODE_OPTIONS, `--import ${PLAIN_THREADS}`, env.NODE_OPTIONS]
   return spawn(process.execPath, [SERVER_MODULE], {
     env: { ...process.env, ...env, NODE_OPTIONS: options.join(' ') },
-    stdio: 'pipe'
+    stdio: 'pipe',
+    cwd
   })
 }
 
@@ -59,6 +60,10 @@ export interface Service extends ServiceProcess {
 
 interface RunOptions {
   readonly isCovered?: boolean
+  /** The working directory. By default a new one, so that no `.env` of a developer is read. */
+  readonly cwd?: string
+  /** A command that runs the service. Not for one that is covered. */
+  readonly wrapper?: readonly string[]
 }
 
 const readLines = (stream: Readable, onLine: (line: string) => void) => createInterface(stream).on('line', onLine)
@@ -67,11 +72,14 @@ const readLines = (stream: Readable, onLine: (line: string) => void) => createIn
  * Runs the service in its own process until `t` ends. The administrator has PASSWORD unless `env` sets another.
  * Resolves when the service listens, or has ended before.
  */
-export const runService = async (t: Test, env: Environment = {}, { isCovered = false }: RunOptions = {}) => {
+export const runService = async (t: Test, env: Environment = {}, options: RunOptions = {}) => {
+  const { isCovered = false, cwd = temporaryDirectory(t), wrapper = [] } = options
   extendTimeout(t)
   const dataDir = env.DATA_DIR ?? temporaryDirectory(t)
   const settings = { PORT: '0', ADMIN_PASSWORD: PASSWORD, ...env, DATA_DIR: dataDir }
-  const child = isCovered ? spawnCovered(settings) : spawnPlain(SERVER, { env: settings, stdio: 'pipe' })
+  const child = isCovered
+    ? spawnCovered(settings, cwd)
+    : spawnPlain(SERVER, { env: settings, stdio: 'pipe', cwd, wrapper })
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import fp from 'fastify-plugin'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../services/engine/database.ts'
@@ -29,19 +29,44 @@ export interface Opening {
 /** Up to this number of open connections, read batches cost more than they save (docs/architecture.md). */
 const MAX_QUIET_CONNECTIONS = 2
 
-/** Returns the path of the database. @throws if DATABASE does not exist: SQLite would create an empty file */
-const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
-  if (DATABASE === undefined) return join(DATA_DIR, 'rowhouse.db')
-  if (existsSync(DATABASE)) return DATABASE
-  throw new Error(
-    `DATABASE names ${DATABASE}, which does not exist. Correct the path. Without DATABASE, the service creates rowhouse.db in DATA_DIR.`
-  )
+const assertExists = (database: string) => {
+  try {
+    statSync(database)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new Error(
+      code === 'ENOENT'
+        ? `DATABASE names ${database}, which does not exist. Correct the path. Without DATABASE, the service creates rowhouse.db in DATA_DIR.`
+        : `DATABASE names ${database}, which cannot be read: ${message}.`
+    )
+  }
 }
 
-/** @throws if the path is a file, or the directory cannot be created */
+/** Returns the path of the database. @throws if DATABASE does not exist: opening it would create an empty one */
+const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
+  if (DATABASE === undefined) return join(DATA_DIR, 'rowhouse.db')
+  assertExists(DATABASE)
+  return DATABASE
+}
+
+/** Removes the directory and those above it, up to `first`. Stops at one that is not empty. */
+const removeEmpty = (directory: string, first: string) => {
+  if (readdirSync(directory).length > 0) return
+  rmdirSync(directory)
+  if (directory !== first) removeEmpty(dirname(directory), first)
+}
+
+/**
+ * Creates the directory, and returns a function that removes the empty directories that were created.
+ * @throws if the path is a file, or the directory cannot be created
+ */
 const createDirectory = (path: string) => {
+  const directory = resolve(path)
   try {
-    mkdirSync(path, { recursive: true })
+    const first = mkdirSync(directory, { recursive: true })
+    return () => {
+      if (first !== undefined) removeEmpty(directory, resolve(first))
+    }
   } catch (error) {
     throw new Error(
       `DATA_DIR names ${path}, which is not a directory and cannot be created: ${(error as Error).message}.`
@@ -64,7 +89,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     })
 
   const file = fileOf(config)
-  createDirectory(config.DATA_DIR)
+  const removeDirectory = createDirectory(config.DATA_DIR)
   const opened = openDatabase({
     file,
     cacheSize: config.CACHE_SIZE,
@@ -77,8 +102,8 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
       (database) => database.close(),
       () => {}
     )
-  // Avoid an unhandled rejection: `opened` is awaited later.
-  opened.catch(() => {})
+  // A database that is refused leaves nothing behind. `opened` is awaited later, and rejects there too.
+  opened.catch(removeDirectory)
   return { opened, watch, abandon }
 }
 

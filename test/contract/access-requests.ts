@@ -22,6 +22,7 @@ const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tabl
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
 
 export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
+  'GET /': get('/', 302),
   'GET /health': get('/health'),
   'GET /health/ready': get('/health/ready'),
   'GET /openapi.json': get('/openapi.json'),

@@ -18,6 +18,7 @@ export type Access = 'anyone' | 'session' | 'administrator' | TokenAccess
 
 /** What each route requires. HEAD requires the same as GET. */
 export const accessRules = {
+  'GET /': 'anyone',
   'GET /health': 'anyone',
   'GET /health/ready': 'anyone',
   'GET /openapi.json': 'anyone',

@@ -127,7 +127,6 @@ t.test('an unsupported method responds 405 and lists the supported ones', async 
 
 t.test('an unknown route responds 404', async (t) => {
   for (const url of [
-    '/',
     '/admin',
     '/data',
     '/nothing',

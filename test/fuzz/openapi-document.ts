@@ -168,8 +168,8 @@ const headerFault = ({ target, headers }: Exchange, response: Response) => {
   return missing && `the header ${missing} is missing`
 }
 
-/** The pages that display the document are not described in it. */
-const isDocumentationPage = (target: string) => /^\/docs(?:[/?#]|$)/.test(target)
+/** The pages that display the document are not described in it, nor is `/`, which redirects to them. */
+const isDocumentationPage = (target: string) => /^\/(?:[?#]|$)|^\/docs(?:[/?#]|$)/.test(target)
 
 /** Returns how a response differs from the document, or undefined. Any 5xx is a fault. */
 export const faultOf = (exchange: Exchange): string | undefined => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 
@@ -12,6 +13,26 @@ t.test('each process and each thread is one file, and the files of threads are s
   t.strictSame(files.sort(), ['reader/reader.js', 'server.js', 'verifier-process.js', 'writer/writer.js'])
   for (const file of ['reader/reader.js', 'verifier-process.js', 'writer/writer.js'])
     t.ok(statSync(join(directory, file)).size < 100_000, file)
+})
+
+const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
+
+t.test('the bundle imports production dependencies only', async (t) => {
+  const directory = t.testdir({})
+  t.equal(spawnSync(process.execPath, [script, directory]).status, 0)
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  const imported = new Set<string>()
+  for (const file of files) {
+    const code = readFileSync(join(directory, file), 'utf8')
+    for (const [, fixed, dynamic] of code.matchAll(/^import [^"]*"([^"]+)";$|\bimport\("([^"]+)"\)/gm))
+      imported.add(String(packageOf(fixed ?? dynamic ?? '')))
+  }
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  t.ok(imported.has('better-sqlite3'))
+  t.strictSame(
+    [...imported].filter((name) => !isBuiltin(name) && !(name in dependencies)),
+    []
+  )
 })
 
 t.test('a missing entry fails, and is named', async (t) => {

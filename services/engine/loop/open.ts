@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
-import { lockFile } from './lock.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
 import { startWriter } from './writer-client.ts'
@@ -33,7 +32,6 @@ const canonicalPath = (file: string) =>
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { file, cacheSize, walSize, isQuiet, onDeath } = options
   const path = canonicalPath(file)
-  const lock = lockFile(path)
   const listeners: (() => void)[] = []
   const onExternalCommit = () => {
     for (const listener of listeners) listener()
@@ -42,10 +40,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const writer = await startWriter(
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
     { onExternalCommit, onDeath }
-  ).catch((error) => {
-    lock.release()
-    throw error
-  })
+  )
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
@@ -55,7 +50,6 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     // The writer closes last: the last connection that closes copies the WAL into the file and removes it.
     connection.close()
     await writer.close()
-    lock.release()
   }
   let closing: Promise<void> | undefined
 

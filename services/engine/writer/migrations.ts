@@ -89,19 +89,26 @@ const migrations: readonly (readonly string[])[] = [
   ]
 ]
 
-const currentVersion = (connection: Connection) =>
-  Number(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'") ?? 0)
+const currentVersion = (connection: Connection) => {
+  const hasTable = connection.value("SELECT 1 FROM sqlite_schema WHERE name = '_rowhouse_meta'") !== undefined
+  // max() returns NULL without a row.
+  return hasTable ? Number(connection.value("SELECT max(value) FROM _rowhouse_meta WHERE key = 'version'")) : 0
+}
+
+/** Returns the version of our tables, 0 without them. Writes nothing. @throws if a newer Rowhouse has written to the file */
+export const readVersion = (connection: Connection) => {
+  const version = currentVersion(connection)
+  if (version <= migrations.length) return version
+  throw new Error(
+    `${connection.raw.name} was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${migrations.length}). Start the newer one.`
+  )
+}
 
 /** @throws if a newer Rowhouse has written to the file */
 export const migrate = (connection: Connection) => {
   const { run } = connection
+  const version = readVersion(connection)
   run('CREATE TABLE IF NOT EXISTS _rowhouse_meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID', [])
-  const version = currentVersion(connection)
-  if (version > migrations.length) {
-    throw new Error(
-      `The database was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${migrations.length}). Start the newer one.`
-    )
-  }
   for (const [index, statements] of migrations.entries()) {
     if (index < version) continue
     connection.raw.transaction(() => {

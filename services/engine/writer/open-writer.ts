@@ -1,9 +1,9 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { textLiteral } from '../../sql/identifiers.ts'
 import { type Connection, type ConnectionOptions, openConnection } from '../shared/connection.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { migrate } from './migrations.ts'
+import { migrate, readVersion } from './migrations.ts'
 
 /**
  * 3.51.3 fixes the WAL-reset bug (https://sqlite.org/wal.html#walresetbug). 3.53 is the first version whose JSON has
@@ -42,6 +42,23 @@ export const assertLocalDisk = (file: string, type: number) => {
     throw new Error(
       `${file} is on a network file system (${network}). Move it to a local disk: SQLite's WAL needs one.`
     )
+}
+
+const assertAccess = (path: string, mode: number, advice: string) => {
+  try {
+    accessSync(path, mode)
+  } catch (error) {
+    throw new Error(`This user cannot write to ${path} (${toPlainError(error).code}). ${advice}`)
+  }
+}
+
+/** SQLite opens a file without write permission as read-only, and fails later. @throws an Error that names the path */
+export const assertWritable = (file: string) => {
+  const { R_OK, W_OK, X_OK } = constants
+  assertAccess(dirname(file), W_OK | X_OK, `SQLite keeps the write-ahead log of ${file} there. Give it the permission.`)
+  if (!existsSync(file)) return
+  if (!statSync(file).isFile()) throw new Error(`${file} is not a file. Name a SQLite database.`)
+  assertAccess(file, R_OK | W_OK, 'Give it the permission to read and write this file.')
 }
 
 const damaged = (file: string, result: string) =>
@@ -85,13 +102,14 @@ const openReadOnly = (options: WriterOptions) => {
 /**
  * Checks the file on a connection that cannot write. A connection that can write copies the WAL into the file and
  * removes it when it closes, even into a damaged file; the next start would then not check the file again.
- * Returns false if the file could not be opened this way. @throws if it is damaged
+ * Returns false if the file could not be opened this way. @throws if it is damaged, or of a newer Rowhouse
  */
 const checkReadOnly = (options: WriterOptions) => {
   const connection = openReadOnly(options)
   if (!connection) return false
   try {
     assertIntact(connection, options.file)
+    readVersion(connection)
   } finally {
     connection.close()
   }
@@ -105,7 +123,7 @@ const assertDurable = (connection: Connection) => {
   const synchronous = connection.value('PRAGMA synchronous')
   if (journal !== 'wal' || synchronous !== 2) {
     throw new Error(
-      `SQLite did not keep journal_mode=WAL and synchronous=FULL (they are ${String(journal)} and ${String(synchronous)}).`
+      `SQLite did not keep journal_mode=WAL and synchronous=FULL for ${connection.raw.name} (they are ${String(journal)} and ${String(synchronous)}).`
     )
   }
 }
@@ -113,14 +131,18 @@ const assertDurable = (connection: Connection) => {
 const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return damaged(file, message)
-  return code.startsWith('SQLITE_BUSY')
-    ? new Error(`Another program has locked ${file}. Stop it, then start again.`)
-    : error
+  if (code.startsWith('SQLITE_BUSY')) return new Error(`Another program has locked ${file}. Stop it, then start again.`)
+  return code.startsWith('SQLITE_') ? new Error(`${file} cannot be opened: ${message} (${code}).`) : error
 }
 
-const prepare = (connection: Connection, { file, walSize }: WriterOptions, isChecked: boolean) => {
+/** Only reads: a file that is refused is not changed. */
+const inspect = (connection: Connection, file: string, isChecked: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!isChecked) assertIntact(connection, file)
+  readVersion(connection)
+}
+
+const prepare = (connection: Connection, walSize: number) => {
   connection.raw.pragma('journal_mode = WAL')
   connection.raw.pragma('synchronous = FULL')
   const pageSize = Number(connection.value('PRAGMA page_size'))
@@ -129,13 +151,18 @@ const prepare = (connection: Connection, { file, walSize }: WriterOptions, isChe
   assertDurable(connection)
 }
 
-const openPrepared = (options: WriterOptions) => {
+const openPrepared = (options: WriterOptions, beforeWrite: () => void) => {
   const { file } = options
-  const wasClosedCleanly = !existsSync(`${file}-wal`) || !existsSync(file)
+  const isNew = !existsSync(file)
+  // Opening creates the file.
+  if (isNew) beforeWrite()
+  const wasClosedCleanly = isNew || !existsSync(`${file}-wal`)
   const isChecked = wasClosedCleanly || checkReadOnly(options)
   const connection = openConnection(options)
   try {
-    prepare(connection, options, isChecked)
+    inspect(connection, file, isChecked)
+    beforeWrite()
+    prepare(connection, options.walSize)
     return connection
   } catch (error) {
     connection.close()
@@ -143,12 +170,17 @@ const openPrepared = (options: WriterOptions) => {
   }
 }
 
-/** Opens the only connection that writes, after checks of the disk, the SQLite version, the file and durability. */
-export const openWriter = (options: WriterOptions): Connection => {
+/**
+ * Opens the only connection that writes, after checks of the disk, the SQLite version, the file and durability.
+ * `beforeWrite` is called before the first change, at least once.
+ * @throws an Error that names the file
+ */
+export const openWriter = (options: WriterOptions, beforeWrite = () => {}): Connection => {
   const { file } = options
   assertLocalDisk(file, statfsSync(dirname(file)).type)
+  assertWritable(file)
   try {
-    return openPrepared(options)
+    return openPrepared(options, beforeWrite)
   } catch (error) {
     throw explain(error, file)
   }

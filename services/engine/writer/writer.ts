@@ -2,6 +2,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
+import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
 
 const IDLE_CHECK_MS = 1000
@@ -16,8 +17,20 @@ const receiveWaiting = () => {
   return requests
 }
 
+/** Opens the file, and locks out every other Rowhouse before the first write. A refused file gets no lock file. */
+const openLocked = (options: WriterOptions) => {
+  const lock = createLock(options.file)
+  try {
+    if (lock.exists()) lock.take()
+    return { connection: openWriter(options, lock.take), release: lock.release }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
 const serve = () => {
-  const connection = openWriter(workerData as WriterOptions)
+  const { connection, release } = openLocked(workerData as WriterOptions)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
 
   const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
@@ -30,6 +43,7 @@ const serve = () => {
   const close = () => {
     clearInterval(idleCheck)
     connection.close()
+    release()
     port.close()
   }
 

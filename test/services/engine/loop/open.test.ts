@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -326,12 +326,20 @@ t.test('a damaged file is refused with the reason, and its lock is released', as
   for (const time of ['first', 'second']) {
     t.match(await rejection(startEngine(t, file)), { message: /is damaged, or not a SQLite database/ }, time)
   }
+  t.notOk(existsSync(`${file}-rowhouse-lock`), 'the lock file was not created')
+  rmSync(file)
+  await (await startEngine(t, file)).close()
+  writeFileSync(file, 'not a database'.repeat(1000))
+  for (const time of ['first', 'second']) {
+    t.match(await rejection(startEngine(t, file)), { message: /is damaged/ }, `${time}, with a lock file`)
+  }
 })
 
 t.test('a lock file that cannot be opened is refused with the reason', async (t) => {
   const file = databaseFile(t)
   mkdirSync(`${file}-rowhouse-lock`)
-  t.match(await rejection(startEngine(t, file)), { message: /^The lock file of .* cannot be opened \(.*\)/ })
+  const { message } = await rejection(startEngine(t, file))
+  t.ok(message.startsWith(`The lock file ${file}-rowhouse-lock cannot be opened (`), message)
 })
 
 t.test('closing stops scans, finishes accepted writes, and refuses later calls', async (t) => {

@@ -12,10 +12,16 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
-import { assertLocalDisk, assertVersion, openWriter } from '../../../../services/engine/writer/open-writer.ts'
+import {
+  assertLocalDisk,
+  assertVersion,
+  assertWritable,
+  openWriter
+} from '../../../../services/engine/writer/open-writer.ts'
 import { databaseFile, openExternal, prepareFile } from '../engine.ts'
 
-const open = (file: string) => openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
+const open = (file: string, beforeWrite?: () => void) =>
+  openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 }, beforeWrite)
 
 const damagePages = (file: string) => {
   const descriptor = openSync(file, 'r+')
@@ -181,10 +187,56 @@ t.test('a file that another program has locked is refused', async (t) => {
   )
 })
 
-t.test('other errors are not changed', async (t) => {
+t.test('a file of a newer Rowhouse without a WAL is not switched to WAL mode', async (t) => {
+  const file = databaseFile(t)
+  prepareFile(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 9)")
+  const before = readFileSync(file, 'hex')
+  t.throws(() => open(file, () => t.fail('no write is announced')), { message: /newer Rowhouse/ })
+  t.equal(readFileSync(file, 'hex'), before)
+  t.strictSame(readdirSync(dirname(file)), ['served.sqlite'])
+})
+
+t.test('a file of a newer Rowhouse that was not closed cleanly is refused, and its WAL stays', async (t) => {
+  const file = databaseFile(t)
+  const source = `${file}-open`
+  open(source).close()
+  openExternal(t, source).exec("UPDATE _rowhouse_meta SET value = 9 WHERE key = 'version'")
+  for (const end of ['', '-wal']) copyFileSync(`${source}${end}`, `${file}${end}`)
+  const bytes = () => ['', '-wal'].map((end) => readFileSync(`${file}${end}`, 'hex'))
+  const before = bytes()
+  t.throws(() => open(file, () => t.fail('no write is announced')), { message: /newer Rowhouse/ })
+  t.strictSame(bytes(), before)
+})
+
+t.test('the first write is announced while a new file does not exist, and an old one is unchanged', async (t) => {
+  const file = databaseFile(t)
+  const seen: (string | null)[] = []
+  const look = () => seen.push(existsSync(file) ? readFileSync(file, 'hex') : null)
+  open(file, look).close()
+  t.equal(seen[0], null)
+  prepareFile(file, 'PRAGMA journal_mode = DELETE; CREATE TABLE notes (text TEXT)')
+  const before = readFileSync(file, 'hex')
+  seen.length = 0
+  open(file, look).close()
+  t.strictSame(seen, [before])
+})
+
+t.test('a directory is refused', async (t) => {
+  const directory = t.testdir({ shop: {} })
+  t.throws(() => open(`${directory}/shop`), { message: `${directory}/shop is not a file. Name a SQLite database.` })
+})
+
+t.test('a path that cannot be written is named', async (t) => {
+  const directory = `${t.testdir()}/missing`
+  t.throws(() => assertWritable(`${directory}/shop.sqlite`), {
+    message: `This user cannot write to ${directory} (ENOENT). SQLite keeps the write-ahead log of ${directory}/shop.sqlite there. Give it the permission.`
+  })
+})
+
+t.test('other errors of SQLite name the file', async (t) => {
   const file = databaseFile(t)
   prepareFile(file, 'CREATE TABLE _rowhouse_meta (wrong)')
-  t.throws(() => open(file), { message: /no such column/ })
+  t.throws(() => open(file), { message: `${file} cannot be opened: no such column: value (SQLITE_ERROR).` })
 })
 
 t.test('SQLite 3.53 and newer is accepted', async (t) => {
