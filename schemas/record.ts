@@ -65,9 +65,11 @@ export const ExportQuerySchema = Type.Object(
     ...selection,
     bom: Type.Optional(Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.' })),
     escape: Type.Optional(
-      Type.Boolean({
+      Type.Unsafe<'none' | 'formulas'>({
+        type: 'string',
+        enum: ['none', 'formulas'],
         description:
-          "false: exports every text as it is stored. By default, a text that a spreadsheet could take for a formula gets a leading `'`."
+          "`none` (the default) exports every text as it is stored. `formulas` adds a leading `'` to texts that a spreadsheet could take for a formula, and to texts that are quotes followed by a formula. Removing one `'` restores the value."
       })
     )
   },

@@ -66,7 +66,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   const rowsOf = (caller: Caller, view: View, selection: Selection, query: ExportQuery) => {
-    const csv = view.csv(query.escape !== false)
+    const csv = view.csv(query.escape === 'formulas')
     if (query.page !== undefined || query.size !== undefined) return onePage(caller, selection, csv, query)
     const walksKey = isInKeyOrder(selection) && !selection.filter
     return walksKey ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
@@ -91,7 +91,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
    */
   const exportCsv = async (caller: Caller, view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, query)
-    const header = csvHeader([...view.columns.values()], query.escape !== false) + LINE_END
+    const header = csvHeader([...view.columns.values()], query.escape === 'formulas') + LINE_END
     const rows = rowsOf(caller, view, selection, query)
     const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rows)
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.

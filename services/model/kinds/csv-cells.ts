@@ -10,7 +10,11 @@ const BLANK = [
 /** Characters that start a formula in a spreadsheet: = + - @ TAB CR (OWASP, CSV injection), and full-width forms. */
 const FORMULA = ['=', '+', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff20', '\uff0d', '-'].join('')
 
-const FORMULA_START = new RegExp(`^[${String.fromCodePoint(...BLANK)}]*[${FORMULA}]`, 'u')
+/**
+ * A text that gets a leading `'`: a formula, and a formula that starts with quotes already. So exactly these texts are
+ * the ones that have one `'` more in the export, and removing it restores every value.
+ */
+const NEEDS_QUOTE = new RegExp(`^'*[${String.fromCodePoint(...BLANK)}]*[${FORMULA}]`, 'u')
 const WHITE_SPACE = `char(${BLANK.join(', ')})`
 const FORMULA_GLOB = `'[' || char(${[...FORMULA].map((character) => character.codePointAt(0)).join(', ')}) || ']*'`
 
@@ -22,7 +26,7 @@ const quoted = (text: string) => `'"' || replace(${text}, '"', '""') || '"'`
  */
 export const textCell = (text: string, { escapesFormulas }: CsvContext) =>
   escapesFormulas
-    ? `CASE WHEN ${text} GLOB '[A-Za-z0-9]*' THEN ${quoted(text)} WHEN ltrim(${text}, ${WHITE_SPACE}) GLOB ${FORMULA_GLOB} THEN ${quoted(`'''' || ${text}`)} ELSE ${quoted(text)} END`
+    ? `CASE WHEN ${text} GLOB '[A-Za-z0-9]*' THEN ${quoted(text)} WHEN ltrim(ltrim(${text}, ''''), ${WHITE_SPACE}) GLOB ${FORMULA_GLOB} THEN ${quoted(`'''' || ${text}`)} ELSE ${quoted(text)} END`
     : quoted(text)
 
 /** Base64 has no quotes. Of the characters that start a formula it has only `+`, from first bytes F8 to FB. */
@@ -37,6 +41,6 @@ export const anyCell = (value: string, context: CsvContext) =>
 
 /** A name in the header line, under the same rules as a text cell. */
 export const headerCell = (name: string, escapesFormulas: boolean) => {
-  const text = escapesFormulas && FORMULA_START.test(name) ? `'${name}` : name
+  const text = escapesFormulas && NEEDS_QUOTE.test(name) ? `'${name}` : name
   return `"${text.replaceAll('"', '""')}"`
 }

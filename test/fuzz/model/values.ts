@@ -70,7 +70,7 @@ export const isFound = (q: string, field: Field, value: Stored) => {
   return isNumeric(field) && number !== undefined && compare(value, number) === 0
 }
 
-const escapeFormula = (text: string) => (/^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+const escapeFormula = (text: string) => (/^'*\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
 /** Returns a CSV cell after parsing. NULL and empty text are the same there. */
 export const toCell = ({ jsonType }: Field, value: Stored, isEscaped: boolean) => {

@@ -80,11 +80,11 @@ t.test('a record is one line: text is quoted, numbers are not, null is an empty 
   t.equal(Number(rows[2]?.[3]), 1e21)
 })
 
-t.test('text that a spreadsheet would run as a formula is escaped, numbers are not', async (t) => {
+t.test('text is exported as it is stored, unless formulas are escaped', async (t) => {
   const { id } = await createTable(admin, { name: 'formulas', fields: fields.slice(0, 2) })
   const dangerous = [
     '=1+1',
-    '+1',
+    '+49 30 1234',
     '-1',
     '@SUM(A1)',
     '\tx',
@@ -102,13 +102,17 @@ t.test('text that a spreadsheet would run as a formula is escaped, numbers are n
     '－1',
     '＠a'
   ]
-  const harmless = ['1=1', 'a@b', "'=1", ' x', '', 'x\t', '.=', 'ü=', '。=']
-  for (const s of [...dangerous, ...harmless]) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
+  const quoted = ["'=1", "''+49", "' -1", "'''\u00a0@"]
+  const harmless = ['1=1', 'a@b', ' x', '', 'x\t', '.=', 'ü=', '。=', "'x", "' '=1", "'", "''", " '=1"]
+  const all = [...dangerous, ...quoted, ...harmless]
+  for (const s of all) await admin.post(`/admin/tables/${id}/data`, { s, i: -1 })
   const cells = async (query: string) => (await parseCsv((await exported(id, query)).body)).slice(1).map(([, s]) => s)
-  t.strictSame(await cells(''), [...dangerous.map((s) => `'${s}`), ...harmless])
-  t.strictSame(await cells('?escape=true'), [...dangerous.map((s) => `'${s}`), ...harmless])
-  t.strictSame(await cells('?escape=false'), [...dangerous, ...harmless])
-  t.match((await lines(id))[1], /,-1$/)
+  t.strictSame(await cells(''), all)
+  t.strictSame(await cells('?escape=none'), all)
+  const escaped = await cells('?escape=formulas')
+  t.strictSame(escaped, [...[...dangerous, ...quoted].map((s) => `'${s}`), ...harmless])
+  t.equal(new Set(escaped).size, all.length, 'no two values have the same cell')
+  t.match((await lines(id, '?escape=formulas'))[1], /,-1$/, 'numbers are never escaped')
 })
 
 t.test('a BLOB is exported as base64, escaped where that begins with a plus', async (t) => {
@@ -117,11 +121,11 @@ t.test('a BLOB is exported as base64, escaped where that begins with a plus', as
   const texts = [...first, Buffer.from([]), Buffer.from([0xf8])].map((bytes) => bytes.toString('base64'))
   const cells = async (query: string) => (await lines(id, query)).slice(1, -1).map((line) => line.replace(/^\d+,/, ''))
   t.strictSame(
-    await cells('?escape=false'),
+    await cells(''),
     texts.map((text) => `"${text}"`)
   )
   t.strictSame(
-    await cells(''),
+    await cells('?escape=formulas'),
     texts.map((text) => (text.startsWith('+') ? `"'${text}"` : `"${text}"`))
   )
   t.equal(texts.filter((text) => text.startsWith('+')).length, 5)
@@ -171,7 +175,8 @@ t.test('an export', async (t) => {
     expectError(t, await exported(id, '?order=nothing'), 400, 'VALIDATION_FAILED', '/order')
     expectError(t, await exported(id, '?page=0'), 400, 'VALIDATION_FAILED', '/page')
     expectError(t, await exported(id, '?bom=1'), 400, 'VALIDATION_FAILED', '/bom')
-    expectError(t, await exported(id, '?escape='), 400, 'VALIDATION_FAILED', '/escape')
+    for (const value of ['', 'false', 'true', 'formula'])
+      expectError(t, await exported(id, `?escape=${value}`), 400, 'VALIDATION_FAILED', '/escape')
     expectError(t, await exported(id, '?format=csv'), 400, 'VALIDATION_FAILED', '/format')
     expectError(t, await exported(id, `?q=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', '/q')
     expectError(t, await exported(999), 404, 'TABLE_NOT_FOUND')
@@ -205,8 +210,8 @@ t.test('rows whose declared key is null are exported too', async (t) => {
 t.test('names with special characters are exported unchanged', async (t) => {
   const { id } = await importTable(admin, "odd*; (name')/ü")
   const response = await exported(id)
-  t.equal(response.body, `"id","'=danger","a,b"\r\n`)
-  t.equal((await exported(id, '?escape=false')).body, '"id","=danger","a,b"\r\n')
+  t.equal(response.body, '"id","=danger","a,b"\r\n')
+  t.equal((await exported(id, '?escape=formulas')).body, `"id","'=danger","a,b"\r\n`)
   t.equal(
     response.headers['content-disposition'],
     `attachment; filename="odd*; (name')__-20260301T123456Z.csv"; filename*=UTF-8''odd%2A%3B%20%28name%27%29%2F%C3%BC-20260301T123456Z.csv`

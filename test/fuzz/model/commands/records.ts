@@ -311,7 +311,10 @@ interface Export {
 const exportCsv = ({ model, asAdmin }: Harness, { by, at, text, isMalformed, parsed, isEscaped }: Export) => {
   const id = idOf(model, at)
   const fields = model.registered.find((table) => table.id === id)?.fields ?? []
-  const call = { method: 'GET', url: `/admin/tables/${id}/export${text}${isEscaped ? '' : '&escape=false'}` } as const
+  const call = {
+    method: 'GET',
+    url: `/admin/tables/${id}/export${text}${isEscaped ? '&escape=formulas' : ''}`
+  } as const
   const rule = () => (isMalformed ? invalid() : exportRecords(model, tableOf(model, id), parsed, isEscaped))
   return asAdmin(by, call, rule, readCsv(fields))
 }
