@@ -101,7 +101,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'refreshTable',
         summary: 'Refresh a table',
         description:
-          'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens.',
+          'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens, unless the table hides any field: then they are hidden.',
         tags,
         params: IdParamsSchema,
         response

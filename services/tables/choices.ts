@@ -93,12 +93,17 @@ const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoic
   ...(column.isPrimary && isNullableKey !== undefined && { isNullableKey })
 })
 
-/** The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. */
+/**
+ * The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. A new
+ * column is hidden if the table hides any: it may be a hidden column under another name.
+ */
 export const refreshedChoices = ({ columns }: Structure, before: Choices): Choices => {
   const known = new Map(before.fields.map((field) => [foldName(field.name), field]))
+  const hidesAny = before.fields.some(({ isHidden }) => isHidden)
   const fields = columns.map((column) => {
     const field = known.get(foldName(column.name))
-    return field ? refreshedField(column, field) : importedField(column)
+    if (field) return refreshedField(column, field)
+    return { ...importedField(column), isHidden: hidesAny && !column.isPrimary }
   })
   const has = (name: string) => fields.some((field) => field.name === name)
   return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }

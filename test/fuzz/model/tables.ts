@@ -184,13 +184,13 @@ export const updateTable = (model: Model, id: number, { fields: changes = [], ..
   return toTable(table, 'administrator')
 }
 
-/** Returns the field of a column, with the label, flags and type that an administrator has chosen. */
+/** Returns the field of a column, with the label, flags and type that an administrator has chosen. New ones fail closed. */
 const refreshField =
   (stored: StoredTable, before: readonly Field[]) =>
   (column: Column): Field => {
     const fresh = describe(stored, column)
     const old = before.find(({ name }) => name === column.name)
-    if (!old) return fresh
+    if (!old) return { ...fresh, isHidden: before.some(({ isHidden }) => isHidden) }
     const { label, isHidden, isReadonly, jsonType } = old
     const nullable = old.isPrimary ? old.nullable : fresh.nullable
     return {

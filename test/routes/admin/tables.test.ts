@@ -525,9 +525,26 @@ t.test('a refresh', async (t) => {
     t.strictSame(table.fields, [
       { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true },
       { ...plainField('kept', 'string', 'TEXT'), label: 'K', isHidden: true, isReadonly: true },
-      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5 }
+      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5, isHidden: true }
     ])
     t.match(table, { label: 'P', isPublished: false })
+  })
+  t.test('hides a new column if the table hides any, such as a column that was renamed', async (t) => {
+    executeExternally('CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, salary INTEGER)')
+    const { id } = await importTable(admin, 'staff')
+    const refreshAfter = async (sql: string) => {
+      executeExternally(sql)
+      const { fields } = dataOf(await admin.post(`/admin/tables/${id}/refresh`)) as Table
+      return fields.filter(({ isHidden }) => isHidden).map(({ name }) => name)
+    }
+    t.strictSame(await refreshAfter('ALTER TABLE staff ADD COLUMN phone TEXT'), [], 'none is hidden yet')
+    await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'salary', isHidden: true }] })
+    t.strictSame(await refreshAfter('ALTER TABLE staff RENAME COLUMN salary TO pay'), ['pay'])
+    const { fields } = dataOf(await token.get('/data/staff/schema')) as Table
+    t.strictSame(
+      fields.map(({ name }) => name),
+      ['id', 'name', 'phone']
+    )
   })
   t.test('of a table that is gone is a conflict', async (t) => {
     const { id } = await importTable(admin, 'doomed')
