@@ -18,7 +18,16 @@ const SqliteTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
   enum: sqliteTypes,
   description:
-    'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). It follows from `jsonType` for a new field.'
+    'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). The values of a BLOB are base64 text in JSON.'
+})
+
+const declarableTypes: readonly SqliteType[] = ['INTEGER', 'TEXT', 'REAL', 'BLOB']
+
+const DeclaredTypeSchema = Type.Unsafe<SqliteType>({
+  type: 'string',
+  enum: declarableTypes,
+  description:
+    'Stored type. Not needed, except for bytes: BLOB with the `jsonType` string, and values as base64 text. The others follow from `jsonType`: INTEGER for integer and boolean, REAL for number, TEXT for string, object and array.'
 })
 
 const HIDDEN = 'true: tokens cannot see, search, sort by or write the field.'
@@ -71,7 +80,7 @@ const NewFieldSchema = Type.Object(
   {
     name: Type.String({ pattern: NAME_PATTERN }),
     jsonType: JsonTypeSchema,
-    sqliteType: Type.Optional(SqliteTypeSchema),
+    sqliteType: Type.Optional(DeclaredTypeSchema),
     isPrimary: Type.Optional(
       Type.Boolean({ description: 'true: the field is the key. Without any, the key is an integer field `id`.' })
     ),

@@ -89,6 +89,12 @@ const asNumber = (sql: string, { jsonType, sqliteType }: Typed): unknown => {
 
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
+/** Returns the base64 text of a BLOB literal, or undefined for any other SQL. */
+const blobIn = (sql: string): string | undefined => {
+  const digits = /^x'((?:[\da-f]{2})*)'$/i.exec(sql)?.[1]
+  return digits === undefined ? undefined : Buffer.from(digits, 'hex').toString('base64')
+}
+
 const hexadecimal = (digits: string) => BigInt.asIntN(64, BigInt(digits))
 
 /** Returns a SQL number in a form that JavaScript parses, or undefined if the SQL is not a number. */
@@ -113,7 +119,7 @@ export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
   if (text !== undefined)
     return isNumericText(text, column) ? asNumber(text.trim(), column) : asJson(text, column.jsonType)
   const number = numberIn(sql)
-  return number === undefined ? sql : asNumber(number, column)
+  return number === undefined ? (blobIn(sql) ?? sql) : asNumber(number, column)
 }
 
 /** Returns the default under a JSON type that was chosen later: a boolean or JSON, which the declaration does not show. */

@@ -55,6 +55,7 @@ const token = await asToken(app, admin)
 
 const key = { isPrimary: true, isAutoIncrement: true }
 const fieldNames = ({ fields }: Table) => fields.map(({ name }) => name)
+const blob = { name: 'extra', jsonType: 'string', sqliteType: 'BLOB' } as const
 const declare = (name: string, ...fields: readonly object[]) => admin.post('/admin/tables', { name, label: '', fields })
 
 t.test('a created table is returned as it was declared, with defaults for the rest', async (t) => {
@@ -120,6 +121,34 @@ t.test('every property of a field can be declared', async (t) => {
   ])
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
   t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same fields')
+})
+
+t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
+  const bytes = Buffer.from([0, 255, 39]).toString('base64')
+  const table = await createTable(admin, {
+    name: 'files',
+    fields: [
+      { name: 'hash', jsonType: 'string', sqliteType: 'BLOB', isPrimary: true },
+      { name: 'body', jsonType: 'string', sqliteType: 'BLOB', nullable: false, defaultValue: bytes }
+    ]
+  })
+  const body = { ...plainField('body', 'string', 'BLOB'), nullable: false, defaultValue: bytes }
+  t.strictSame(table.fields, [{ ...plainField('hash', 'string', 'BLOB'), isPrimary: true }, body])
+  expectData(t, await token.post('/data/_schema/tables/files/fields', { field: { ...blob, defaultValue: bytes } }), {
+    ...table,
+    updatedAt: table.updatedAt + 1,
+    fields: [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }]
+  })
+  expectData(t, await token.post('/data/files/records', { hash: 'qg==' }), { hash: 'qg==', body: bytes, extra: bytes })
+  expectData(t, await token.get('/data/files/records/qg=='), { hash: 'qg==', body: bytes, extra: bytes })
+  const db = new BetterSqlite3(file, { readonly: true })
+  t.strictSame(db.prepare('SELECT typeof(hash), hex(body), hex(extra) FROM files').raw().all(), [
+    ['blob', '00FF27', '00FF27']
+  ])
+  db.close()
+  const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
+  t.strictSame(refreshed.fields, [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }])
+  expectError(t, await token.post('/data/files/records', { hash: 'no base64' }), 400, 'VALIDATION_FAILED', '/hash')
 })
 
 t.test('a table without a key gets one', async (t) => {
@@ -289,6 +318,13 @@ t.test('a declaration is refused if', async (t) => {
     ['a boolean is the key', { fields: [{ name: 'b', jsonType: 'boolean', isPrimary: true }] }, '/fields/0/isPrimary'],
     ['the key is hidden', { fields: [{ ...text, isPrimary: true, isHidden: true }] }, '/fields/0/isHidden'],
     ['sqliteType contradicts', { fields: [{ ...text, sqliteType: 'INTEGER' }] }, '/fields/0/sqliteType'],
+    ['sqliteType cannot be declared', { fields: [{ ...text, sqliteType: 'NUMERIC' }] }, '/fields/0/sqliteType'],
+    ['a number is a BLOB', { fields: [{ name: 'n', jsonType: 'number', sqliteType: 'BLOB' }] }, '/fields/0/sqliteType'],
+    [
+      'the default of a BLOB is not base64',
+      { fields: [{ ...text, sqliteType: 'BLOB', defaultValue: 'a' }] },
+      '/fields/0/defaultValue'
+    ],
     [
       'a default has another type',
       { fields: [{ name: 'n', jsonType: 'integer', defaultValue: 'x' }] },
