@@ -18,7 +18,16 @@ const SqliteTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
   enum: sqliteTypes,
   description:
-    'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). It follows from `jsonType` for a new field.'
+    'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). The values of a BLOB are base64 text in JSON.'
+})
+
+const declarableTypes: readonly SqliteType[] = ['INTEGER', 'TEXT', 'REAL', 'BLOB']
+
+const DeclaredTypeSchema = Type.Unsafe<SqliteType>({
+  type: 'string',
+  enum: declarableTypes,
+  description:
+    'Stored type. Not needed, except for bytes: BLOB with the `jsonType` string, and values as base64 text. The others follow from `jsonType`: INTEGER for integer and boolean, REAL for number, TEXT for string, object and array.'
 })
 
 const HIDDEN = 'true: tokens cannot see, search, sort by or write the field.'
@@ -39,10 +48,11 @@ const FieldSchema = Type.Object(
     isHidden: Type.Boolean({ description: HIDDEN }),
     isReadonly: Type.Boolean({ description: READ_ONLY })
   },
-  { $id: 'Field', title: 'Field', ...strict }
+  { title: 'Field', ...strict }
 )
 export type Field = Static<typeof FieldSchema>
 
+/** Without an `$id`: fast-json-stringify rejects a union that contains the same one twice. */
 export const TableSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -58,7 +68,7 @@ export const TableSchema = Type.Object(
     createdAt: TimestampSchema,
     updatedAt: TimestampSchema
   },
-  { $id: 'Table', title: 'Table', ...strict }
+  { title: 'Table', ...strict }
 )
 export type Table = Static<typeof TableSchema>
 
@@ -71,7 +81,7 @@ const NewFieldSchema = Type.Object(
   {
     name: Type.String({ pattern: NAME_PATTERN }),
     jsonType: JsonTypeSchema,
-    sqliteType: Type.Optional(SqliteTypeSchema),
+    sqliteType: Type.Optional(DeclaredTypeSchema),
     isPrimary: Type.Optional(
       Type.Boolean({ description: 'true: the field is the key. Without any, the key is an integer field `id`.' })
     ),
@@ -117,8 +127,6 @@ export const TokenNewTableSchema = Type.Object(
   { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
 )
 
-export const ImportTableSchema = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict)
-
 const FieldChangesSchema = Type.Object(
   {
     name: Type.String(),
@@ -126,23 +134,84 @@ const FieldChangesSchema = Type.Object(
     isHidden: Type.Optional(Type.Boolean()),
     isReadonly: Type.Optional(Type.Boolean())
   },
-  strict
+  { $id: 'FieldChanges', title: 'FieldChanges', ...strict }
 )
 export type FieldChanges = Static<typeof FieldChangesSchema>
 
-export const TableChangesSchema = Type.Object(
-  {
-    label: Type.Optional(LabelSchema),
-    note: Type.Optional(NoteSchema),
-    isPublished: Type.Optional(Type.Boolean()),
-    isEditable: Type.Optional(Type.Boolean()),
-    fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
-  },
-  { $id: 'TableChanges', title: 'TableChanges', minProperties: 1, ...strict }
-)
+const tableChanges = {
+  label: Type.Optional(LabelSchema),
+  note: Type.Optional(NoteSchema),
+  isPublished: Type.Optional(Type.Boolean()),
+  isEditable: Type.Optional(Type.Boolean()),
+  fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
+}
+
+export const TableChangesSchema = Type.Object(tableChanges, {
+  $id: 'TableChanges',
+  title: 'TableChanges',
+  minProperties: 1,
+  ...strict
+})
 export type TableChanges = Static<typeof TableChangesSchema>
 
-export const AddFieldSchema = Type.Object({ field: TokenNewFieldSchema }, strict)
+const StoredNameSchema = Type.String({ minLength: 1, maxLength: 1000 })
+
+/** The service checks that there is one of `name` and `names`: generators do not understand such a rule in a schema. */
+export const TableImportSchema = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1000, description: 'The table to import. Not together with `names`.' })
+    ),
+    names: Type.Optional(
+      Type.Array(StoredNameSchema, {
+        minItems: 1,
+        maxItems: 1000,
+        description:
+          'The tables to import. `["*"]` stands for all that are not registered and can be imported. Not together with `name`.'
+      })
+    ),
+    ...tableChanges
+  },
+  {
+    $id: 'TableImport',
+    title: 'TableImport',
+    ...strict,
+    description: 'Needs `name` or `names`. The other properties are set for each of the tables.'
+  }
+)
+export type TableImport = Static<typeof TableImportSchema>
+
+export const ImportableTableSchema = Type.Object(
+  {
+    name: Type.String(),
+    rows: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description:
+        'Number of rows: exact below 10,000. Beyond that an estimate, which assumes that the rowids are as dense in the whole table as in its first 10,000 rows. A table without a rowid has at most 10,000 here. null for views and virtual tables, whose rows are not counted.'
+    }),
+    isImportable: Type.Boolean(),
+    reason: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the table or view cannot be imported. null if it can.'
+    })
+  },
+  { $id: 'ImportableTable', title: 'ImportableTable', ...strict }
+)
+export type ImportableTable = Static<typeof ImportableTableSchema>
+
+export const ImportedSchema = Type.Union([TableSchema, Type.Array(TableSchema)], {
+  description: 'The table, for a request with `name`. The list of tables, for a request with `names`.'
+})
+
+export const FieldAdditionSchema = Type.Object(
+  { field: NewFieldSchema },
+  { $id: 'FieldAddition', title: 'FieldAddition', ...strict }
+)
+
+export const TokenFieldAdditionSchema = Type.Object(
+  { field: TokenNewFieldSchema },
+  { $id: 'TokenFieldAddition', title: 'TokenFieldAddition', ...strict }
+)
 
 export const UnregisterQuerySchema = Type.Object(
   {

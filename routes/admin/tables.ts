@@ -1,10 +1,13 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
-import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
-  ImportTableSchema,
+  FieldAdditionSchema,
+  ImportableTableSchema,
+  ImportedSchema,
   NewTableSchema,
   TableChangesSchema,
+  TableImportSchema,
   TableSchema,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
@@ -39,23 +42,43 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ params }) => ok(toTable(tables.get(params.id)))
   )
 
+  fastify.get(
+    '/importable',
+    {
+      schema: {
+        operationId: 'listImportableTables',
+        summary: 'List the tables and views that are not registered',
+        description:
+          'Lists what the file has and the registry has not, by name. Tables of SQLite and of Rowhouse, and the parts of virtual tables, are left out.',
+        tags,
+        response: { 200: Envelope(Type.Array(ImportableTableSchema)) }
+      },
+      config: { credential: 'administrator', errors: READ_ERRORS }
+    },
+    async ({ caller }) => ok(await tables.listImportable(caller))
+  )
+
   fastify.post(
     '/import',
     {
       schema: {
         operationId: 'importTable',
-        summary: 'Import a table',
-        description: 'Registers an existing table of the database. Its columns and rows do not change.',
+        summary: 'Import one table or several',
+        description:
+          'Registers existing tables of the database. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
         tags,
-        body: ImportTableSchema,
-        response
+        body: TableImportSchema,
+        response: { 200: Envelope(ImportedSchema) }
       },
       config: {
         credential: 'administrator',
         errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE', 'TABLE_UNUSABLE']
       }
     },
-    async ({ caller, body }) => ok(toTable(await tables.importTable(caller, body.name)))
+    async ({ caller, body }) => {
+      const imported = await tables.importTables(caller, body)
+      return ok(Array.isArray(imported) ? imported.map(toTable) : toTable(imported))
+    }
   )
 
   fastify.post(
@@ -95,13 +118,41 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 
   fastify.post(
+    '/:id/fields',
+    {
+      schema: {
+        operationId: 'addTableField',
+        summary: 'Add a field to a table',
+        description:
+          'Adds a column to the stored table, also if `isEditable` is false. `isPrimary` and `isAutoIncrement` cannot be true: the key cannot change. A field that is not `nullable` needs a default.',
+        tags,
+        params: IdParamsSchema,
+        body: FieldAdditionSchema,
+        response
+      },
+      config: {
+        credential: 'administrator',
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_CHANGED',
+          'FIELD_EXISTS',
+          'STRUCTURE_CHANGED'
+        ]
+      }
+    },
+    async ({ caller, params, body }) => ok(toTable(await tables.addField(caller, params.id, body.field)))
+  )
+
+  fastify.post(
     '/:id/refresh',
     {
       schema: {
         operationId: 'refreshTable',
         summary: 'Refresh a table',
         description:
-          'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens.',
+          'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens, unless the table hides any field: then they are hidden.',
         tags,
         params: IdParamsSchema,
         response

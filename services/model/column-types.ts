@@ -10,6 +10,10 @@ export const storedTypeOf: Record<JsonType, SqliteType> = {
   array: 'TEXT'
 }
 
+/** Returns the stored types that a declaration may name for a JSON type. BLOB: bytes, which JSON shows as base64 text. */
+export const declarableTypesOf = (jsonType: JsonType): readonly SqliteType[] =>
+  jsonType === 'string' ? ['TEXT', 'BLOB'] : [storedTypeOf[jsonType]]
+
 /** Affinity by SQLite's rules, in their order: https://sqlite.org/datatype3.html#determination_of_column_affinity */
 export const affinityOf = (declaredType: string, isStrict: boolean): SqliteType => {
   const type = declaredType.toUpperCase()

@@ -3,6 +3,7 @@ import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column, Structure } from '../model/table.ts'
+import { columnRef, identifier } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
@@ -39,6 +40,34 @@ export const describeTable = (name: string): Statement => ({
   sql: describeEach('(SELECT ? AS name)'),
   params: [name]
 })
+
+/** The same for several names. */
+export const describeTables = (names: readonly string[]): Statement => ({
+  sql: describeEach('(SELECT value AS name FROM temp.json_each(?))'),
+  params: [JSON.stringify(names)]
+})
+
+/** The same for each table and view of the file, by name. Without shadow tables, which are parts of virtual tables. */
+export const describeAll: Statement = {
+  sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
+  params: []
+}
+
+/**
+ * Selects how many rows a table has, up to a maximum, as `counted`. Bounded work. With a name of the rowid, also `first`
+ * and `last` among the counted rows, and `highest` in the table: finding that one reads a single path of the B-tree.
+ */
+export const sampleRows = (table: string, rowid: string | null, max: number): Statement => {
+  const name = identifier(table)
+  const params = [BigInt(max)]
+  if (rowid === null) return { sql: `SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ?)`, params }
+  const key = columnRef(table, rowid)
+  return {
+    sql: `SELECT count(*) AS counted, min(key) AS first, max(key) AS last, (SELECT max(${key}) FROM ${name}) AS highest
+      FROM (SELECT ${key} AS key FROM ${name} ORDER BY ${key} LIMIT ?)`,
+    params
+  }
+}
 
 /** A column as `COLUMNS` describes it. */
 interface StoredColumn {
@@ -89,6 +118,12 @@ const asNumber = (sql: string, { jsonType, sqliteType }: Typed): unknown => {
 
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
+/** Returns the base64 text of a BLOB literal, or undefined for any other SQL. */
+const blobIn = (sql: string): string | undefined => {
+  const digits = /^x'((?:[\da-f]{2})*)'$/i.exec(sql)?.[1]
+  return digits === undefined ? undefined : Buffer.from(digits, 'hex').toString('base64')
+}
+
 const hexadecimal = (digits: string) => BigInt.asIntN(64, BigInt(digits))
 
 /** Returns a SQL number in a form that JavaScript parses, or undefined if the SQL is not a number. */
@@ -113,7 +148,7 @@ export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
   if (text !== undefined)
     return isNumericText(text, column) ? asNumber(text.trim(), column) : asJson(text, column.jsonType)
   const number = numberIn(sql)
-  return number === undefined ? sql : asNumber(number, column)
+  return number === undefined ? (blobIn(sql) ?? sql) : asNumber(number, column)
 }
 
 /** Returns the default under a JSON type that was chosen later: a boolean or JSON, which the declaration does not show. */

@@ -93,32 +93,42 @@ const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoic
   ...(column.isPrimary && isNullableKey !== undefined && { isNullableKey })
 })
 
-/** The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. */
+/**
+ * The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. A new
+ * column is hidden if the table hides any: it may be a hidden column under another name.
+ */
 export const refreshedChoices = ({ columns }: Structure, before: Choices): Choices => {
   const known = new Map(before.fields.map((field) => [foldName(field.name), field]))
+  const hidesAny = before.fields.some(({ isHidden }) => isHidden)
   const fields = columns.map((column) => {
     const field = known.get(foldName(column.name))
-    return field ? refreshedField(column, field) : importedField(column)
+    if (field) return refreshedField(column, field)
+    return { ...importedField(column), isHidden: hidesAny && !column.isPrimary }
   })
   const has = (name: string) => fields.some((field) => field.name === name)
   return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }
 }
 
-const unknownField = (index: number, name: string) =>
-  invalid([
-    { path: `/fields/${index}/name`, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }
-  ])
+const unknownField = (index: number, name: string, table: string) => {
+  const message = `'${excerpt(name)}' is not a field of the table '${table}'.`
+  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }])
+}
 
 const hiddenKey = (index: number, name: string) =>
   invalid([{ path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }])
 
+type Chosen = Pick<RegisteredTable, 'name' | 'structure' | 'choices'>
+
 /** The choices after changes to labels and flags of fields. @throws VALIDATION_FAILED */
-export const changedChoices = ({ structure, choices }: RegisteredTable, changes: readonly FieldChanges[]): Choices => {
+export const changedChoices = (
+  { name: table, structure, choices }: Chosen,
+  changes: readonly FieldChanges[]
+): Choices => {
   const columns = new Map(structure.columns.map((column) => [column.name, column]))
   const fields = new Map(choices.fields.map((field) => [field.name, field]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const [column, field] = [columns.get(name), fields.get(name)]
-    if (!column || !field) throw unknownField(index, name)
+    if (!column || !field) throw unknownField(index, name, table)
     if (column.isPrimary && change.isHidden) throw hiddenKey(index, name)
     const isReadonly = isFilledIn(structure, column) || (change.isReadonly ?? field.isReadonly)
     fields.set(name, { ...field, ...change, isReadonly })

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { NewField } from '../../schemas/table.ts'
-import { storedTypeOf } from '../model/column-types.ts'
+import { declarableTypesOf, storedTypeOf } from '../model/column-types.ts'
 import { invalid } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
@@ -14,33 +14,36 @@ const MAX_DEFAULT_LENGTH = 4000
 const MAX_DEFAULTS_LENGTH = 64 * 1024
 
 /** Returns the column for a declared field. */
-export const toColumn = (field: NewField): Column => ({
-  name: field.name,
-  label: field.label ?? field.name,
-  sqliteType: storedTypeOf[field.jsonType],
-  jsonType: field.jsonType,
-  nullable: field.nullable ?? true,
-  defaultValue: field.defaultValue ?? null,
-  isPrimary: field.isPrimary ?? false,
-  isAutoIncrement: field.isAutoIncrement ?? false,
-  isHidden: field.isHidden ?? false,
-  isReadonly: field.isReadonly ?? false,
-  declaredType: storedTypeOf[field.jsonType],
-  isGenerated: false
-})
+export const toColumn = (field: NewField): Column => {
+  const sqliteType = field.sqliteType ?? storedTypeOf[field.jsonType]
+  return {
+    name: field.name,
+    label: field.label ?? field.name,
+    sqliteType,
+    jsonType: field.jsonType,
+    nullable: field.nullable ?? true,
+    defaultValue: field.defaultValue ?? null,
+    isPrimary: field.isPrimary ?? false,
+    isAutoIncrement: field.isAutoIncrement ?? false,
+    isHidden: field.isHidden ?? false,
+    isReadonly: field.isReadonly ?? false,
+    declaredType: sqliteType,
+    isGenerated: false
+  }
+}
 
 /** A rule for a declared field. `property` and `code` are those of the error detail. */
 type Rule = readonly [isViolated: boolean, property: string, code: string, message: string]
 
 const rulesOf = (field: NewField): readonly Rule[] => {
   const { name, jsonType, sqliteType, isPrimary = false, isAutoIncrement = false, isHidden = false } = field
-  const stored = storedTypeOf[jsonType]
+  const types = declarableTypesOf(jsonType)
   return [
     [
-      sqliteType !== undefined && sqliteType !== stored,
+      sqliteType !== undefined && !types.includes(sqliteType),
       'sqliteType',
       'type',
-      `The sqliteType of '${name}' must be ${stored}, because its jsonType is ${jsonType}.`
+      `The sqliteType of '${name}' must be ${types.join(' or ')}, because its jsonType is ${jsonType}.`
     ],
     [/^sqlite_/i.test(name), 'name', 'format', `'${name}' must not begin with sqlite_, which SQLite reserves.`],
     [

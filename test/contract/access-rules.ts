@@ -39,9 +39,11 @@ export const accessRules = {
 
   'GET /admin/tables': 'administrator',
   'GET /admin/tables/:id': 'administrator',
+  'GET /admin/tables/importable': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'PUT /admin/tables/:id': 'administrator',
+  'POST /admin/tables/:id/fields': 'administrator',
   'POST /admin/tables/:id/refresh': 'administrator',
   'DELETE /admin/tables/:id': 'administrator',
 

@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import type { NewField, Table } from '../../../schemas/table.ts'
+import type { ErrorCode } from '../../../schemas/error.ts'
+import type { ImportableTable, NewField, Table } from '../../../schemas/table.ts'
 import {
   asAdmin,
   asToken,
@@ -55,6 +56,7 @@ const token = await asToken(app, admin)
 
 const key = { isPrimary: true, isAutoIncrement: true }
 const fieldNames = ({ fields }: Table) => fields.map(({ name }) => name)
+const blob = { name: 'extra', jsonType: 'string', sqliteType: 'BLOB' } as const
 const declare = (name: string, ...fields: readonly object[]) => admin.post('/admin/tables', { name, label: '', fields })
 
 t.test('a created table is returned as it was declared, with defaults for the rest', async (t) => {
@@ -120,6 +122,34 @@ t.test('every property of a field can be declared', async (t) => {
   ])
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
   t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same fields')
+})
+
+t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
+  const bytes = Buffer.from([0, 255, 39]).toString('base64')
+  const table = await createTable(admin, {
+    name: 'files',
+    fields: [
+      { name: 'hash', jsonType: 'string', sqliteType: 'BLOB', isPrimary: true },
+      { name: 'body', jsonType: 'string', sqliteType: 'BLOB', nullable: false, defaultValue: bytes }
+    ]
+  })
+  const body = { ...plainField('body', 'string', 'BLOB'), nullable: false, defaultValue: bytes }
+  t.strictSame(table.fields, [{ ...plainField('hash', 'string', 'BLOB'), isPrimary: true }, body])
+  expectData(t, await token.post('/data/_schema/tables/files/fields', { field: { ...blob, defaultValue: bytes } }), {
+    ...table,
+    updatedAt: table.updatedAt + 1,
+    fields: [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }]
+  })
+  expectData(t, await token.post('/data/files/records', { hash: 'qg==' }), { hash: 'qg==', body: bytes, extra: bytes })
+  expectData(t, await token.get('/data/files/records/qg=='), { hash: 'qg==', body: bytes, extra: bytes })
+  const db = new BetterSqlite3(file, { readonly: true })
+  t.strictSame(db.prepare('SELECT typeof(hash), hex(body), hex(extra) FROM files').raw().all(), [
+    ['blob', '00FF27', '00FF27']
+  ])
+  db.close()
+  const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
+  t.strictSame(refreshed.fields, [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }])
+  expectError(t, await token.post('/data/files/records', { hash: 'no base64' }), 400, 'VALIDATION_FAILED', '/hash')
 })
 
 t.test('a table without a key gets one', async (t) => {
@@ -289,6 +319,13 @@ t.test('a declaration is refused if', async (t) => {
     ['a boolean is the key', { fields: [{ name: 'b', jsonType: 'boolean', isPrimary: true }] }, '/fields/0/isPrimary'],
     ['the key is hidden', { fields: [{ ...text, isPrimary: true, isHidden: true }] }, '/fields/0/isHidden'],
     ['sqliteType contradicts', { fields: [{ ...text, sqliteType: 'INTEGER' }] }, '/fields/0/sqliteType'],
+    ['sqliteType cannot be declared', { fields: [{ ...text, sqliteType: 'NUMERIC' }] }, '/fields/0/sqliteType'],
+    ['a number is a BLOB', { fields: [{ name: 'n', jsonType: 'number', sqliteType: 'BLOB' }] }, '/fields/0/sqliteType'],
+    [
+      'the default of a BLOB is not base64',
+      { fields: [{ ...text, sqliteType: 'BLOB', defaultValue: 'a' }] },
+      '/fields/0/defaultValue'
+    ],
     [
       'a default has another type',
       { fields: [{ name: 'n', jsonType: 'integer', defaultValue: 'x' }] },
@@ -428,6 +465,86 @@ t.test('an import is refused for', async (t) => {
   })
 })
 
+t.test('an import sets the choices of an administrator in the same step', async (t) => {
+  executeExternally('CREATE TABLE secrets (id INTEGER PRIMARY KEY, title TEXT, body TEXT)')
+  const choices = { label: 'S', note: 'n', isPublished: true, isEditable: false }
+  const fields = [
+    { name: 'body', isHidden: true },
+    { name: 'title', label: 'Title', isReadonly: true }
+  ]
+  const url = '/admin/tables/import'
+
+  t.test('but refuses those that PUT refuses, and imports nothing then', async (t) => {
+    const cases: readonly (readonly [body: object, path: string])[] = [
+      [{ fields: [{ name: 'gone', isHidden: true }] }, '/fields/0/name'],
+      [{ fields: [{ name: 'id', isHidden: true }] }, '/fields/0/isHidden'],
+      [{ fields: [] }, '/fields'],
+      [{ fields: [{ name: 'body', jsonType: 'string' }] }, '/fields/0/jsonType'],
+      [{ isPublished: 1 }, '/isPublished'],
+      [{ label: null }, '/label'],
+      [{ isHidden: true }, '/isHidden']
+    ]
+    for (const [body, path] of cases)
+      expectError(t, await admin.post(url, { name: 'secrets', ...body }), 400, 'VALIDATION_FAILED', path)
+  })
+  t.test('and responds with them', async (t) => {
+    const response = await admin.post(url, { name: 'Secrets', ...choices, fields })
+    const { id } = dataOf(response)
+    expectData(t, response, {
+      ...choices,
+      id,
+      name: 'secrets',
+      primaryKey: 'id',
+      fields: [
+        { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true },
+        { ...plainField('title', 'string', 'TEXT'), label: 'Title', isReadonly: true },
+        { ...plainField('body', 'string', 'TEXT'), isHidden: true }
+      ],
+      createdAt: time,
+      updatedAt: time
+    })
+    expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(response))
+    t.strictSame(fieldNames(dataOf(await token.get('/data/secrets/schema'))), ['id', 'title'])
+  })
+})
+
+t.test('the list of importable tables shows what is in the file and not registered', async (t) => {
+  executeExternally(
+    `CREATE TABLE "Unlisted" (id INTEGER PRIMARY KEY); INSERT INTO "Unlisted" VALUES (1), (7);
+     CREATE TABLE keyed (code TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES ('a');
+     CREATE VIEW broken AS SELECT gone FROM missing; CREATE TABLE _me (a); INSERT INTO hidden_rowid (oid) VALUES ('x');`
+  )
+  const before = dataOf(await admin.get('/admin/tables'))
+  const listed = dataOf(await admin.get('/admin/tables/importable')) as ImportableTable[]
+  const importable = (name: string, rows: number) => ({ name, rows, isImportable: true, reason: null })
+  const other = (name: string, rows: number | null, reason: string) => ({ name, rows, isImportable: false, reason })
+  const byName = new Map(listed.map((table) => [table.name, table]))
+  for (const table of [
+    importable('Unlisted', 2),
+    importable('keyed', 1),
+    other('people_view', null, "'people_view' is a view; only ordinary tables can be served."),
+    other('broken', null, "'broken' is a view; only ordinary tables can be served."),
+    other('texts', null, "'texts' is a virtual table; only ordinary tables can be served."),
+    other('_me', 0, "'_me' is a reserved name."),
+    other('hidden_rowid', 1, "'hidden_rowid' has no primary key, and its columns hide every name of its rowid.")
+  ])
+    t.strictSame(byName.get(table.name), table)
+  const names = listed.map(({ name }) => name)
+  t.strictSame(names, [...names].sort())
+  t.notOk(names.some((name) => /^(?:_rowhouse_|sqlite_|texts_)/.test(name)))
+  for (const { name } of before as Table[]) t.notOk(byName.has(name), name)
+
+  const { id } = await importTable(admin, 'UNLISTED')
+  const again = dataOf(await admin.get('/admin/tables/importable')) as ImportableTable[]
+  t.strictSame(
+    again,
+    listed.filter(({ name }) => name !== 'Unlisted')
+  )
+  expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  t.strictSame(dataOf(await admin.get('/admin/tables/importable')), listed)
+  executeExternally('DROP VIEW broken')
+})
+
 t.test('a change of metadata changes only the properties that are sent', async (t) => {
   const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
   const table = await createTable(admin, { name: 'changed', label: 'before', note: 'n', fields })
@@ -509,6 +626,51 @@ t.test('concurrent changes are all kept', async (t) => {
   })
 })
 
+t.test('an administrator adds a field', async (t) => {
+  const { id } = await createTable(admin, {
+    name: 'growing',
+    fields: [{ name: 'a', jsonType: 'string' }],
+    autoTimestamps: true
+  })
+  const url = `/admin/tables/${id}/fields`
+  const record = dataOf(await admin.post(`/admin/tables/${id}/data`, { a: 'x' }))
+  const table = dataOf(await admin.put(`/admin/tables/${id}`, { isEditable: false })) as Table
+  const field: NewField = { name: 'lives', jsonType: 'integer', nullable: false, defaultValue: 9, isHidden: true }
+
+  t.test('with every property, also to a table that tokens can only read', async (t) => {
+    const lives = { ...plainField('lives', 'integer', 'INTEGER'), nullable: false, defaultValue: 9, isHidden: true }
+    const expected = { ...table, updatedAt: table.updatedAt + 1, fields: [...table.fields, lives] }
+    expectData(t, await admin.post(url, { field }), expected)
+    expectData(t, await admin.get(`/admin/tables/${id}`), expected)
+    expectData(t, await admin.get(`/admin/tables/${id}/data/1`), { ...record, lives: 9 })
+  })
+  t.test('that tokens do not see if it is hidden', async (t) => {
+    expectData(t, await token.get('/data/growing/records/1'), record)
+    const other = { field: { name: 'other', jsonType: 'string' } }
+    expectError(t, await token.post('/data/_schema/tables/growing/fields', other), 403, 'TABLE_READ_ONLY')
+  })
+  t.test('that nobody can write if it is read-only', async (t) => {
+    dataOf(await admin.post(url, { field: { name: 'fixed', jsonType: 'string', isReadonly: true } }))
+    const response = await admin.post(`/admin/tables/${id}/data`, { fixed: 'x' })
+    expectError(t, response, 400, 'VALIDATION_FAILED', '/fixed')
+  })
+  t.test('but not if', async (t) => {
+    const cases: readonly (readonly [reason: string, field: object, path: string])[] = [
+      ['its name is invalid', { name: '_a', jsonType: 'string' }, '/field/name'],
+      ['its type is missing', { name: 'b' }, '/field/jsonType'],
+      ['it is a key', { name: 'b', jsonType: 'string', isPrimary: true }, '/field/isPrimary'],
+      ['it needs a default', { name: 'b', jsonType: 'string', nullable: false }, '/field/defaultValue']
+    ]
+    for (const [reason, field, path] of cases)
+      t.test(reason, async (t) => expectError(t, await admin.post(url, { field }), 400, 'VALIDATION_FAILED', path))
+    t.test('there is none', async (t) => expectError(t, await admin.post(url, {}), 400, 'VALIDATION_FAILED', '/field'))
+    t.test('its name is taken', async (t) => expectError(t, await admin.post(url, { field }), 409, 'FIELD_EXISTS'))
+    t.test('the table does not exist', async (t) =>
+      expectError(t, await admin.post('/admin/tables/999999/fields', { field }), 404, 'TABLE_NOT_FOUND')
+    )
+  })
+})
+
 t.test('a refresh', async (t) => {
   const passing = (dataOf(await admin.get('/admin/tables')) as Table[]).find(({ name }) => name === 'passing') as Table
   const url = `/admin/tables/${passing.id}`
@@ -525,9 +687,26 @@ t.test('a refresh', async (t) => {
     t.strictSame(table.fields, [
       { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true },
       { ...plainField('kept', 'string', 'TEXT'), label: 'K', isHidden: true, isReadonly: true },
-      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5 }
+      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5, isHidden: true }
     ])
     t.match(table, { label: 'P', isPublished: false })
+  })
+  t.test('hides a new column if the table hides any, such as a column that was renamed', async (t) => {
+    executeExternally('CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, salary INTEGER)')
+    const { id } = await importTable(admin, 'staff')
+    const refreshAfter = async (sql: string) => {
+      executeExternally(sql)
+      const { fields } = dataOf(await admin.post(`/admin/tables/${id}/refresh`)) as Table
+      return fields.filter(({ isHidden }) => isHidden).map(({ name }) => name)
+    }
+    t.strictSame(await refreshAfter('ALTER TABLE staff ADD COLUMN phone TEXT'), [], 'none is hidden yet')
+    await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'salary', isHidden: true }] })
+    t.strictSame(await refreshAfter('ALTER TABLE staff RENAME COLUMN salary TO pay'), ['pay'])
+    const { fields } = dataOf(await token.get('/data/staff/schema')) as Table
+    t.strictSame(
+      fields.map(({ name }) => name),
+      ['id', 'name', 'phone']
+    )
   })
   t.test('of a table that is gone is a conflict', async (t) => {
     const { id } = await importTable(admin, 'doomed')
@@ -593,6 +772,59 @@ t.test('unregistering', async (t) => {
     const table = await importTable(admin, 'forgotten')
     t.not(table.id, id)
     expectData(t, await admin.get(`/admin/tables/${table.id}/data/1`), record)
+  })
+})
+
+t.test('an import of several tables', async (t) => {
+  const url = '/admin/tables/import'
+  executeExternally(
+    `CREATE TABLE first (id INTEGER PRIMARY KEY, hash TEXT); CREATE TABLE second (code TEXT PRIMARY KEY, hash TEXT);
+     CREATE TABLE third (a TEXT)`
+  )
+  const registeredNames = async () => (dataOf(await admin.get('/admin/tables')) as Table[]).map(({ name }) => name)
+  const before = await registeredNames()
+
+  t.test('is refused as a whole', async (t) => {
+    const cases: readonly (readonly [body: object, status: number, code: ErrorCode, path?: string])[] = [
+      [{ names: [] }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: ['first'], name: 'first' }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: 'first' }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: ['first', 5] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', '*'] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', 'First'] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', 'third'], fields: [{ name: 'hash' }] }, 400, 'VALIDATION_FAILED', '/fields/0/name'],
+      [{ names: ['first', 'people_view'] }, 400, 'TABLE_NOT_IMPORTABLE'],
+      [{ names: ['first', '_rowhouse_admins'] }, 400, 'TABLE_NOT_IMPORTABLE'],
+      [{ names: ['first', 'nothing'] }, 404, 'TABLE_NOT_FOUND'],
+      [{ names: ['first', 'People'] }, 409, 'TABLE_REGISTERED']
+    ]
+    for (const [body, status, code, path] of cases) expectError(t, await admin.post(url, body), status, code, path)
+    t.strictSame(await registeredNames(), before)
+  })
+  t.test('responds with the tables in the order of the list, and sets the same choices for each', async (t) => {
+    const fields = [{ name: 'hash', isHidden: true }]
+    const response = await admin.post(url, { names: ['second', 'FIRST'], label: 'L', isEditable: false, fields })
+    const imported = dataOf(response) as Table[]
+    t.match(imported, [
+      { name: 'second', primaryKey: 'code', label: 'L', isEditable: false, fields: [{}, { isHidden: true }] },
+      { name: 'first', primaryKey: 'id', label: 'L', isEditable: false, fields: [{}, { isHidden: true }] }
+    ])
+    for (const table of imported) expectData(t, await admin.get(`/admin/tables/${table.id}`), table)
+    t.match(dataOf(await admin.post(url, { names: ['third'] })), [{ name: 'third', isPublished: true }])
+  })
+  t.test('takes all that can be imported with *, and skips the others', async (t) => {
+    executeExternally('CREATE TABLE "*" (a TEXT); CREATE TABLE last (a TEXT)')
+    const imported = dataOf(await admin.post(url, { names: ['*'], isPublished: false })) as Table[]
+    t.match(
+      imported.slice(0, 1),
+      [{ name: '*', isPublished: false }],
+      'by name; a table of this name can also be imported alone, with `name`'
+    )
+    const names = imported.map(({ name }) => name)
+    t.ok(names.includes('last'))
+    for (const name of ['hidden_rowid', 'people_view', 'texts', 'texts_data', 'people']) t.notOk(names.includes(name))
+    t.notOk(names.some((name) => /^(?:_rowhouse|sqlite)_/.test(name)))
+    t.strictSame(dataOf(await admin.post(url, { names: ['*'] })), [])
   })
 })
 

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { affinityOf, fits, jsonTypeOf } from '../../../services/model/column-types.ts'
+import { affinityOf, declarableTypesOf, fits, jsonTypeOf } from '../../../services/model/column-types.ts'
 
 const DECLARED = [
   'INT',
@@ -80,3 +80,11 @@ t.test('a chosen JSON type stays if the stored type can hold it', async (t) => {
   t.notOk(fits('array', 'INTEGER'))
   t.notOk(fits('integer', 'TEXT'))
 })
+
+t.test(
+  'a declaration may name BLOB for a string, and otherwise only the type that follows from the JSON type',
+  async (t) => {
+    t.strictSame(declarableTypesOf('string'), ['TEXT', 'BLOB'])
+    t.strictSame(declarableTypesOf('boolean'), ['INTEGER'])
+  }
+)

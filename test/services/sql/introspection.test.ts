@@ -108,7 +108,10 @@ t.test('a constant default is a JSON value, an expression is text', async (t) =>
     ['- 9223372036854775808', 'integer', '-9223372036854775808'],
     ['- x', 'integer', '- x'],
     ["'{'", 'object', '{'],
-    ["x'00'", 'string', "x'00'"],
+    ["x'00'", 'string', 'AA=='],
+    ["X'FFfe'", 'string', '//4='],
+    ["x''", 'string', ''],
+    ["x'0'", 'string', "x'0'"],
     ["'a' || 'b'", 'string', "'a' || 'b'"]
   ]
   for (const [sql, jsonType, value] of expected)

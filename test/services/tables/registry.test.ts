@@ -55,7 +55,8 @@ t.test('a table that is created or extended is the same after a restart', async 
       { name: 's', jsonType: 'string', defaultValue: "it's\n[1]" },
       { name: 'b', jsonType: 'boolean', nullable: false, defaultValue: true },
       { name: 'o', jsonType: 'object', defaultValue: { a: [1, 'ä'] }, isHidden: true },
-      { name: 'l', jsonType: 'array', defaultValue: [], isReadonly: true }
+      { name: 'l', jsonType: 'array', defaultValue: [], isReadonly: true },
+      { name: 'x', jsonType: 'string', sqliteType: 'BLOB', defaultValue: '/wA=' }
     ]
   })
   const { id: counted } = await tables.create(serviceCaller, {
