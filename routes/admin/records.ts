@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
@@ -17,7 +17,7 @@ import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.t
 const tags = ['records']
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
-const READ = [...TABLE_ERRORS, ...SCAN_ERRORS]
+const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS]
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS]
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {

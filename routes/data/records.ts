@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, Envelope, OkSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
@@ -18,7 +18,7 @@ const credential = 'token'
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 /** TABLE_CHANGED: the token's right is checked again after a wait in the queue of the reader threads, and by a retry. */
-const READ = [...TABLE_ERRORS, ...SCAN_ERRORS, 'TABLE_CHANGED'] as const
+const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS, 'TABLE_CHANGED'] as const
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'TABLE_CHANGED'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
