@@ -42,13 +42,21 @@ export const statusOf: Record<ErrorKind, number> = {
 export const errorCatalogue = {
   VALIDATION_FAILED: {
     kind: 'invalid',
-    meaning: 'A value is missing, unknown or invalid; `details` lists each. Or the response would be too large.'
+    meaning: 'A value is missing, unknown or invalid; `details` lists each.'
   },
   MALFORMED_JSON: { kind: 'invalid', meaning: 'The body is not valid JSON in UTF-8.' },
   MALFORMED_REQUEST: {
     kind: 'invalid',
     meaning:
-      'The request is not valid HTTP, its path or query is not valid percent-encoded UTF-8, its body has an unsupported transfer, or the connection has too many pending requests.'
+      'The request is not valid HTTP, its path or query is not valid percent-encoded UTF-8, or its body has an unsupported transfer.'
+  },
+  TOO_MANY_PIPELINED: {
+    kind: 'invalid',
+    meaning: 'The connection has too many pending requests. It is closed after this response.'
+  },
+  RESPONSE_TOO_LARGE: {
+    kind: 'invalid',
+    meaning: 'The page or the record is too large for one response. For a page, send a smaller `size`.'
   },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The request needs `confirm=true`.' },
@@ -159,7 +167,10 @@ export const errorCatalogue = {
     meaning:
       'The service failed while the change was in flight: the change may have been stored. Read the stored data before you send it again.'
   },
-  SCAN_TIMEOUT: { kind: 'unavailable', meaning: 'The search took longer than 30 s and was stopped. See Retry-After.' },
+  SCAN_TIMEOUT: {
+    kind: 'unavailable',
+    meaning: 'The search took longer than 30 s and was stopped. A retry would take as long: narrow the search.'
+  },
   DISK_FULL: { kind: 'disk-full', meaning: 'The disk is full. Nothing was changed.' }
 } as const satisfies Record<string, { kind: ErrorKind; meaning: string }>
 

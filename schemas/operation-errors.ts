@@ -15,7 +15,10 @@ export const READ_ERRORS: readonly ErrorCode[] = ['DATABASE_BUSY', 'STORAGE_UNAV
 export const WRITE_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'DISK_FULL', 'OUTCOME_UNKNOWN']
 
 /** For routes that may use a reader thread. DISK_FULL: a large sort uses a temporary file. */
-export const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK_FULL', 'STRUCTURE_CHANGED']
+const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK_FULL', 'STRUCTURE_CHANGED']
+
+/** For routes that return stored records, except those that a change returns. */
+export const RECORD_READ_ERRORS: readonly ErrorCode[] = [...SCAN_ERRORS, 'RESPONSE_TOO_LARGE']
 
 /** For routes that create a record. */
 export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
@@ -30,7 +33,13 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 /** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */
 export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [...RECORD_CREATE_ERRORS, 'RECORD_NOT_FOUND', 'SCAN_TIMEOUT']
 
-const ANY_OPERATION: readonly ErrorCode[] = ['VALIDATION_FAILED', 'MALFORMED_REQUEST', 'INTERNAL_ERROR', 'OVERLOADED']
+const ANY_OPERATION: readonly ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'MALFORMED_REQUEST',
+  'TOO_MANY_PIPELINED',
+  'INTERNAL_ERROR',
+  'OVERLOADED'
+]
 
 /** Rowhouse reads the body of every POST, PUT and DELETE, also for routes that take none. */
 const BODY_ERRORS: readonly ErrorCode[] = [

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { IdSchema, strict } from './envelope.ts'
+import { Envelope, IdSchema, strict } from './envelope.ts'
 import { INTEGER_PATTERN } from './patterns.ts'
 
 /** Type.Record would match each key with a regular expression. */
@@ -30,6 +30,32 @@ export const PageSchema = Type.Object(
   },
   { $id: 'Page', title: 'Page', ...strict }
 )
+
+/** The response to an update, an increment or a delete. */
+export const RecordChangedSchema = Envelope(
+  Type.Object(
+    {
+      success: Type.Literal(true),
+      record: Type.Optional(RecordSchema)
+    },
+    { $id: 'RecordChanged', title: 'RecordChanged', description: '`record`: only with `return=record`.', ...strict }
+  )
+)
+
+export const ReturnQuerySchema = Type.Object(
+  {
+    return: Type.Optional(
+      Type.Unsafe<'record'>({
+        type: 'string',
+        enum: ['record'],
+        description:
+          '`record`: the response contains the record after the change, or as it was before a delete. A token also needs the action `read`.'
+      })
+    )
+  },
+  strict
+)
+export type ReturnQuery = Static<typeof ReturnQuerySchema>
 
 const pageParameter = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999, description }))

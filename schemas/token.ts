@@ -35,12 +35,12 @@ const NullableTimestampSchema = Type.Unsafe<number | null>({
   description: 'Epoch milliseconds. null: never.'
 })
 
-const ExpirySchema = Type.Unsafe<number | null>({
-  type: ['integer', 'null'],
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Epoch milliseconds at which the token expires. null: never.'
-})
+const expirySchema = (description: string) =>
+  Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+
+const EXPIRY = 'Epoch milliseconds at which the token expires. null: never.'
+const NewExpirySchema = expirySchema(`${EXPIRY} Must be in the future.`)
+const ExpirySchema = expirySchema(`${EXPIRY} A time in the past ends the token.`)
 
 const NameSchema = Type.String({ minLength: 1, maxLength: 100, description: 'Does not have to be unique.' })
 
@@ -71,7 +71,13 @@ export const IssuedTokenSchema = Type.Object(
       description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.'
     }),
     tokenPrefix: PrefixSchema,
-    permissions: PermissionsSchema
+    permissions: PermissionsSchema,
+    expiresAt: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'Epoch milliseconds. null: never. Only if the request contains `expiresAt`.'
+      })
+    )
   },
   { $id: 'IssuedToken', title: 'IssuedToken', ...strict }
 )
@@ -81,7 +87,7 @@ export const NewTokenSchema = Type.Object(
   {
     name: NameSchema,
     permissions: PermissionsSchema,
-    expiresAt: Type.Optional(ExpirySchema)
+    expiresAt: Type.Optional(NewExpirySchema)
   },
   { $id: 'NewToken', title: 'NewToken', ...strict }
 )

@@ -75,14 +75,12 @@ export default fp<ServicesOptions>(
     const totals = createTotals({ db, isCountable: registry.isCountable })
     const credentials = createCredentials(createPasswords(hashingCost, verifyPassword))
 
+    const { hasTriggers, hasUpdateEffects } = registry
     const tables = createTableService({ db, registry, clock })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
     fastify.decorate('views', createViews(db.dialect))
-    fastify.decorate(
-      'records',
-      createRecordService({ db, clock, totals, hasTriggers: registry.hasTriggers, maxPageSize })
-    )
+    fastify.decorate('records', createRecordService({ db, clock, totals, hasTriggers, hasUpdateEffects, maxPageSize }))
     fastify.decorate('exports', createExportService({ db, maxPageSize }))
     const tokens = createTokenService({ db, clock })
     fastify.decorate('tokens', tokens)

@@ -58,6 +58,14 @@ const requireHook = <T>(value: T | null, hook: string): T => {
   return value
 }
 
+/** An update or a delete with `return=record` also reads the record, so it also needs the action `read`. */
+const neededActions = (request: FastifyRequest, action: NeededAction): readonly NeededAction[] => {
+  // The boundary to the query: the early check runs before its validation.
+  const { return: returned } = request.query as { readonly return?: unknown }
+  const alsoReads = returned === 'record' && (action === 'update' || action === 'delete')
+  return alsoReads ? [action, 'read'] : [action]
+}
+
 const tableChanged = (name: string) =>
   new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Retry the request.`)
 
@@ -100,7 +108,7 @@ export default fp<TokenAuthOptions>(
     const currentTable = (request: FastifyRequest, action: NeededAction): RegisteredTable | null => {
       const token = tokens.current(request.token)
       const name = pathTable(request)
-      authorize(token, action, name ?? bodyTable(request))
+      for (const needed of neededActions(request, action)) authorize(token, needed, name ?? bodyTable(request))
       request[TOKEN] = token
       return name === undefined ? null : openToTokens(tables.find(name), name, action !== 'read')
     }
@@ -125,7 +133,7 @@ export default fp<TokenAuthOptions>(
     const authorizeEarly =
       (action: NeededAction): onRequestHookHandler =>
       (request, _reply, done) => {
-        authorize(request.token, action, pathTable(request))
+        for (const needed of neededActions(request, action)) authorize(request.token, needed, pathTable(request))
         done()
       }
 

@@ -94,7 +94,7 @@ const limitPending = ({ raw }: FastifyRequest, reply: FastifyReply, done: HookHa
   if (!pipelining.has(socket) || countPending(socket) <= MAX_PENDING) return done()
   closing.add(socket)
   reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
-  throw new DomainError('MALFORMED_REQUEST', `This connection has more than ${MAX_PENDING} pending requests.`, {
+  throw new DomainError('TOO_MANY_PIPELINED', `This connection has more than ${MAX_PENDING} pending requests.`, {
     hint: 'Read the responses before you send more requests, or use more connections.'
   })
 }

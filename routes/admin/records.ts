@@ -1,23 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { done, Envelope, IdParamsSchema, OkSchema } from '../../schemas/envelope.ts'
+import { Envelope, IdParamsSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
   ListQuerySchema,
   PageSchema,
   RecordBodySchema,
+  RecordChangedSchema,
   RecordParamsSchema,
-  RecordSchema
+  RecordSchema,
+  ReturnQuerySchema
 } from '../../schemas/record.ts'
 import { sendCsv } from '../replies/csv.ts'
-import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
 const tags = ['records']
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
-const READ = [...TABLE_ERRORS, ...SCAN_ERRORS]
+const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS]
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS]
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -92,7 +94,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, params, body }, reply) => {
       assertRoomForResponse(reply)
-      return okCreated(reply, await records.create(caller, viewOf(params.id), body))
+      return okStored(reply, await records.create(caller, viewOf(params.id), body))
     }
   )
 
@@ -105,14 +107,15 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
         params: RecordParamsSchema,
+        querystring: ReturnQuerySchema,
         body: RecordBodySchema,
-        response: { 200: OkSchema }
+        response: { 200: RecordChangedSchema }
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params, body }) => {
-      await records.update(caller, viewOf(params.id), params.pk, body)
-      return done()
+    async ({ caller, params, query, body }, reply) => {
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.update(caller, viewOf(params.id), params.pk, body, options))
     }
   )
 
@@ -124,13 +127,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Delete a record',
         tags,
         params: RecordParamsSchema,
-        response: { 200: OkSchema }
+        querystring: ReturnQuerySchema,
+        response: { 200: RecordChangedSchema }
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params }) => {
-      await records.remove(caller, viewOf(params.id), params.pk)
-      return done()
+    async ({ caller, params, query }, reply) => {
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.remove(caller, viewOf(params.id), params.pk, options))
     }
   )
 }

@@ -1,24 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { done, Envelope, OkSchema } from '../../schemas/envelope.ts'
+import { Envelope } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, SCAN_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
   PageSchema,
   RecordBodySchema,
+  RecordChangedSchema,
   RecordSchema,
+  ReturnQuerySchema,
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
-import { assertRoomForResponse, okCreated, okText } from '../replies/json-text.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
 const tags = ['data']
 const credential = 'token'
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 /** TABLE_CHANGED: the token's right is checked again after a wait in the queue of the reader threads, and by a retry. */
-const READ = [...TABLE_ERRORS, ...SCAN_ERRORS, 'TABLE_CHANGED'] as const
+const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS, 'TABLE_CHANGED'] as const
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'TABLE_CHANGED'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -73,7 +75,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, table, body }, reply) => {
       assertRoomForResponse(reply)
-      return okCreated(reply, await records.create(caller, tokenView(table), body))
+      return okStored(reply, await records.create(caller, tokenView(table), body))
     }
   )
 
@@ -86,14 +88,15 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
         params: TableRecordParamsSchema,
+        querystring: ReturnQuerySchema,
         body: RecordBodySchema,
-        response: { 200: OkSchema }
+        response: { 200: RecordChangedSchema }
       },
       config: { credential, action: 'update', errors: CHANGE }
     },
-    async ({ caller, table, params, body }) => {
-      await records.update(caller, tokenView(table), params.pk, body)
-      return done()
+    async ({ caller, table, params, query, body }, reply) => {
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.update(caller, tokenView(table), params.pk, body, options))
     }
   )
 
@@ -105,13 +108,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Delete a record',
         tags,
         params: TableRecordParamsSchema,
-        response: { 200: OkSchema }
+        querystring: ReturnQuerySchema,
+        response: { 200: RecordChangedSchema }
       },
       config: { credential, action: 'delete', errors: CHANGE }
     },
-    async ({ caller, table, params }) => {
-      await records.remove(caller, tokenView(table), params.pk)
-      return done()
+    async ({ caller, table, params, query }, reply) => {
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.remove(caller, tokenView(table), params.pk, options))
     }
   )
 
@@ -124,8 +128,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
         tags,
         params: TableParamsSchema,
+        querystring: ReturnQuerySchema,
         body: IncrementSchema,
-        response: { 200: OkSchema }
+        response: { 200: RecordChangedSchema }
       },
       config: {
         credential,
@@ -133,9 +138,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
-    async ({ caller, table, body }) => {
-      await records.increment(caller, tokenView(table), body)
-      return done()
+    async ({ caller, table, query, body }, reply) => {
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.increment(caller, tokenView(table), body, options))
     }
   )
 }

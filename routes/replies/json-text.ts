@@ -1,13 +1,15 @@
 import type { Server } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { done } from '../../schemas/envelope.ts'
+import type { ReturnQuery } from '../../schemas/record.ts'
 import { overloaded } from '../../services/model/errors.ts'
 
 /** Characters above which a response counts as large. */
 const LARGE = 64 * 1024
 /** Maximum number of characters in large responses that clients have not read yet. They are in memory until then. */
 const MAX_UNREAD = 256 * 1024 * 1024
-/** The limit for creations is higher: clients that only read must not keep others from creating. */
-const MAX_UNREAD_FOR_CREATION = 2 * MAX_UNREAD
+/** The limit for changes is higher: clients that only read must not keep others from creating and changing. */
+const MAX_UNREAD_FOR_CHANGE = 2 * MAX_UNREAD
 const RETRY_AFTER_SECONDS = 5
 
 const unreadByServer = new WeakMap<Server, number>()
@@ -26,18 +28,19 @@ const countUnread = (reply: FastifyReply, length: number) => {
 }
 
 /**
- * Checks, before a record is created, that clients read their large responses: its size is known only after it is stored.
+ * Checks, before a change that returns a record, that clients read their large responses: the size of the record is
+ * known only after the change is stored.
  * @throws OVERLOADED
  */
 export const assertRoomForResponse = (reply: FastifyReply) => {
-  if (unreadOf(reply) > MAX_UNREAD_FOR_CREATION) throw tooMuchUnread()
+  if (unreadOf(reply) > MAX_UNREAD_FOR_CHANGE) throw tooMuchUnread()
 }
 
 /**
- * Returns the JSON text of a created record in the success envelope, for a handler to return. Never throws, because the
- * record is stored already.
+ * Returns the JSON text of a stored change in the success envelope, for a handler to return. Never throws, because the
+ * change is stored already.
  */
-export const okCreated = (reply: FastifyReply, json: string): never => {
+export const okStored = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE) countUnread(reply, json.length)
   reply.type('application/json; charset=utf-8')
   // The boundary to handler types, which expect an object. Parsing the text would round 64-bit integers, and a response
@@ -51,5 +54,16 @@ export const okCreated = (reply: FastifyReply, json: string): never => {
  */
 export const okText = (reply: FastifyReply, json: string): never => {
   if (json.length > LARGE && unreadOf(reply) + json.length > MAX_UNREAD) throw tooMuchUnread()
-  return okCreated(reply, json)
+  return okStored(reply, json)
 }
+
+/** Returns the options of a change. @throws OVERLOADED if it returns a record: see `assertRoomForResponse` */
+export const changeOptions = (reply: FastifyReply, query: ReturnQuery) => {
+  const returnsRecord = query.return === 'record'
+  if (returnsRecord) assertRoomForResponse(reply)
+  return { returnsRecord }
+}
+
+/** Returns the response to a stored change, with its record as JSON text if it has one, for a handler to return. */
+export const okChanged = (reply: FastifyReply, record: string | undefined) =>
+  record === undefined ? done() : okStored(reply, `{"success":true,"record":${record}}`)

@@ -68,8 +68,8 @@ export const overloaded = (message: string, retryAfter: number) =>
 export const disconnected = () => overloaded('The client has disconnected.', 1)
 
 export const responseTooLarge = () =>
-  new DomainError('VALIDATION_FAILED', 'The response would be too large.', {
-    hint: 'Request fewer records at a time, with a smaller `size`.'
+  new DomainError('RESPONSE_TOO_LARGE', 'The response would be too large.', {
+    hint: 'For a page, send a smaller `size`. For one record, an administrator can hide its large fields.'
   })
 
 export const tableNotFound = (ref: string | number) =>

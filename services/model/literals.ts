@@ -8,10 +8,14 @@ export const parseInteger = (text: string): bigint | undefined => {
   return value < INT64.first || value > INT64.last ? undefined : value
 }
 
-/** Returns the bytes of canonical base64 (RFC 4648, section 4), or undefined. */
+/**
+ * Returns the bytes of canonical base64 (RFC 4648, section 4), or undefined. They have an ArrayBuffer of their own: Node
+ * makes small buffers in a pool of 8 KiB, and structured clone would send the whole pool to another thread.
+ */
 export const parseBase64 = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64') === text ? bytes : undefined
+  if (bytes.toString('base64') !== text) return undefined
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
 /** Whether numeric affinity converts the text into a number: https://sqlite.org/datatype3.html#type_affinity */

@@ -9,7 +9,7 @@ export const ignoredByTrigger = () =>
 export const deletedByTrigger = () =>
   new DomainError(
     'REFUSED_BY_TRIGGER',
-    'A trigger of the database deletes the new record or changes its key. Nothing was stored.'
+    'A trigger of the database deletes the record or changes its key. Nothing was changed.'
   )
 
 export const conflictIgnored = () =>

@@ -96,6 +96,14 @@ const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]
   )
 }
 
+/** Returns the error for an update without a field that can change. It names the read-only fields that were sent. */
+const nothingToChange = (sent: readonly Assignment[]) => {
+  const readOnly = sent.filter(([column]) => column.isReadonly && !column.isPrimary)
+  const nothing = { path: '', code: 'required', message: 'There is nothing to change.' }
+  const details = readOnly.length > 0 ? readOnly.map(([{ name }]) => detail(name, READ_ONLY)) : [nothing]
+  return invalid(details, 'Send the fields to change.')
+}
+
 /**
  * Returns the values that an update stores in the record with this key.
  * @throws VALIDATION_FAILED, also for another key and for a body without a change
@@ -105,12 +113,7 @@ export const readChanges = (view: View, pk: string, body: RecordBody): Changes =
   refuseOtherKey(view, pk, sent)
   const canChange = (column: Column) => !column.isPrimary && !column.isReadonly
   const assignments = sent.filter(([column]) => canChange(column))
-  if (assignments.length === 0) {
-    throw invalid(
-      [{ path: '', code: 'required', message: 'There is nothing to change.' }],
-      'Send the fields to change.'
-    )
-  }
+  if (assignments.length === 0) throw nothingToChange(sent)
   // `refuseOtherKey` has compared the key. Only an untyped part has more than one stored value with the same text.
   const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
   return { assignments, unchanged }

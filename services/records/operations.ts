@@ -6,6 +6,7 @@ import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
+import type { Returned } from '../sql/records.ts'
 import type { Unit } from '../sql/statement.ts'
 import {
   ambiguousKey,
@@ -54,16 +55,27 @@ export interface Operation<R = unknown> {
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
 
+export interface ChangeOptions {
+  /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
+  readonly returnsRecord?: boolean
+}
+
 interface OperationOptions {
   readonly db: Database
   readonly clock: Clock
   readonly planner: Planner
   readonly hasTriggers: (table: RegisteredTable) => boolean
+  /** Whether triggers or foreign key actions may change a record after an update of it. */
+  readonly hasUpdateEffects: (table: RegisteredTable) => boolean
 }
 
 const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
 
-const noResult = () => undefined
+/** Returns the record if the last statement of the operation returns it. */
+const returnedRecord = (results: readonly WriteResult[]) => {
+  const record = results.at(-1)?.rows[0]?.record
+  return typeof record === 'string' ? record : undefined
+}
 
 /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
 const incrementableColumn = ({ columns }: View, name: string): Column => {
@@ -92,7 +104,12 @@ const readPk = (pk: string | number) => {
 }
 
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
-export const createOperations = ({ db, clock, planner, hasTriggers }: OperationOptions) => {
+export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+  const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): Returned => {
+    if (!returnsRecord) return 'nothing'
+    return hasUpdateEffects(table) ? 'final' : 'changed'
+  }
+
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : conflictIgnored())
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
@@ -104,14 +121,18 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     return rows.length
   }
 
-  /** Explains a statement that must change one row. `reason`: the error if it changed none although the record exists. */
+  /**
+   * Explains a unit that must change one row, and may return it in a second statement. `reason`: the error if it changed
+   * none although the record exists.
+   */
   const explainRowChange =
     (view: View, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
-    async (caller: Caller, { error }: OperationFailure): Promise<Diagnosis> => {
+    async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
       if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
       const found = await countByKey(caller, view, pk)
-      if (found === 0) return final(recordNotFound(pk))
       if (found > 1) return final(ambiguousKey(pk))
+      if (statement !== 0) return final(deletedByTrigger())
+      if (found === 0) return final(recordNotFound(pk))
       return { mayRetry: true, error: () => reason(caller) }
     }
 
@@ -128,34 +149,47 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
   })
 
   /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const updateOp = (view: View, pk: string, body: RecordBody): Operation<undefined> => {
+  const updateOp = (
+    view: View,
+    pk: string,
+    body: RecordBody,
+    options: ChangeOptions = {}
+  ): Operation<string | undefined> => {
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.update({ key, assignments, unchanged, now: clock() })],
+      unit: view.statements.update({ key, assignments, unchanged, now: clock() }, returnedBy(view, options)),
       countChange: 0,
-      result: noResult,
+      result: returnedRecord,
       explain: explainRowChange(view, pk, reason)
     }
   }
 
-  /** @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const deleteOp = (view: View, pk: string): Operation<undefined> => {
+  /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
+  const deleteOp = (
+    view: View,
+    pk: string,
+    { returnsRecord = false }: ChangeOptions = {}
+  ): Operation<string | undefined> => {
     const explainChange = explainRowChange(view, pk, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(keyOf(view, pk))],
+      unit: [view.statements.remove(keyOf(view, pk), returnsRecord)],
       countChange: -1,
-      result: noResult,
+      result: returnedRecord,
       explain: (caller, failure) =>
         hasCode(failure.error, 'FOREIGN_KEY_VIOLATION') ? final(stillReferenced(pk)) : explainChange(caller, failure)
     }
   }
 
   /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const incrementOp = (view: View, { pk, field, count = 1 }: Increment): Operation<undefined> => {
+  const incrementOp = (
+    view: View,
+    { pk, field, count = 1 }: Increment,
+    options: ChangeOptions = {}
+  ): Operation<string | undefined> => {
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
     const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
@@ -170,9 +204,9 @@ export const createOperations = ({ db, clock, planner, hasTriggers }: OperationO
     }
     return {
       table: view.table,
-      unit: [view.statements.increment({ ...increment, now: clock() })],
+      unit: view.statements.increment({ ...increment, now: clock() }, returnedBy(view, options)),
       countChange: 0,
-      result: noResult,
+      result: returnedRecord,
       explain: explainRowChange(view, text, reason)
     }
   }

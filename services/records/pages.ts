@@ -22,7 +22,7 @@ interface Page {
   readonly total: number
 }
 
-/** @throws VALIDATION_FAILED if SQLite returned no text because the page is too large */
+/** @throws RESPONSE_TOO_LARGE if SQLite returned no text because the page is too large */
 const textOf = (row: Row | undefined) => {
   if (typeof row?.text !== 'string') throw responseTooLarge()
   return row.text
@@ -54,7 +54,7 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     return { rows: textOf(row), total: Number(row?.total) }
   }
 
-  /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, SCAN_TIMEOUT */
+  /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, RESPONSE_TOO_LARGE, SCAN_TIMEOUT */
   const list = async (caller: Caller, view: View, query: ListQuery): Promise<string> => {
     const selection = selectionOf(view, query)
     const window = windowOf(query, maxPageSize)

@@ -8,7 +8,7 @@ import type { Statement } from '../sql/statement.ts'
 import { createCommit } from './commit.ts'
 import { recordNotFound } from './failures.ts'
 import { keyOf } from './keys.ts'
-import { createOperations } from './operations.ts'
+import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
 import type { Totals } from './totals.ts'
@@ -19,13 +19,15 @@ interface RecordServiceOptions {
   readonly clock: Clock
   readonly totals: Totals
   readonly hasTriggers: (table: RegisteredTable) => boolean
+  readonly hasUpdateEffects: (table: RegisteredTable) => boolean
   readonly maxPageSize: number
 }
 
 /** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
-export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSize }: RecordServiceOptions) => {
+export const createRecordService = (options: RecordServiceOptions) => {
+  const { db, totals, maxPageSize } = options
   const planner = createPlanner(db)
-  const operations = createOperations({ db, clock, planner, hasTriggers })
+  const operations = createOperations({ ...options, planner })
   const commit = createCommit({ db, totals })
   const { list } = createPages({ db, planner, totals, maxPageSize })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
@@ -52,16 +54,22 @@ export const createRecordService = ({ db, clock, totals, hasTriggers, maxPageSiz
     return record
   }
 
-  const update = async (caller: Caller, view: View, pk: string, body: RecordBody): Promise<void> => {
-    await commit(caller, [updateOp(view, pk, body)])
+  /** Returns the changed record as JSON text, or undefined without `returnsRecord`. */
+  const update = async (caller: Caller, view: View, pk: string, body: RecordBody, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [updateOp(view, pk, body, options)])
+    return record
   }
 
-  const remove = async (caller: Caller, view: View, pk: string): Promise<void> => {
-    await commit(caller, [deleteOp(view, pk)])
+  /** Returns the record as it was, as JSON text, or undefined without `returnsRecord`. */
+  const remove = async (caller: Caller, view: View, pk: string, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [deleteOp(view, pk, options)])
+    return record
   }
 
-  const increment = async (caller: Caller, view: View, input: Increment): Promise<void> => {
-    await commit(caller, [incrementOp(view, input)])
+  /** Returns the changed record as JSON text, or undefined without `returnsRecord`. */
+  const increment = async (caller: Caller, view: View, input: Increment, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [incrementOp(view, input, options)])
+    return record
   }
 
   return { read, create, update, remove, increment, list, operations, commit }

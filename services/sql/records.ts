@@ -30,6 +30,13 @@ interface RecordIncrement {
   readonly now: number
 }
 
+/**
+ * What a change returns: `changed` is the record before AFTER triggers and foreign key actions run, by RETURNING
+ * (https://sqlite.org/lang_returning.html#limitations_and_caveats). `final` is the record after them, by a second
+ * statement.
+ */
+export type Returned = 'nothing' | 'changed' | 'final'
+
 /** Each set of fields in a request, and each order of them, has a text of its own. */
 const MAX_CACHED_TEXTS = 100
 
@@ -62,11 +69,11 @@ const META = '_rowhouse_meta'
 
 /**
  * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
- * only. Returns no row if the condition matches none. Binds the parameters of `where` twice.
+ * only. Returns no row unless the condition matches one row. Binds the parameters of `where` twice.
  */
 const returnRow = (table: Identifier, json: string, where: string) =>
   `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
-    WHERE ${columnRef(META, 'key')} = 'version' AND EXISTS (SELECT 1 FROM ${table} WHERE ${where})
+    WHERE ${columnRef(META, 'key')} = 'version' AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1
     RETURNING (SELECT ${json} FROM ${table} WHERE ${where}) AS record`
 
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
@@ -108,7 +115,9 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
   const returnInserted = returnRow(name, json, inserted.where)
+  const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
+  const removeReturning = returning(removeSql)
 
   /** For a full scan in a reader thread, if no index serves the key. */
   const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
@@ -135,30 +144,41 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
         { sql: returnInserted, params: [...key, ...key], expect: 1 }
       ]
     }
-    const sql = cached('insert returning', names, () => `${composeInsert(name, names)} RETURNING ${json} AS record`)
+    const sql = cached('insert returning', names, () => returning(composeInsert(name, names)))
     return [{ sql, params, expect: 1 }]
+  }
+
+  const isUnchanged = (assignment: Assignment) => {
+    const isEqual = `${refOf(assignment[0].name)} IS ?`
+    return `(${sameInJson(assignment)
+      .map(() => isEqual)
+      .join(' OR ')})`
+  }
+
+  const matchUnchanged = (unchanged: readonly Assignment[]) => [match, ...unchanged.map(isUnchanged)].join(' AND ')
+
+  /** Reads the record with this key after a change. `keyParts`: parts of the key that the request sent as values. */
+  const returnFinal = (key: readonly SqlValue[], keyParts: readonly Assignment[] = []): Statement => {
+    const params = [...key, ...keyParts.flatMap(sameInJson)]
+    const sql = cached('return', namesOf(keyParts), () => returnRow(name, json, matchUnchanged(keyParts)))
+    return { sql, params: [...params, ...params], expect: 1 }
   }
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
     const sets = changed.map((column) => `${identifier(column)} = ?`).join(', ')
-    const conditions = unchanged.map((assignment) => {
-      const isEqual = `${refOf(assignment[0].name)} IS ?`
-      return `(${sameInJson(assignment)
-        .map(() => isEqual)
-        .join(' OR ')})`
-    })
-    return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${[match, ...conditions].join(' AND ')}`
+    return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
-  const update = ({ key, assignments, unchanged, now }: RecordUpdate): Statement => {
+  const update = ({ key, assignments, unchanged, now }: RecordUpdate, returned: Returned): Unit => {
     const changed = namesOf(assignments)
-    return {
-      sql: cached(`update ${changed.length}`, [...changed, ...namesOf(unchanged)], () =>
-        composeUpdate(changed, unchanged)
-      ),
-      params: [...valuesOf(assignments), ...timestamp.params(now), ...key, ...unchanged.flatMap(sameInJson)],
-      expect: 1
-    }
+    const sql = cached(`update ${changed.length} ${returned}`, [...changed, ...namesOf(unchanged)], () => {
+      const text = composeUpdate(changed, unchanged)
+      return returned === 'changed' ? returning(text) : text
+    })
+    const params = [...valuesOf(assignments), ...timestamp.params(now), ...key, ...unchanged.flatMap(sameInJson)]
+    if (returned !== 'final') return [{ sql, params, expect: 1 }]
+    const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
+    return [{ sql, params, expect: 1 }, returnFinal(key, keyParts)]
   }
 
   /** Outside STRICT tables, SQLite would also add to text. The conditions prevent this. */
@@ -170,9 +190,19 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
-  const increment = ({ key, column, count, now }: RecordIncrement): Statement => ({
-    sql: cached('increment', [column.name], () => composeIncrement(column)),
-    params: [count, ...timestamp.params(now), ...key, count, count, count],
+  const increment = ({ key, column, count, now }: RecordIncrement, returned: Returned): Unit => {
+    const sql = cached(`increment ${returned}`, [column.name], () => {
+      const text = composeIncrement(column)
+      return returned === 'changed' ? returning(text) : text
+    })
+    const statement = { sql, params: [count, ...timestamp.params(now), ...key, count, count, count], expect: 1 }
+    return returned === 'final' ? [statement, returnFinal(key)] : [statement]
+  }
+
+  /** RETURNING shows the record as it was. */
+  const remove = (key: readonly SqlValue[], returnsRecord: boolean): Statement => ({
+    sql: returnsRecord ? removeReturning : removeSql,
+    params: key,
     expect: 1
   })
 
@@ -192,7 +222,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '${TOO_WIDE}' END AS record`
     ),
     exists: select('1'),
-    remove: (key: readonly SqlValue[]): Statement => ({ sql: removeSql, params: key, expect: 1 }),
+    remove,
     insert,
     update,
     increment,

@@ -162,6 +162,7 @@ export const createTableRegistry = (db: Database) => {
     },
     all: () => [...byId.values()].sort((a, b) => a.id - b.id),
     hasTriggers: effects.hasTriggers,
+    hasUpdateEffects: effects.hasUpdateEffects,
     isCountable: effects.isCountable
   }
 }

@@ -62,6 +62,13 @@ const checkExpiry = (expiresAt: number | null | undefined) => {
   throw invalid([{ path: '/expiresAt', code: 'range', message }], `In milliseconds, it is ${expiresAt * 1000}.`)
 }
 
+const checkNewExpiry = (expiresAt: number | null | undefined, now: number) => {
+  checkExpiry(expiresAt)
+  if (expiresAt == null || expiresAt > now) return
+  const message = `'expiresAt' must be in the future; ${expiresAt} is ${new Date(expiresAt).toISOString()}.`
+  throw invalid([{ path: '/expiresAt', code: 'range', message }])
+}
+
 /** Returns null for an invalid text, which only another program can have written: the other tokens load all the same. */
 const readPermissions = (text: string) => {
   try {
@@ -150,12 +157,14 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
 
   /** The only result that contains the secret. Only its digest is stored. */
   const issue = async (_caller: Caller, token: NewToken): Promise<IssuedToken> => {
-    checkExpiry(token.expiresAt)
+    const now = clock()
+    checkNewExpiry(token.expiresAt, now)
     const secret = generateSecret()
     const stored = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
-    const [inserted] = await db.write([insertToken(stored, token, clock())])
-    const { id, name, tokenPrefix, permissions } = cache(inserted?.rows[0] as Row)
-    return { id, name, token: secret, tokenPrefix, permissions }
+    const [inserted] = await db.write([insertToken(stored, token, now)])
+    const { id, name, tokenPrefix, permissions, expiresAt } = cache(inserted?.rows[0] as Row)
+    const issued = { id, name, token: secret, tokenPrefix, permissions }
+    return token.expiresAt === undefined ? issued : { ...issued, expiresAt }
   }
 
   const change = async (_caller: Caller, id: number, changes: TokenChanges) => {

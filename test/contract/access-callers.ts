@@ -13,8 +13,7 @@ export interface TestCaller extends Credentials {
   readonly newSession?: () => Promise<{ readonly headers: Headers }>
 }
 
-const issueToken = async ({ newToken }: Setup, permissions = FULL_ACCESS, expiresAt: number | null = null) =>
-  (await newToken(permissions, expiresAt)).token
+const issueToken = async ({ newToken }: Setup, permissions = FULL_ACCESS) => (await newToken(permissions)).token
 
 const invalid = (name: string, headers: Headers): TestCaller => ({ name, headers })
 
@@ -30,6 +29,8 @@ const createInvalidTokens = async (setup: Setup) => {
   dataOf(await admin.put(`/admin/tokens/${inactive.id}`, { isActive: false }))
   const revoked = await newToken()
   dataOf(await admin.delete(`/admin/tokens/${revoked.id}`))
+  const expired = await newToken()
+  dataOf(await admin.put(`/admin/tokens/${expired.id}`, { expiresAt: 1 }))
   const valid = await issueToken(setup)
   return [
     invalid('no credential', {}),
@@ -38,7 +39,7 @@ const createInvalidTokens = async (setup: Setup) => {
     invalid('a valid token under the scheme Basic', { authorization: `Basic ${valid}` }),
     invalid('an unknown token', bearer(`rh_${'0'.repeat(64)}`)),
     invalid('an inactive token', bearer(inactive.token)),
-    invalid('an expired token', bearer(await issueToken(setup, FULL_ACCESS, 1))),
+    invalid('an expired token', bearer(expired.token)),
     invalid('a revoked token', bearer(revoked.token)),
     invalid('a valid token in the session cookie', { cookie: `rowhouse_session=${valid}` })
   ]

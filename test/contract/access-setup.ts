@@ -30,8 +30,8 @@ const createFactories = (admin: Client) => {
       dataOf(await admin.delete(`/admin/tables/${id}?confirm=true`))
       return name
     },
-    newToken: async (permissions = FULL_ACCESS, expiresAt: number | null = null): Promise<IssuedToken> =>
-      dataOf(await admin.post('/admin/tokens', { name: 'token', permissions, expiresAt })),
+    newToken: async (permissions = FULL_ACCESS): Promise<IssuedToken> =>
+      dataOf(await admin.post('/admin/tokens', { name: 'token', permissions })),
     newAdmin: async (password = PASSWORD) => {
       const name = newName()
       const { id } = dataOf(await admin.post('/admin/admins', { name, nickname: '', password }))

@@ -86,6 +86,7 @@ t.test('a create succeeds while large reads are refused, and a refused create ha
   const refused = await create()
   expectError(t, refused, 503, 'OVERLOADED')
   t.match(refused.headers['retry-after'], /^\d+$/)
+  expectError(t, await token.delete('/data/broad/records/1?return=record'), 503, 'OVERLOADED')
   t.equal(await count(), stored)
 
   for (const { client } of [...readers, ...creators]) client.destroy()

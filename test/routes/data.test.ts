@@ -5,6 +5,7 @@ import {
   asAdmin,
   asToken,
   bearer,
+  type Client,
   client,
   createDatabase,
   createTable,
@@ -56,6 +57,60 @@ t.test('a token lists, reads, creates, updates and deletes records', async (t) =
   expectError(t, await token.get('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
   expectError(t, await token.put('/data/Cats/records/1', { name: 'x' }), 404, 'RECORD_NOT_FOUND')
   expectError(t, await token.delete('/data/Cats/records/1'), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('with return=record, an update, an increment and a delete respond with the record', async (t) => {
+  const { id } = dataOf(await token.post('/data/Cats/records', { name: 'Kitty', lives: 9 }))
+  const record = (changes: object) => ({ id, name: 'Kitty', lives: 9, weight: null, created_at: time, ...changes })
+  const url = `/data/Cats/records/${id}`
+  const updated = record({ weight: 4, updated_at: time + 1 })
+  expectData(t, await token.put(`${url}?return=record`, { weight: 4 }), { success: true, record: updated })
+  expectData(t, await token.get(url), updated)
+  const incremented = record({ weight: 4, lives: 8, updated_at: time + 2 })
+  const incr = { pk: id, field: 'lives', count: -1 }
+  expectData(t, await token.post('/data/Cats/incr?return=record', incr), { success: true, record: incremented })
+  expectData(t, await token.delete(`${url}?return=record`), { success: true, record: incremented })
+  for (const call of [
+    () => token.put(`${url}?return=record`, { weight: 4 }),
+    () => token.post('/data/Cats/incr?return=record', incr),
+    () => token.delete(`${url}?return=record`)
+  ])
+    expectError(t, await call(), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('return takes record only, and changes nothing otherwise', async (t) => {
+  const { id } = dataOf(await token.post('/data/Cats/records', { name: 'Kitty', lives: 9 }))
+  const url = `/data/Cats/records/${id}`
+  for (const query of ['return=', 'return=Record', 'return=true', 'return=record&return=record']) {
+    expectError(t, await token.put(`${url}?${query}`, { lives: 1 }), 400, 'VALIDATION_FAILED', '/return')
+    const incr = await token.post(`/data/Cats/incr?${query}`, { pk: id, field: 'lives' })
+    expectError(t, incr, 400, 'VALIDATION_FAILED', '/return')
+    expectError(t, await token.delete(`${url}?${query}`), 400, 'VALIDATION_FAILED', '/return')
+  }
+  expectError(t, await token.delete(`${url}?returns=record`), 400, 'VALIDATION_FAILED', '/returns')
+  expectError(t, await token.get(`${url}?return=record`), 400, 'VALIDATION_FAILED', '/return')
+  t.match(dataOf(await token.get(url)), { lives: 9 })
+  expectDone(t, await token.delete(url))
+})
+
+t.test('return=record also needs the action read: without it a change must not show the record', async (t) => {
+  const { id } = dataOf(await token.post('/data/Cats/records', { name: 'Kitty', lives: 9 }))
+  const url = `/data/Cats/records/${id}`
+  const calls = (by: Client, query: string) => [
+    () => by.put(`${url}${query}`, { lives: 8 }),
+    () => by.post(`/data/Cats/incr${query}`, { pk: id, field: 'lives' }),
+    () => by.delete(`${url}${query}`)
+  ]
+  const writer = await tokenWith('write')
+  for (const call of calls(writer, '?return=record')) {
+    const response = await call()
+    expectError(t, response, 403, 'ACTION_NOT_ALLOWED')
+    t.match(response.json().error.message, "The token needs the action 'read'")
+  }
+  t.match(dataOf(await token.get(url)), { lives: 9 })
+  for (const call of calls(writer, '')) expectDone(t, await call())
+  const reader = await tokenWith('read')
+  for (const call of calls(reader, '?return=record')) expectError(t, await call(), 403, 'ACTION_NOT_ALLOWED')
 })
 
 t.test('a token with all fields visible reads the same schema as an administrator', async (t) => {
@@ -195,6 +250,10 @@ t.test('a token does not see a hidden field', async (t) => {
     expectData(t, await token.get(`${url}/records/1`), { id: 1, shown: 'a' })
     expectData(t, await token.get(url), { rows: [{ id: 1, shown: 'a' }], total: 1, page: 1, size: 20 })
     expectData(t, await token.post(`${url}/records`, { shown: 'b' }), { id: 2, shown: 'b' })
+    await token.post(`${url}/records`, { shown: 'c' })
+    const record = { id: 3, shown: 'd' }
+    expectData(t, await token.put(`${url}/records/3?return=record`, { shown: 'd' }), { success: true, record })
+    expectData(t, await token.delete(`${url}/records/3?return=record`), { success: true, record })
   })
   t.test('in the schema', async (t) => {
     const table = dataOf(await token.get(`${url}/schema`)) as Table

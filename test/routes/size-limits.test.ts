@@ -31,7 +31,7 @@ t.test('a page of more than 8 MiB is refused with a hint', async (t) => {
     await admin.get(`/admin/tables/${id}/export?page=1`)
   ]
   for (const response of refused) {
-    expectError(t, response, 400, 'VALIDATION_FAILED')
+    expectError(t, response, 400, 'RESPONSE_TOO_LARGE')
     t.match(response.json().error.hint, /smaller `size`/)
   }
   for (const size of [1, 3]) {

@@ -8,6 +8,10 @@ import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
 
+const RETURNS = { returnsRecord: true }
+
+const parse = (record: string | undefined) => JSON.parse(String(record))
+
 /** Starts the services of tables and records on a real engine, without HTTP. `schema`: SQL that prepares the file. */
 export const startServices = async (t: Test, schema: string) => {
   const file = databaseFile(t)
@@ -19,9 +23,9 @@ export const startServices = async (t: Test, schema: string) => {
   await registry.load()
   const totals = createTotals({ db, isCountable: registry.isCountable })
   const tables = createTableService({ db, registry, clock })
-  const { hasTriggers } = registry
+  const { hasTriggers, hasUpdateEffects } = registry
   const views = createViews(db.dialect)
-  const records = createRecordService({ db, clock, totals, hasTriggers, maxPageSize: 1000 })
+  const records = createRecordService({ db, clock, totals, hasTriggers, hasUpdateEffects, maxPageSize: 1000 })
   const exports = createExportService({ db, maxPageSize: 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
@@ -40,6 +44,14 @@ export const startServices = async (t: Test, schema: string) => {
       remove: (pk: string) => records.remove(serviceCaller, view(), pk),
       increment: (pk: string | number, field: string, count?: number | string) =>
         records.increment(serviceCaller, view(), { pk, field, ...(count !== undefined && { count }) }),
+      /** The same changes, with their records. */
+      returning: {
+        update: async (pk: string, body: object) =>
+          parse(await records.update(serviceCaller, view(), pk, body as Record<string, unknown>, RETURNS)),
+        remove: async (pk: string) => parse(await records.remove(serviceCaller, view(), pk, RETURNS)),
+        increment: async (pk: string | number, field: string, count: number | string = 1) =>
+          parse(await records.increment(serviceCaller, view(), { pk, field, count }, RETURNS))
+      },
       exported: async (query = {}) => {
         const chunks: Buffer[] = []
         for await (const chunk of await exports.exportCsv(serviceCaller, view(), query)) chunks.push(Buffer.from(chunk))

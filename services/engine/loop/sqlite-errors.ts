@@ -88,7 +88,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_CANTOPEN: storageUnavailable,
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
-  SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message, { retryAfter: 30 }),
+  SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5)
 }
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError

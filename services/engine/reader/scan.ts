@@ -21,7 +21,10 @@ export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: 
 const SCAN_LIMIT_MS = 30_000
 const BUSY_TIMEOUT_MS = 2000
 
-const timeout: PlainError = { code: 'SCAN_TIMEOUT', message: 'The search took longer than 30 s and was stopped.' }
+const timeout: PlainError = {
+  code: 'SCAN_TIMEOUT',
+  message: 'The search took longer than 30 s and was stopped. Narrow the search, or add an index on the sorted fields.'
+}
 
 const fail = ({ code, message }: PlainError): never => {
   throw Object.assign(new Error(message), { code })

@@ -128,10 +128,12 @@ export const issueToken = (model: Model, sent: NewToken, { id, secret }: { id: n
   checkExpiry(sent.expiresAt)
   const { name, permissions, expiresAt = null } = sent
   const { now } = model
+  if (expiresAt !== null && expiresAt <= now) invalid()
   const prefix = maskOf(secret)
   const times = { expiresAt, lastUsedAt: null, createdAt: now, updatedAt: now }
   model.tokens.push({ id, secret, prefix, name, permissions, isActive: true, ...times })
-  return { id, name, token: secret, tokenPrefix: prefix, permissions }
+  const issued = { id, name, token: secret, tokenPrefix: prefix, permissions }
+  return sent.expiresAt === undefined ? issued : { ...issued, expiresAt }
 }
 
 const findToken = (model: Model, id: number): Token =>

@@ -114,6 +114,10 @@ const refuseOtherKey = (table: Registered, pk: string, sent: readonly (readonly 
   if (sent.some(isOther)) invalid()
 }
 
+/** The response to a change of a row. `returnsRecord`: the request has `return=record`. */
+const changed = (table: Registered, viewer: Viewer, row: Row, returnsRecord: boolean) =>
+  returnsRecord ? { ...CONFIRMED, record: toRecord(table, viewer, row) } : CONFIRMED
+
 const touch = (model: Model, table: Registered, row: Row) => {
   if (!table.hasTimestamps) return
   const previous = row.get('updated_at') as bigint | null
@@ -126,7 +130,17 @@ export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: 
   return toRecord(table, viewer, find(stored, pk))
 }
 
-export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [pk, body]: [string, Body]) => {
+interface Change {
+  readonly pk: string
+  readonly returnsRecord: boolean
+}
+
+export const updateRecord = (
+  model: Model,
+  table: Registered,
+  viewer: Viewer,
+  { pk, body, returnsRecord }: Change & { readonly body: Body }
+) => {
   const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
   const sent = readBody(table, viewer, body)
@@ -138,15 +152,15 @@ export const updateRecord = (model: Model, table: Registered, viewer: Viewer, [p
   if (fixed.some(([{ name }, value]) => compare(row.get(name) ?? null, value) !== 0)) invalid()
   for (const [{ name }, value] of changes) row.set(name, value)
   touch(model, table, row)
-  return CONFIRMED
+  return changed(table, viewer, row, returnsRecord)
 }
 
-export const deleteRecord = (model: Model, table: Registered, pk: string) => {
+export const deleteRecord = (model: Model, table: Registered, viewer: Viewer, { pk, returnsRecord }: Change) => {
   const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
   const row = find(stored, pk)
   stored.rows = stored.rows.filter((other) => other !== row)
-  return CONFIRMED
+  return changed(table, viewer, row, returnsRecord)
 }
 
 /** Returns the sum, or undefined on overflow. NULL counts as 0. */
@@ -165,7 +179,12 @@ export interface Increment {
   readonly count?: number | string
 }
 
-export const increment = (model: Model, table: Registered, { pk, field: name, count = 1 }: Increment) => {
+export const increment = (
+  model: Model,
+  table: Registered,
+  { pk, field: name, count = 1 }: Increment,
+  returnsRecord: boolean
+) => {
   const stored = storedOf(model, table)
   const field = visibleFields(table, 'token').find((candidate) => candidate.name === name) ?? invalid()
   if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
@@ -175,7 +194,7 @@ export const increment = (model: Model, table: Registered, { pk, field: name, co
   const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
   row.set(name, sum)
   touch(model, table, row)
-  return CONFIRMED
+  return changed(table, 'token', row, returnsRecord)
 }
 
 export interface OrderItem {

@@ -66,7 +66,8 @@ const until = async (isTrue: () => boolean | Promise<boolean>) => {
 }
 
 t.test('every bad credential gets the same 401, with a challenge', async (t) => {
-  const expired = await issue(app, { tables: ['*'], actions: ['read'] }, now)
+  const expired = await issue(app, { tables: ['*'], actions: ['read'] }, now + 1)
+  now += 1
   const headers = [
     {},
     { authorization: 'Bearer nonsense' },

@@ -47,7 +47,7 @@ t.test('the ninth pending request is refused after the eight responses, and late
     t.match(refusal, /^connection: close$/im)
     t.match(refusal, /^x-content-type-options: nosniff$/im)
     t.ok(isFailure(JSON.parse(envelope)))
-    t.equal(JSON.parse(envelope).error.code, 'MALFORMED_REQUEST')
+    t.equal(JSON.parse(envelope).error.code, 'TOO_MANY_PIPELINED')
   }
 })
 

@@ -66,6 +66,20 @@ const records = async (name: string, fields: NewField[], options: { autoTimestam
 const imported = async (name: string) => `/admin/tables/${(await importTable(admin, name)).id}/data`
 const all = async (url: string, query = '') => dataOf(await admin.get(`${url}${query}`)).rows
 
+t.test('with return=record, an update and a delete respond with the record, hidden fields included', async (t) => {
+  const url = await records('returned', [
+    { name: 's', jsonType: 'string' },
+    { name: 'h', jsonType: 'integer', isHidden: true }
+  ])
+  await admin.post(url, { s: 'a', h: 1 })
+  const record = { id: 1, s: 'b', h: 1 }
+  expectData(t, await admin.put(`${url}/1?return=record`, { s: 'b' }), { success: true, record })
+  expectError(t, await admin.put(`${url}/1?return=all`, { s: 'c' }), 400, 'VALIDATION_FAILED', '/return')
+  expectError(t, await admin.delete(`${url}/1?return=`), 400, 'VALIDATION_FAILED', '/return')
+  expectData(t, await admin.delete(`${url}/1?return=record`), { success: true, record })
+  expectError(t, await admin.delete(`${url}/1?return=record`), 404, 'RECORD_NOT_FOUND')
+})
+
 t.test('a create returns the complete record, with its generated key', async (t) => {
   const url = await records('typed', [
     { name: 'i', jsonType: 'integer' },
@@ -247,7 +261,7 @@ t.test('a read-only field is refused in writes, and ignored in an update with it
   expectDone(t, await admin.put(`${url}/1`, { a: 'y', fixed: 'stone' }))
   expectError(t, await admin.put(`${url}/1`, { a: 'z', fixed: 'water' }), 400, 'VALIDATION_FAILED', '/fixed')
   expectError(t, await admin.put(`${url}/9`, { a: 'z', fixed: 'water' }), 404, 'RECORD_NOT_FOUND')
-  expectError(t, await admin.put(`${url}/1`, { fixed: 'stone' }), 400, 'VALIDATION_FAILED', '')
+  expectError(t, await admin.put(`${url}/1`, { fixed: 'stone' }), 400, 'VALIDATION_FAILED', '/fixed')
   expectData(t, await admin.get(`${url}/1`), { id: 1, a: 'y', fixed: 'stone' })
 })
 

@@ -48,7 +48,13 @@ t.test('POST accepts an expiry', async (t) => {
   const expiresAt = Date.now() + 60_000
   const response = await send('POST', '', { name: 'Brief', permissions, expiresAt })
   t.equal(response.statusCode, 200)
+  t.same(Object.keys(response.json().data), ['id', 'name', 'token', 'tokenPrefix', 'permissions', 'expiresAt'])
+  t.equal(response.json().data.expiresAt, expiresAt)
   t.equal((await listed(response.json().data.id)).expires_at, expiresAt)
+})
+
+t.test('POST with expiresAt null responds with null', async (t) => {
+  t.equal((await send('POST', '', { name: 'Never', permissions, expiresAt: null })).json().data.expiresAt, null)
 })
 
 t.test('PUT changes the properties in its body', async (t) => {
@@ -158,6 +164,8 @@ t.test('POST refuses values beyond the limits, and issues no token', async (t) =
     ['/expiresAt', { name: 'x', permissions, expiresAt: -1 }],
     ['/expiresAt', { name: 'x', permissions, expiresAt: 2 ** 53 }],
     ['/expiresAt', { name: 'x', permissions, expiresAt: 1_700_000_000 }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: 0 }],
+    ['/expiresAt', { name: 'x', permissions, expiresAt: Date.now() - 1 }],
     ['/isActive', { name: 'x', permissions, isActive: true }],
     ['/token', { name: 'x', permissions, token: 'rh_mine' }]
   ]

@@ -24,6 +24,13 @@ t.test('only the canonical text of a 64-bit integer is parsed', async (t) => {
   }
 })
 
+t.test('the bytes of base64 have an ArrayBuffer of their own size', async (t) => {
+  for (const length of [0, 1, 100, 4000, 5000, 100_000]) {
+    const bytes = parseBase64(Buffer.alloc(length, 7).toString('base64'))
+    t.strictSame([bytes?.length, bytes?.buffer.byteLength], [length, length])
+  }
+})
+
 t.test('only canonical base64 is parsed', async (t) => {
   t.strictSame([...(parseBase64('AP8=') ?? [])], [0, 255])
   t.strictSame([...(parseBase64('') ?? [1])], [])

@@ -44,6 +44,26 @@ t.test('operations on several tables are one unit', async (t) => {
     t.match(await cats.read('2'), { lives: 6 })
   })
 
+  t.test('an operation returns its own record, also behind operations of several statements', async (t) => {
+    const returnsRecord = { returnsRecord: true }
+    const results = await commit(serviceCaller, [
+      updateOp(cats.view(), '1', { lives: 3 }, returnsRecord),
+      incrementOp(cats.view(), { pk: '1', field: 'lives' }, returnsRecord),
+      updateOp(cats.view(), '2', { lives: 6 }),
+      deleteOp(cats.view(), '3', returnsRecord)
+    ])
+    t.strictSame(
+      results.map((result) => (result === undefined ? result : JSON.parse(result))),
+      [
+        { id: 1, name: 'Tommy', lives: 3 },
+        { id: 1, name: 'Tommy', lives: 4 },
+        undefined,
+        { id: 3, name: 'Kitty', lives: null }
+      ]
+    )
+    await run(updateOp(cats.view(), '1', { lives: 9 }))
+  })
+
   t.test('totals include every operation of a unit', async (t) => {
     const before = (await cats.list()).total
     await run(
@@ -87,7 +107,7 @@ t.test('operations on several tables are one unit', async (t) => {
       )
     const details = [{ path: '/operations/2' }]
     await t.rejects(attemptWith('ignore'), { code: 'REFUSED_BY_TRIGGER', message: /ignored the change/, details })
-    await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the new record/, details })
+    await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the record/, details })
     t.equal((await logged.list()).total, 0)
   })
 

@@ -162,6 +162,14 @@ t.test('the input of records', async (t) => {
     for (const body of [{}, { id: 6000 }]) t.match(await rejection(update('6000', body)), { code: 'VALIDATION_FAILED' })
     await tables.update(serviceCaller, id, { fields: [{ name: 'i', isReadonly: true }] })
     await update('6000', { i: 1, s: 'again' })
+    for (const body of [{ i: 1 }, { id: 6000, i: 2 }]) {
+      t.match(await rejection(update('6000', body)), {
+        code: 'VALIDATION_FAILED',
+        message: "'i' is read-only.",
+        details: [{ path: '/i', code: 'readonly' }]
+      })
+    }
+    t.match(await rejection(update('6000', { id: 6000 })), { message: 'There is nothing to change.' })
     t.match(await rejection(update('6000', { i: 2, s: 'never' })), {
       details: [{ path: '/i', code: 'readonly', message: "'i' is read-only." }]
     })

@@ -38,7 +38,7 @@ t.test('pages and steps of large records', async (t) => {
     }
   })
 
-  const tooLarge = { code: 'VALIDATION_FAILED', hint: /smaller `size`/ }
+  const tooLarge = { code: 'RESPONSE_TOO_LARGE', hint: /smaller `size`/ }
   const pages: readonly [kind: string, table: string, tooLarge: object, allowed: object][] = [
     ['near the start', 'docs', { order: '-id', size: 12 }, { order: '-id', size: 6 }],
     ['by its key position', 'docs', { page: 12, size: 100 }, { page: 185, size: 6 }],

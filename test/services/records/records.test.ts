@@ -40,6 +40,114 @@ const SCHEMA = `
   CREATE TABLE checked (id INTEGER PRIMARY KEY, n INTEGER CHECK (n > 0), t TEXT NOT NULL);
 `
 
+const RETURNED = `
+  CREATE TABLE numbers (id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, twice INTEGER AS (i * 2));
+  INSERT INTO numbers (id, i, r, s) VALUES (1, 9007199254740992, 1, 'a'), (2, NULL, NULL, 'b'), (3, 3, 0.5, 'c');
+  CREATE TABLE audited (id INTEGER PRIMARY KEY, a TEXT, n INTEGER, changes INTEGER DEFAULT 0);
+  INSERT INTO audited (id, a, n) VALUES (1, 'x', 1);
+  CREATE TRIGGER counted AFTER UPDATE OF a, n ON audited BEGIN
+    UPDATE audited SET changes = changes + 1 WHERE id = new.id;
+  END;
+  CREATE TRIGGER vanishing AFTER UPDATE OF a ON audited WHEN new.a = 'vanish' BEGIN
+    DELETE FROM audited WHERE id = new.id;
+  END;
+  CREATE TRIGGER last_words BEFORE DELETE ON audited BEGIN INSERT INTO log VALUES (old.a); END;
+  CREATE TABLE log (entry TEXT);
+  CREATE TABLE untyped (k PRIMARY KEY, n INTEGER, changes INTEGER DEFAULT 0);
+  INSERT INTO untyped (k, n) VALUES (5, 1), ('5', 2), ('6', 3);
+  CREATE TRIGGER untyped_counted AFTER UPDATE OF n ON untyped BEGIN
+    UPDATE untyped SET changes = changes + 1 WHERE k = new.k;
+  END;
+  CREATE TABLE mixed (k PRIMARY KEY, n NUMERIC);
+  INSERT INTO mixed VALUES (5, 'text'), ('5', 2);
+  CREATE TRIGGER mixed_counted AFTER UPDATE ON mixed BEGIN INSERT INTO log VALUES (new.k); END;
+`
+
+t.test('changes that return the record', async (t) => {
+  const { serve, external, registry } = await startServices(t, RETURNED)
+
+  t.test('an update and an increment return the record after the change, exactly', async (t) => {
+    const { returning, read } = await serve('numbers')
+    const updated = await returning.update('1', { s: 'new', r: 2 })
+    t.strictSame(updated, { id: 1, i: '9007199254740992', r: 2, s: 'new', twice: '18014398509481984' })
+    t.strictSame(updated, await read('1'))
+    const incremented = await returning.increment('1', 'i', '9007199254740993')
+    t.strictSame(incremented, await read('1'))
+    t.equal(incremented.i, '18014398509481985')
+    t.match(await returning.increment('2', 'r', 0.25), { id: 2, r: 0.25, twice: null })
+  })
+
+  t.test('a delete returns the record as it was', async (t) => {
+    const { returning, read } = await serve('numbers')
+    t.strictSame(await returning.remove('3'), { id: 3, i: 3, r: 0.5, s: 'c', twice: 6 })
+    t.match(await rejection(read('3')), { code: 'RECORD_NOT_FOUND' })
+  })
+
+  t.test('concurrent increments each return their own value', async (t) => {
+    const { returning } = await serve('numbers')
+    const records = await Promise.all(Array.from({ length: 20 }, () => returning.increment('2', 'i')))
+    t.strictSame(
+      records.map(({ i }) => i),
+      Array.from({ length: 20 }, (_, index) => index + 1)
+    )
+  })
+
+  t.test('the record contains the changes of triggers', async (t) => {
+    const { returning, read } = await serve('audited')
+    const updated = await returning.update('1', { a: 'y' })
+    t.strictSame(updated, { id: 1, a: 'y', n: 1, changes: 1 })
+    t.strictSame(await returning.increment('1', 'n'), { id: 1, a: 'y', n: 2, changes: 2 })
+    t.strictSame(await read('1'), { id: 1, a: 'y', n: 2, changes: 2 })
+  })
+
+  t.test('an update that a trigger turns into a delete is refused if it returns the record', async (t) => {
+    const { returning, update, read } = await serve('audited')
+    t.match(await rejection(returning.update('1', { a: 'vanish' })), {
+      code: 'REFUSED_BY_TRIGGER',
+      message: /deletes the record/
+    })
+    t.match(await read('1'), { a: 'y' })
+    t.strictSame(await returning.remove('1'), { id: 1, a: 'y', n: 2, changes: 2 })
+    t.strictSame(external.prepare('SELECT entry FROM log').pluck().all(), ['y'])
+    external.exec("INSERT INTO audited (id, a) VALUES (2, 'z')")
+    await update('2', { a: 'vanish' })
+    t.match(await rejection(read('2')), { code: 'RECORD_NOT_FOUND' })
+  })
+
+  t.test('of two keys with the same text, the record with the key in the body is returned', async (t) => {
+    const { returning } = await serve('untyped')
+    t.strictSame(await returning.update('5', { k: 5, n: 10 }), { k: 5, n: 10, changes: 1 })
+    t.strictSame(await returning.update('5', { k: '5', n: 20 }), { k: '5', n: 20, changes: 1 })
+    t.strictSame(await returning.update('6', { n: 30 }), { k: '6', n: 30, changes: 1 })
+    for (const change of [() => returning.update('5', { n: 1 }), () => returning.increment('5', 'n')])
+      t.match(await rejection(change()), { code: 'STRUCTURE_CHANGED', message: /Two records/ })
+    const mixed = await serve('mixed')
+    t.match(await rejection(mixed.returning.increment('5', 'n')), { code: 'STRUCTURE_CHANGED', message: /Two records/ })
+  })
+
+  t.test('a change of a missing record fails as it does without the record', async (t) => {
+    for (const name of ['numbers', 'audited']) {
+      const { returning } = await serve(name)
+      const field = name === 'numbers' ? 'i' : 'n'
+      for (const change of [
+        () => returning.update('9', { [field]: 1 }),
+        () => returning.increment('9', field),
+        () => returning.remove('9')
+      ])
+        t.match(await rejection(change()), { code: 'RECORD_NOT_FOUND' }, name)
+    }
+  })
+
+  t.test('the record contains the changes of foreign key actions', async (t) => {
+    external.exec(`CREATE TABLE nodes (id INTEGER PRIMARY KEY, code TEXT UNIQUE, root TEXT REFERENCES nodes (code) ON UPDATE CASCADE);
+      INSERT INTO nodes VALUES (1, 'a', 'a')`)
+    await registry.load()
+    const { returning, read } = await serve('nodes')
+    t.strictSame(await returning.update('1', { code: 'b' }), { id: 1, code: 'b', root: 'b' })
+    t.strictSame(await read('1'), { id: 1, code: 'b', root: 'b' })
+  })
+})
+
 t.test('changes of records', async (t) => {
   const { serve, external, tables, registry, totals, time } = await startServices(t, SCHEMA)
 
@@ -201,7 +309,7 @@ t.test('changes of records', async (t) => {
 
   t.test('a write that is queued before the create of its record is retried after it', async (t) => {
     const { create, update, increment, remove, read } = await serve('texts')
-    const beforeCreate = async (key: string, write: () => Promise<void>) => {
+    const beforeCreate = async (key: string, write: () => Promise<unknown>) => {
       const [written] = await Promise.allSettled([write(), create({ k: key, n: 1 })])
       return written?.status
     }

@@ -96,7 +96,7 @@ t.test('a key without an affinity matches a number or text, or text or the bytes
   t.strictSame(keyParser(untyped)('1234'), forEachCollation([1234n, '1234']))
   t.strictSame(keyParser(untyped)('01'), forEachCollation(['01', '01']))
   t.strictSame(keyParser(untyped)('a'), forEachCollation(['a', 'a']))
-  t.strictSame(keyParser(untyped)('NQ=='), forEachCollation(['NQ==', Buffer.from('5')]))
+  t.strictSame(keyParser(untyped)('NQ=='), forEachCollation(['NQ==', new Uint8Array([53])]))
   t.equal(
     matchOf(untyped),
     '"t"."k" COLLATE BINARY IN (?, ?) AND "t"."k" COLLATE NOCASE IN (?, ?) AND "t"."k" COLLATE RTRIM IN (?, ?)'

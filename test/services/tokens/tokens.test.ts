@@ -110,7 +110,8 @@ t.test('every bad credential gives the same error', async (t) => {
   const { token } = await tokens.issue(serviceCaller, { name: 'Good', permissions })
   const inactive = await tokens.issue(serviceCaller, { name: 'Inactive', permissions })
   await tokens.change(serviceCaller, inactive.id, { isActive: false })
-  const expired = await tokens.issue(serviceCaller, { name: 'Expired', permissions, expiresAt: now })
+  const expired = await tokens.issue(serviceCaller, { name: 'Expired', permissions, expiresAt: now + 1 })
+  now += 1
   const headers = [
     undefined,
     '',
@@ -157,9 +158,26 @@ t.test('an expiry can be set, and null clears it', async (t) => {
   t.equal((await stored(id))?.expires_at, null)
 })
 
+t.test('an issued token has the expiry of its request, which must be in the future', async (t) => {
+  const tokens = await newService()
+  const issue = (expiresAt: number | null) => tokens.issue(serviceCaller, { name: 'Brief', permissions, expiresAt })
+  t.equal((await issue(start + 1)).expiresAt, start + 1)
+  t.equal((await issue(null)).expiresAt, null)
+  const count = tokens.list().length
+  for (const expiresAt of [start, start - 1, 999_999_999, 0]) {
+    await t.rejects(issue(expiresAt), {
+      code: 'VALIDATION_FAILED',
+      message: /'expiresAt' must be in the future/,
+      details: [{ path: '/expiresAt', code: 'range' }]
+    })
+  }
+  t.equal(tokens.list().length, count)
+})
+
 t.test('an expiry in seconds is refused, one in milliseconds is not', async (t) => {
   const tokens = await newService()
-  const { id } = await tokens.issue(serviceCaller, { name: 'Edge', permissions, expiresAt: 999_999_999 })
+  const { id } = await tokens.issue(serviceCaller, { name: 'Edge', permissions })
+  await tokens.change(serviceCaller, id, { expiresAt: 999_999_999 })
   await tokens.change(serviceCaller, id, { expiresAt: 100_000_000_001 })
   for (const expiresAt of [1_000_000_000, 1_700_000_000, 100_000_000_000]) {
     const refused = { code: 'VALIDATION_FAILED', details: [{ path: '/expiresAt', code: 'range' }] }
@@ -249,7 +267,8 @@ t.test('a use is listed at once and stored by the next flush', async (t) => {
 
 t.test('a refused credential does not count as a use', async (t) => {
   const tokens = await newService()
-  const { id, token } = await tokens.issue(serviceCaller, { name: 'Late', permissions, expiresAt: start })
+  const { id, token } = await tokens.issue(serviceCaller, { name: 'Late', permissions, expiresAt: start + 1 })
+  now = start + 1
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
   t.equal(tokens.list().find((one) => one.id === id)?.last_used_at, null)
 })

@@ -52,12 +52,15 @@ interface Request {
   readonly query?: string
   readonly payload?: object
   readonly isMalformed?: boolean
+  readonly returnsRecord?: boolean
 }
 
 type RecordRule = (table: Registered, viewer: Viewer, returned: Returned) => unknown
 
-const urlOf = (base: string, { pk, query = '' }: Request) =>
-  pk === undefined ? `${base}${query}` : `${base}/${encodeURIComponent(pk)}`
+const RETURN = '?return=record'
+
+const urlOf = (base: string, { pk, query = '', returnsRecord = false }: Request) =>
+  pk === undefined ? `${base}${query}` : `${base}/${encodeURIComponent(pk)}${returnsRecord ? RETURN : ''}`
 
 const callOf = (base: string, request: Request): Call => ({
   method: request.method,
@@ -68,7 +71,7 @@ const callOf = (base: string, request: Request): Call => ({
 /** Sends a request as an administrator or as a token. They use different URLs and see different fields. */
 const sendAs = (harness: Harness, target: Target, request: Request, rule: RecordRule) => {
   const { model, asAdmin, asToken } = harness
-  const { need, isMalformed = false } = request
+  const { need, isMalformed = false, returnsRecord = false } = request
   if (!target.byToken) {
     const id = idOf(model, target.at)
     return asAdmin(target.by, callOf(`/admin/tables/${id}/data`, request), (_, returned) =>
@@ -80,6 +83,7 @@ const sendAs = (harness: Harness, target: Target, request: Request, rule: Record
   return asToken([target.by, need, name], callOf(base, request), (token, returned) => {
     // The right to a write is checked before its body is read.
     if (need !== 'read') assertMay(token, need, name)
+    if (returnsRecord) assertMay(token, 'read', name)
     return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned)
   })
 }
@@ -200,26 +204,31 @@ const update = command(
     ...target,
     row: selector,
     entries: fc.array(entry, { minLength: 1, maxLength: 4 }),
-    echo: sometimes(selector, 3)
+    echo: sometimes(selector, 3),
+    returnsRecord: fc.boolean()
   }),
-  (harness, { row, entries, echo, ...target }) => {
+  (harness, { row, entries, echo, returnsRecord, ...target }) => {
     const targetTable = findTarget(harness.model, target)
     const pk = keyAt(targetTable, row)
     const payload = targetTable
       ? { ...echoOf(targetTable, row, echo), ...toBody(targetTable, entries, ({ isPrimary }) => !isPrimary) }
       : {}
-    return sendAs(harness, target, { need: 'update', method: 'PUT', pk, payload }, (table, viewer) =>
-      updateRecord(harness.model, table, viewer, [pk, payload])
+    return sendAs(harness, target, { need: 'update', method: 'PUT', pk, payload, returnsRecord }, (table, viewer) =>
+      updateRecord(harness.model, table, viewer, { pk, body: payload, returnsRecord })
     )
   }
 )
 
-const remove = command(9, fc.record({ ...target, row: selector }), (harness, { row, ...target }) => {
-  const pk = keyAt(findTarget(harness.model, target), row)
-  return sendAs(harness, target, { need: 'delete', method: 'DELETE', pk }, (table) =>
-    deleteRecord(harness.model, table, pk)
-  )
-})
+const remove = command(
+  9,
+  fc.record({ ...target, row: selector, returnsRecord: fc.boolean() }),
+  (harness, { row, returnsRecord, ...target }) => {
+    const pk = keyAt(findTarget(harness.model, target), row)
+    return sendAs(harness, target, { need: 'delete', method: 'DELETE', pk, returnsRecord }, (table, viewer) =>
+      deleteRecord(harness.model, table, viewer, { pk, returnsRecord })
+    )
+  }
+)
 
 /** Returns the key as a number where that is exact and requested. */
 const toSentKey = (pk: string, asNumber: boolean) =>
@@ -227,8 +236,15 @@ const toSentKey = (pk: string, asNumber: boolean) =>
 
 const incr = command(
   5,
-  fc.record({ ...target, row: selector, field: selector, count: fc.option(value), asNumber: fc.boolean() }),
-  (harness, { row, field, count, asNumber, ...target }) => {
+  fc.record({
+    ...target,
+    row: selector,
+    field: selector,
+    count: fc.option(value),
+    asNumber: fc.boolean(),
+    returnsRecord: fc.boolean()
+  }),
+  (harness, { row, field, count, asNumber, returnsRecord, ...target }) => {
     const { model, asToken } = harness
     const targetTable = findTarget(model, { ...target, byToken: true })
     const pk = toSentKey(keyAt(targetTable, row), asNumber)
@@ -238,9 +254,12 @@ const incr = command(
     const fitting = known && toStored(known.jsonType === 'number' ? 'number' : 'integer', count)
     const payload = { pk, field: known?.name ?? 'nothing', ...(fitting != null && { count: count as number | string }) }
     const name = nameOf(model, target)
-    return asToken([target.by, 'update', name], { method: 'POST', url: `/data/${name}/incr`, payload }, (token) =>
-      increment(model, allow(model, token, 'update', name), payload)
-    )
+    const url = `/data/${name}/incr${returnsRecord ? RETURN : ''}`
+    return asToken([target.by, 'update', name], { method: 'POST', url, payload }, (token) => {
+      assertMay(token, 'update', name)
+      if (returnsRecord) assertMay(token, 'read', name)
+      return increment(model, allow(model, token, 'update', name), payload, returnsRecord)
+    })
   }
 )
 

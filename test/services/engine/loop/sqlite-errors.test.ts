@@ -71,6 +71,11 @@ t.test('each code that a caller can act on has a domain error', async (t) => {
   }
 })
 
+t.test('a search that took too long has no time for a retry', async (t) => {
+  t.equal(Reflect.get(of('SCAN_TIMEOUT', 'too long'), 'retryAfter'), undefined)
+  t.equal(Reflect.get(of('SQLITE_BUSY'), 'retryAfter'), 1)
+})
+
 t.test('a violation names the columns with their table', async (t) => {
   t.match(of('SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: cats.name, cats.owner'), {
     details: [
@@ -141,7 +146,7 @@ t.test('only failures that a refresh can fix have the hint to refresh', async (t
 
 t.test('a text that is too large is a response for reads and a value for writes', async (t) => {
   const plain = { code: 'SQLITE_TOOBIG', message: 'string or blob too big' }
-  t.match(toReadError(plain), { code: 'VALIDATION_FAILED', hint: /smaller `size`/ })
+  t.match(toReadError(plain), { code: 'RESPONSE_TOO_LARGE', hint: /smaller `size`/ })
   t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
   t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
 })
