@@ -12,6 +12,7 @@ import tokenAuth from './plugins/app/token-auth.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
 import pendingRequests from './plugins/http/pending-requests.ts'
+import { createRequestIds } from './plugins/http/request-id.ts'
 import { compilers } from './plugins/http/schema-compilers.ts'
 import security from './plugins/http/security.ts'
 import validation from './plugins/http/validation.ts'
@@ -48,6 +49,7 @@ const createServer = ({ config, logger }: AppOptions) =>
   Fastify({
     ...(logger !== undefined && { logger }),
     logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
+    genReqId: createRequestIds(config.TRUST_PROXY),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: MAX_KEY_LENGTH },
@@ -84,7 +86,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   app.decorate('clock', clock)
 
   await app.register(pendingRequests)
-  await app.register(errors)
+  await app.register(errors, { createRequestId: createRequestIds(config.TRUST_PROXY) })
   await app.register(security)
   await app.register(validation)
   await app.register(allowedMethods)

@@ -5,7 +5,8 @@ import fp from 'fastify-plugin'
 import { type ErrorBody, statusOf } from '../../schemas/error.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
 import { hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { createRequestIds, REQUEST_ID_HEADER } from './request-id.ts'
+import { SECURITY_HEADERS, setCommonHeaders } from './security-headers.ts'
 
 export const notJson = () =>
   new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.', {
@@ -21,12 +22,13 @@ const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A segment of the path is too long.')
 }
 
-export const routeNotFound = ({ method, url }: FastifyRequest) => {
-  const [path = ''] = url.split('?')
-  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${excerpt(path)}.`, {
+/** Returns the path without the query. */
+const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] as string
+
+export const routeNotFound = (request: FastifyRequest) =>
+  new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${excerpt(pathOf(request))}.`, {
     hint: 'GET /openapi.json lists all routes; /docs shows them.'
   })
-}
 
 const internalError = () =>
   new DomainError('INTERNAL_ERROR', 'The service failed to handle the request.', {
@@ -52,6 +54,11 @@ const toBody = ({ code, message, details, hint }: DomainError, requestId: string
   error: { code, message, ...(details && { details: [...details] }), ...(hint !== undefined && { hint }), requestId }
 })
 
+export interface ErrorsOptions {
+  /** Returns the id of a request that Fastify does not receive. */
+  readonly createRequestId?: ReturnType<typeof createRequestIds>
+}
+
 const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
   const error = toDomainError(thrown)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
@@ -68,14 +75,19 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
 export const onFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   // Node parses the rest of a packet even after the connection was destroyed.
   if (request.raw.socket.destroyed) return void reply.hijack()
-  sendError(error, request, reply.headers(SECURITY_HEADERS))
+  setCommonHeaders(request, reply)
+  sendError(error, request, reply)
 }
 
-/** Returns an error response for places without a Fastify reply: a bare `ServerResponse`, or a socket. */
-const toRawResponse = (error: DomainError) => {
-  const body = JSON.stringify(toBody(error, 'none'))
+/**
+ * Returns an error response for places without a Fastify reply: a bare `ServerResponse`, or a socket, which has no
+ * request id.
+ */
+const toRawResponse = (error: DomainError, requestId?: string) => {
+  const body = JSON.stringify(toBody(error, requestId ?? 'none'))
   const headers = {
     ...SECURITY_HEADERS,
+    ...(requestId !== undefined && { [REQUEST_ID_HEADER]: requestId }),
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close'
@@ -84,9 +96,9 @@ const toRawResponse = (error: DomainError) => {
 }
 
 /** Handles an `Expect` header other than 100-continue, to which Node itself responds without a body. */
-const onExpectation = (_request: IncomingMessage, response: ServerResponse) => {
+const refuseExpectation = (response: ServerResponse, requestId: string) => {
   const error = new DomainError('MALFORMED_REQUEST', 'The header Expect must be 100-continue, or absent.')
-  const { status, headers, body } = toRawResponse(error)
+  const { status, headers, body } = toRawResponse(error, requestId)
   response.writeHead(status, headers).end(body)
 }
 
@@ -118,9 +130,11 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   socket.destroySoon()
 }
 
-export default fp(
-  async (fastify) => {
-    fastify.server.on('checkExpectation', onExpectation)
+export default fp<ErrorsOptions>(
+  async (fastify, { createRequestId = createRequestIds('') }) => {
+    fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      refuseExpectation(response, createRequestId(request))
+    )
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       throw routeNotFound(request)
