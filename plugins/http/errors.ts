@@ -2,11 +2,28 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type ErrorBody, statusOf } from '../../schemas/error.ts'
+import { type ErrorBody, type ErrorCode, statusOf } from '../../schemas/error.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
+import { createFailureLog, type Failure, type FailureLog } from './failure-log.ts'
 import { hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
 import { createRequestIds, REQUEST_ID_HEADER } from './request-id.ts'
 import { SECURITY_HEADERS, setCommonHeaders } from './security-headers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Precedes the message of a 5xx in the log. */
+    failurePrefix?: string
+  }
+  interface FastifyInstance {
+    failures: FailureLog
+  }
+  interface FastifyRequest {
+    [ERROR_CODE]: ErrorCode | null
+  }
+}
+
+/** The code of the error that was sent. */
+export const ERROR_CODE: unique symbol = Symbol('error code')
 
 export const notJson = () =>
   new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.', {
@@ -22,8 +39,8 @@ const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A segment of the path is too long.')
 }
 
-/** Returns the path without the query. */
-const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] as string
+/** Returns the path without the query, which may contain secrets. */
+export const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] as string
 
 export const routeNotFound = (request: FastifyRequest) =>
   new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${excerpt(pathOf(request))}.`, {
@@ -36,7 +53,7 @@ const internalError = () =>
   })
 
 /** `expose` is the flag of http-errors, which @fastify/static throws, for errors that the client may see. */
-type Thrown = FastifyError & { readonly expose?: boolean }
+export type Thrown = FastifyError & { readonly expose?: boolean }
 
 /** Covers the codes of Fastify that are not listed above, and those of future versions. */
 const isClientError = ({ code, expose = false, statusCode = 500 }: Thrown) =>
@@ -59,9 +76,35 @@ export interface ErrorsOptions {
   readonly createRequestId?: ReturnType<typeof createRequestIds>
 }
 
-const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+/** Characters of the cause of a 500 that distinguish it from other causes. */
+const MAX_CAUSE = 200
+
+const toFailure = (thrown: Thrown | DomainError, error: DomainError, request: FastifyRequest): Failure => {
+  const { id: requestId, method } = request
+  const { failurePrefix: prefix = '' } = request.routeOptions.config
+  const fields = { code: error.code, requestId, method, path: excerpt(pathOf(request)) }
+  if (error.code === 'INTERNAL_ERROR') {
+    const key = prefix + `${thrown.name}: ${thrown.message}`.slice(0, MAX_CAUSE)
+    return { level: 'error', key, message: `${prefix}A request failed.`, fields: { ...fields, err: thrown } }
+  }
+  const cause = error.cause === undefined ? {} : { cause: error.cause }
+  return { level: 'warn', key: prefix + error.code, message: prefix + error.message, fields: { ...fields, ...cause } }
+}
+
+/** A client that has disconnected is not an overload. */
+const isFailureOfService = ({ kind, code }: DomainError, { raw }: FastifyRequest) =>
+  statusOf[kind] >= 500 && !(code === 'OVERLOADED' && raw.socket.destroyed)
+
+/** Returns the error that the client may see. Logs a 5xx. */
+export const reportFailure = (thrown: Thrown | DomainError, request: FastifyRequest) => {
   const error = toDomainError(thrown)
-  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
+  request[ERROR_CODE] = error.code
+  if (isFailureOfService(error, request)) request.server.failures.record(toFailure(thrown, error, request))
+  return error
+}
+
+const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+  const error = reportFailure(thrown, request)
   // RFC 6750, 3: a 401 names the expected kind of credential.
   if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
@@ -132,6 +175,9 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 
 export default fp<ErrorsOptions>(
   async (fastify, { createRequestId = createRequestIds('') }) => {
+    fastify.decorate('failures', createFailureLog(fastify.log))
+    fastify.addHook('onClose', async () => fastify.failures.close())
+    fastify.decorateRequest(ERROR_CODE, null)
     fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       refuseExpectation(response, createRequestId(request))
     )
