@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
 import caller from './plugins/app/caller.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
@@ -12,7 +12,9 @@ import session from './plugins/app/session.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
+import { createLogController } from './plugins/http/logging.ts'
 import pendingRequests from './plugins/http/pending-requests.ts'
+import { createRequestIds } from './plugins/http/request-id.ts'
 import { compilers } from './plugins/http/schema-compilers.ts'
 import security from './plugins/http/security.ts'
 import validation from './plugins/http/validation.ts'
@@ -48,7 +50,8 @@ const STALL_TIMEOUT_MS = 120_000
 const createServer = ({ config, logger }: AppOptions) =>
   Fastify({
     ...(logger !== undefined && { logger }),
-    logController: new LogController({ disableRequestLogging: !config.ACCESS_LOG }),
+    logController: createLogController(config.ACCESS_LOG),
+    genReqId: createRequestIds(config.TRUST_PROXY),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY === '' ? false : config.TRUST_PROXY,
     routerOptions: { maxParamLength: MAX_KEY_LENGTH },
@@ -85,7 +88,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   app.decorate('clock', clock)
 
   await app.register(pendingRequests)
-  await app.register(errors)
+  await app.register(errors, { createRequestId: createRequestIds(config.TRUST_PROXY) })
   await app.register(security)
   await app.register(validation)
   await app.register(allowedMethods)

@@ -33,7 +33,7 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Reads and writes the database, at most once a second. The message of a 503 contains the cause.',
         response
       },
-      config: { credential: 'none', errors: [...READ_ERRORS, 'OUTCOME_UNKNOWN'] }
+      config: { credential: 'none', errors: [...READ_ERRORS, 'OUTCOME_UNKNOWN'], failurePrefix: 'Not ready: ' }
     },
     async () => {
       await readiness.check()

@@ -101,6 +101,8 @@ export default fp<TokenAuthOptions>(
 
     fastify.decorate('authenticateToken', (request, _reply, done) => {
       request[TOKEN] = tokens.authenticate(request.headers.authorization)
+      // Replaced when the action of the route is checked. Not every route has one, and the check may fail.
+      request[CALLER] = callerOf(request, () => tokens.current(request.token))
       done()
     })
 
@@ -113,7 +115,7 @@ export default fp<TokenAuthOptions>(
       return name === undefined ? null : openToTokens(tables.find(name), name, action !== 'read')
     }
 
-    const callerOf = (request: FastifyRequest, action: NeededAction): Caller => ({
+    const callerOf = (request: FastifyRequest, confirm: () => unknown): Caller => ({
       kind: 'token',
       id: request.token.id,
       name: request.token.name,
@@ -121,13 +123,17 @@ export default fp<TokenAuthOptions>(
       address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
-        const before = request[TABLE]
-        const now = currentTable(request, action)
-        // Schema operations read the table again. Other operations hold a view of it, with its hidden fields.
-        const isStale = before !== null && action !== 'schema' && !isDeepStrictEqual(before.structure, now?.structure)
-        if (isStale) throw tableChanged(before.name)
+        confirm()
       }
     })
+
+    const confirmTable = (request: FastifyRequest, action: NeededAction) => {
+      const before = request[TABLE]
+      const now = currentTable(request, action)
+      // Schema operations read the table again. Other operations hold a view of it, with its hidden fields.
+      const isStale = before !== null && action !== 'schema' && !isDeepStrictEqual(before.structure, now?.structure)
+      if (isStale) throw tableChanged(before.name)
+    }
 
     /** Runs before the body is read, so that no body is read for a token without the right. */
     const authorizeEarly =
@@ -142,7 +148,7 @@ export default fp<TokenAuthOptions>(
       (action: NeededAction): preHandlerHookHandler =>
       (request, _reply, done) => {
         request[TABLE] = currentTable(request, action)
-        request[CALLER] = callerOf(request, action)
+        request[CALLER] = callerOf(request, () => confirmTable(request, action))
         done()
       }
 

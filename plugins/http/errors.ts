@@ -2,10 +2,28 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type ErrorBody, statusOf } from '../../schemas/error.ts'
+import { type ErrorBody, type ErrorCode, statusOf } from '../../schemas/error.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
+import { createFailureLog, type Failure, type FailureLog } from './failure-log.ts'
 import { hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { createRequestIds, REQUEST_ID_HEADER } from './request-id.ts'
+import { SECURITY_HEADERS, setCommonHeaders } from './security-headers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Precedes the message of a 5xx in the log. */
+    failurePrefix?: string
+  }
+  interface FastifyInstance {
+    failures: FailureLog
+  }
+  interface FastifyRequest {
+    [ERROR_CODE]: ErrorCode | null
+  }
+}
+
+/** The code of the error that was sent. */
+export const ERROR_CODE: unique symbol = Symbol('error code')
 
 export const notJson = () =>
   new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.', {
@@ -21,12 +39,13 @@ const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new DomainError('PATH_TOO_LONG', 'A segment of the path is too long.')
 }
 
-export const routeNotFound = ({ method, url }: FastifyRequest) => {
-  const [path = ''] = url.split('?')
-  return new DomainError('ROUTE_NOT_FOUND', `There is no route ${method} ${excerpt(path)}.`, {
+/** Returns the path without the query, which may contain secrets. */
+export const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] as string
+
+export const routeNotFound = (request: FastifyRequest) =>
+  new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${excerpt(pathOf(request))}.`, {
     hint: 'GET /openapi.json lists all routes; /docs shows them.'
   })
-}
 
 const internalError = () =>
   new DomainError('INTERNAL_ERROR', 'The service failed to handle the request.', {
@@ -34,7 +53,7 @@ const internalError = () =>
   })
 
 /** `expose` is the flag of http-errors, which @fastify/static throws, for errors that the client may see. */
-type Thrown = FastifyError & { readonly expose?: boolean }
+export type Thrown = FastifyError & { readonly expose?: boolean }
 
 /** Covers the codes of Fastify that are not listed above, and those of future versions. */
 const isClientError = ({ code, expose = false, statusCode = 500 }: Thrown) =>
@@ -52,9 +71,40 @@ const toBody = ({ code, message, details, hint }: DomainError, requestId: string
   error: { code, message, ...(details && { details: [...details] }), ...(hint !== undefined && { hint }), requestId }
 })
 
-const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+export interface ErrorsOptions {
+  /** Returns the id of a request that Fastify does not receive. */
+  readonly createRequestId?: ReturnType<typeof createRequestIds>
+}
+
+/** Characters of the cause of a 500 that distinguish it from other causes. */
+const MAX_CAUSE = 200
+
+const toFailure = (thrown: Thrown | DomainError, error: DomainError, request: FastifyRequest): Failure => {
+  const { id: requestId, method } = request
+  const { failurePrefix: prefix = '' } = request.routeOptions.config
+  const fields = { code: error.code, requestId, method, path: excerpt(pathOf(request)) }
+  if (error.code === 'INTERNAL_ERROR') {
+    const key = prefix + `${thrown.name}: ${thrown.message}`.slice(0, MAX_CAUSE)
+    return { level: 'error', key, message: `${prefix}A request failed.`, fields: { ...fields, err: thrown } }
+  }
+  const cause = error.cause === undefined ? {} : { cause: error.cause }
+  return { level: 'warn', key: prefix + error.code, message: prefix + error.message, fields: { ...fields, ...cause } }
+}
+
+/** A client that has disconnected is not an overload. */
+const isFailureOfService = ({ kind, code }: DomainError, { raw }: FastifyRequest) =>
+  statusOf[kind] >= 500 && !(code === 'OVERLOADED' && raw.socket.destroyed)
+
+/** Returns the error that the client may see. Logs a 5xx. */
+export const reportFailure = (thrown: Thrown | DomainError, request: FastifyRequest) => {
   const error = toDomainError(thrown)
-  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'A request failed.')
+  request[ERROR_CODE] = error.code
+  if (isFailureOfService(error, request)) request.server.failures.record(toFailure(thrown, error, request))
+  return error
+}
+
+const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
+  const error = reportFailure(thrown, request)
   // RFC 6750, 3: a 401 names the expected kind of credential.
   if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
@@ -68,14 +118,19 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
 export const onFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   // Node parses the rest of a packet even after the connection was destroyed.
   if (request.raw.socket.destroyed) return void reply.hijack()
-  sendError(error, request, reply.headers(SECURITY_HEADERS))
+  setCommonHeaders(request, reply)
+  sendError(error, request, reply)
 }
 
-/** Returns an error response for places without a Fastify reply: a bare `ServerResponse`, or a socket. */
-const toRawResponse = (error: DomainError) => {
-  const body = JSON.stringify(toBody(error, 'none'))
+/**
+ * Returns an error response for places without a Fastify reply: a bare `ServerResponse`, or a socket, which has no
+ * request id.
+ */
+const toRawResponse = (error: DomainError, requestId?: string) => {
+  const body = JSON.stringify(toBody(error, requestId ?? 'none'))
   const headers = {
     ...SECURITY_HEADERS,
+    ...(requestId !== undefined && { [REQUEST_ID_HEADER]: requestId }),
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close'
@@ -84,9 +139,9 @@ const toRawResponse = (error: DomainError) => {
 }
 
 /** Handles an `Expect` header other than 100-continue, to which Node itself responds without a body. */
-const onExpectation = (_request: IncomingMessage, response: ServerResponse) => {
+const refuseExpectation = (response: ServerResponse, requestId: string) => {
   const error = new DomainError('MALFORMED_REQUEST', 'The header Expect must be 100-continue, or absent.')
-  const { status, headers, body } = toRawResponse(error)
+  const { status, headers, body } = toRawResponse(error, requestId)
   response.writeHead(status, headers).end(body)
 }
 
@@ -118,9 +173,14 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   socket.destroySoon()
 }
 
-export default fp(
-  async (fastify) => {
-    fastify.server.on('checkExpectation', onExpectation)
+export default fp<ErrorsOptions>(
+  async (fastify, { createRequestId = createRequestIds('') }) => {
+    fastify.decorate('failures', createFailureLog(fastify.log))
+    fastify.addHook('onClose', async () => fastify.failures.close())
+    fastify.decorateRequest(ERROR_CODE, null)
+    fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      refuseExpectation(response, createRequestId(request))
+    )
     fastify.setErrorHandler(sendError)
     fastify.setNotFoundHandler(async (request) => {
       throw routeNotFound(request)

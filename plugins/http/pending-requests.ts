@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../services/model/errors.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { setCommonHeaders } from './security-headers.ts'
 
 /**
  * Maximum number of pending requests of one connection. Node starts each request as soon as it arrives: 2,000 of them
@@ -86,14 +86,15 @@ const track = (request: IncomingMessage, response: ServerResponse) => {
 }
 
 /** Refuses the first request beyond the limit, and closes the connection after that response. */
-const limitPending = ({ raw }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  const { socket, headers } = raw
+const limitPending = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const { socket, headers } = request.raw
   // Node discards everything that follows an upgrade request in the same packet.
   if (headers.upgrade !== undefined) reply.header('connection', 'close')
   if (closing.has(socket) || socket.destroyed) return reply.hijack()
   if (!pipelining.has(socket) || countPending(socket) <= MAX_PENDING) return done()
   closing.add(socket)
-  reply.headers({ ...SECURITY_HEADERS, connection: 'close' })
+  setCommonHeaders(request, reply)
+  reply.header('connection', 'close')
   throw new DomainError('TOO_MANY_PIPELINED', `This connection has more than ${MAX_PENDING} pending requests.`, {
     hint: 'Read the responses before you send more requests, or use more connections.'
   })

@@ -4,7 +4,7 @@ import underPressure from '@fastify/under-pressure'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, excerpt, overloaded } from '../../services/model/errors.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { setCommonHeaders } from './security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,8 +21,8 @@ export interface SecurityOptions {
 const MAX_EVENT_LOOP_DELAY_MS = 1000
 const PREFLIGHT_MAX_AGE_S = 600
 
-const setHeaders = (_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-  reply.headers(SECURITY_HEADERS)
+const setHeaders = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  setCommonHeaders(request, reply)
   done()
 }
 
@@ -90,7 +90,7 @@ const corsOptions = (origins: readonly string[]) => {
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type'],
-    exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate'],
+    exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
     maxAge: PREFLIGHT_MAX_AGE_S
   }
   const withoutPreflight = { ...options, preflight: false }

@@ -7,7 +7,8 @@ const VALID_MS = 1000
 
 const unavailable = (error: unknown) => {
   if (!(error instanceof DomainError) || error.kind === 'unavailable') throw error
-  throw new DomainError('STORAGE_UNAVAILABLE', error.message, { retryAfter: 5 })
+  const unready = new DomainError('STORAGE_UNAVAILABLE', error.message, { retryAfter: 5 })
+  throw Object.assign(unready, { cause: error.cause })
 }
 
 /** Checks by a read and a durable write whether the database works, at most once a second. */

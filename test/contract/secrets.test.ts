@@ -84,7 +84,7 @@ t.test('the check finds each secret', async (t) => {
 
 t.test('no secret is in the log, at any level', async (t) => {
   const log = service.lines.join('\n')
-  t.match(log, /"url":"\/auth\/password"/, 'the requests are in the log')
+  t.match(log, /"path":"\/auth\/password"/, 'the requests are in the log')
   t.strictSame(foundIn(log), [])
 })
 

@@ -120,15 +120,18 @@ const domainErrorOf = (code: string, message: string): DomainError | undefined =
 }
 
 /**
- * Returns the domain error for a failure of SQLite, with the position of the failed statement. A failure that only a
- * defect of Rowhouse can cause stays an unknown error, with SQLite's code and message.
+ * Returns the domain error for a failure of SQLite, with the position of the failed statement. Its `cause`, for the log,
+ * is SQLite's code and message. A failure that only a defect of Rowhouse can cause stays an unknown error, with SQLite's
+ * code and message.
  */
 export const toDomainError = (plain: PlainError): Error => {
   const { code, message, statement } = plain
   if (code === 'UNEXPECTED_CHANGES' && statement !== undefined) return new UnexpectedChanges(statement)
   const error = domainErrorOf(code, message)
   if (!error) return Object.assign(new Error(message), plain)
-  return statement === undefined ? error : new DomainError(error.code, error.message, { ...error, statement })
+  const positioned =
+    statement === undefined ? error : new DomainError(error.code, error.message, { ...error, statement })
+  return Object.assign(positioned, { cause: `${code}: ${message}` })
 }
 
 /** Like `toDomainError`, for reads. A read stores no values, so SQLITE_TOOBIG is about the response. */

@@ -10,7 +10,8 @@ import { CHEAP, temporaryDirectory } from '../../helpers.ts'
 
 let now = Date.now()
 const config = readConfig({ DATA_DIR: temporaryDirectory(t) })
-const app = Fastify()
+const lines: string[] = []
+const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => lines.push(line) } } })
 app.decorate('config', config)
 app.decorate('clock', () => now)
 await app.register(errors)
@@ -38,6 +39,14 @@ t.test('a service that cannot write is alive but not ready, until it can again',
   t.equal(ready.headers['retry-after'], '5')
   t.match(ready.json(), { success: false, error: { code: 'STORAGE_UNAVAILABLE' } })
   t.equal((await app.inject('/health')).statusCode, 200)
+  await app.inject('/health/ready')
+  t.equal(lines.length, 1, 'one line per minute')
+  t.match(JSON.parse(lines[0] ?? ''), {
+    level: 40,
+    code: 'STORAGE_UNAVAILABLE',
+    cause: /^SQLITE_CONSTRAINT_TRIGGER: /,
+    msg: /^Not ready: /
+  })
 
   external.exec('DROP TRIGGER no')
   now += 1000

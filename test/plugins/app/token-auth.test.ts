@@ -360,6 +360,11 @@ t.test('the caller of a token', async (t) => {
       const { kind, id, name, requestId, address } = caller
       return { kind, id, name, requestId, address }
     })
+    area.get('/:table/early', { config: { action: 'none' } }, async ({ caller }) => {
+      await caller.confirm()
+      await app.tokens.revoke(serviceCaller, caller.id)
+      await caller.confirm()
+    })
     area.get('/:table/hide', { config: { action: 'read' } }, async ({ caller }) => {
       await setHidden(true)
       await caller.confirm()
@@ -392,6 +397,14 @@ t.test('the caller of a token', async (t) => {
   t.test('loses its right if the client disconnects', async (t) => {
     const response = await get('disconnect')
     t.match(response.json(), { error: { code: 'OVERLOADED', message: 'The client has disconnected.' } })
+  })
+
+  t.test('is known before the action is checked, and loses its right if the token is revoked', async (t) => {
+    const other = await issue(app, { tables: [], actions: [] })
+    const response = await app.inject({ url: '/cats/early', headers: bearer(other.token) })
+    t.equal(response.statusCode, 401)
+    t.match(response.json(), { error: { code: 'INVALID_TOKEN' } })
+    t.notOk(app.tokens.list().some(({ id }) => id === other.id))
   })
 
   t.test('loses its right if the token is revoked', async (t) => {

@@ -139,7 +139,7 @@ t.test('with CORS_ORIGIN', async (t) => {
     t.equal(res.statusCode, 200)
     t.match(res.headers, {
       'access-control-allow-origin': listed,
-      'access-control-expose-headers': 'Allow, Content-Disposition, Retry-After, WWW-Authenticate',
+      'access-control-expose-headers': 'Allow, Content-Disposition, Retry-After, WWW-Authenticate, X-Request-Id',
       vary: 'Authorization, Cookie, Origin',
       'content-security-policy': policy
     })

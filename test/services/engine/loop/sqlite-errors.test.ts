@@ -151,6 +151,12 @@ t.test('a text that is too large is a response for reads and a value for writes'
   t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
 })
 
+t.test('the cause is the code and the message of SQLite', async (t) => {
+  const plain = { code: 'SQLITE_IOERR_FSYNC', message: 'disk I/O error' }
+  for (const error of [toReadError(plain), toDomainError(plain), toDomainError({ ...plain, statement: 1 })])
+    t.match(error, { code: 'STORAGE_UNAVAILABLE', cause: 'SQLITE_IOERR_FSYNC: disk I/O error' })
+})
+
 t.test('a defect of this service stays an unknown error with its code for the log', async (t) => {
   for (const code of ['SQLITE_ERROR', 'SQLITE_CORRUPT', '']) {
     const error = of(code, 'near "SELEC": syntax error')
