@@ -151,7 +151,15 @@ export const TableChangesSchema = Type.Object(
 )
 export type TableChanges = Static<typeof TableChangesSchema>
 
-export const AddFieldSchema = Type.Object({ field: TokenNewFieldSchema }, strict)
+export const FieldAdditionSchema = Type.Object(
+  { field: NewFieldSchema },
+  { $id: 'FieldAddition', title: 'FieldAddition', ...strict }
+)
+
+export const TokenFieldAdditionSchema = Type.Object(
+  { field: TokenNewFieldSchema },
+  { $id: 'TokenFieldAddition', title: 'TokenFieldAddition', ...strict }
+)
 
 export const UnregisterQuerySchema = Type.Object(
   {

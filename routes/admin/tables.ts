@@ -2,6 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
+  FieldAdditionSchema,
   ImportTableSchema,
   NewTableSchema,
   TableChangesSchema,
@@ -92,6 +93,34 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))
+  )
+
+  fastify.post(
+    '/:id/fields',
+    {
+      schema: {
+        operationId: 'addTableField',
+        summary: 'Add a field to a table',
+        description:
+          'Adds a column to the stored table, also if `isEditable` is false. `isPrimary` and `isAutoIncrement` cannot be true: the key cannot change. A field that is not `nullable` needs a default.',
+        tags,
+        params: IdParamsSchema,
+        body: FieldAdditionSchema,
+        response
+      },
+      config: {
+        credential: 'administrator',
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_CHANGED',
+          'FIELD_EXISTS',
+          'STRUCTURE_CHANGED'
+        ]
+      }
+    },
+    async ({ caller, params, body }) => ok(toTable(await tables.addField(caller, params.id, body.field)))
   )
 
   fastify.post(

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Envelope, ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
-import { AddFieldSchema, TableSchema, TokenNewTableSchema } from '../../schemas/table.ts'
+import { TableSchema, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
 import { toVisibleTable } from '../../services/tables/registry.ts'
 
 const tags = ['data']
@@ -40,7 +40,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Add a field to a table',
         tags,
         params: TableParamsSchema,
-        body: AddFieldSchema,
+        body: TokenFieldAdditionSchema,
         response
       },
       config: {

@@ -57,6 +57,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { name: newName(), label: '', fields: [field] }
   }),
   'PUT /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state), payload: { label: setup.newName() } }),
+  'POST /admin/tables/:id/fields': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/fields`,
+    payload: { field: { ...field, name: setup.newName() } }
+  }),
   'POST /admin/tables/:id/refresh': (setup, state) => ({ url: `${adminUrl(setup, state)}/refresh` }),
   'DELETE /admin/tables/:id': async ({ newTable }) => ({
     url: `/admin/tables/${(await newTable()).id}?confirm=true`

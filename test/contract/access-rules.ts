@@ -41,6 +41,7 @@ export const accessRules = {
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'PUT /admin/tables/:id': 'administrator',
+  'POST /admin/tables/:id/fields': 'administrator',
   'POST /admin/tables/:id/refresh': 'administrator',
   'DELETE /admin/tables/:id': 'administrator',
 

@@ -233,7 +233,7 @@ export const unregisterTable = (model: Model, id: number, confirm: boolean) => {
   return CONFIRMED
 }
 
-export const addField = (model: Model, table: Registered, sent: NewField): Table => {
+export const addField = (model: Model, table: Registered, sent: NewField, viewer: Viewer): Table => {
   const field = toField(sent)
   checkNames([field.name])
   if (field.isPrimary || field.isAutoIncrement) invalid()
@@ -245,5 +245,5 @@ export const addField = (model: Model, table: Registered, sent: NewField): Table
   addColumn(stored, toColumn(field))
   table.fields = [...table.fields, field]
   table.updatedAt = nextTimestamp(model, table.updatedAt)
-  return toTable(table, 'token')
+  return toTable(table, viewer)
 }

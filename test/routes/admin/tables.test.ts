@@ -545,6 +545,51 @@ t.test('concurrent changes are all kept', async (t) => {
   })
 })
 
+t.test('an administrator adds a field', async (t) => {
+  const { id } = await createTable(admin, {
+    name: 'growing',
+    fields: [{ name: 'a', jsonType: 'string' }],
+    autoTimestamps: true
+  })
+  const url = `/admin/tables/${id}/fields`
+  const record = dataOf(await admin.post(`/admin/tables/${id}/data`, { a: 'x' }))
+  const table = dataOf(await admin.put(`/admin/tables/${id}`, { isEditable: false })) as Table
+  const field: NewField = { name: 'lives', jsonType: 'integer', nullable: false, defaultValue: 9, isHidden: true }
+
+  t.test('with every property, also to a table that tokens can only read', async (t) => {
+    const lives = { ...plainField('lives', 'integer', 'INTEGER'), nullable: false, defaultValue: 9, isHidden: true }
+    const expected = { ...table, updatedAt: table.updatedAt + 1, fields: [...table.fields, lives] }
+    expectData(t, await admin.post(url, { field }), expected)
+    expectData(t, await admin.get(`/admin/tables/${id}`), expected)
+    expectData(t, await admin.get(`/admin/tables/${id}/data/1`), { ...record, lives: 9 })
+  })
+  t.test('that tokens do not see if it is hidden', async (t) => {
+    expectData(t, await token.get('/data/growing/records/1'), record)
+    const other = { field: { name: 'other', jsonType: 'string' } }
+    expectError(t, await token.post('/data/_schema/tables/growing/fields', other), 403, 'TABLE_READ_ONLY')
+  })
+  t.test('that nobody can write if it is read-only', async (t) => {
+    dataOf(await admin.post(url, { field: { name: 'fixed', jsonType: 'string', isReadonly: true } }))
+    const response = await admin.post(`/admin/tables/${id}/data`, { fixed: 'x' })
+    expectError(t, response, 400, 'VALIDATION_FAILED', '/fixed')
+  })
+  t.test('but not if', async (t) => {
+    const cases: readonly (readonly [reason: string, field: object, path: string])[] = [
+      ['its name is invalid', { name: '_a', jsonType: 'string' }, '/field/name'],
+      ['its type is missing', { name: 'b' }, '/field/jsonType'],
+      ['it is a key', { name: 'b', jsonType: 'string', isPrimary: true }, '/field/isPrimary'],
+      ['it needs a default', { name: 'b', jsonType: 'string', nullable: false }, '/field/defaultValue']
+    ]
+    for (const [reason, field, path] of cases)
+      t.test(reason, async (t) => expectError(t, await admin.post(url, { field }), 400, 'VALIDATION_FAILED', path))
+    t.test('there is none', async (t) => expectError(t, await admin.post(url, {}), 400, 'VALIDATION_FAILED', '/field'))
+    t.test('its name is taken', async (t) => expectError(t, await admin.post(url, { field }), 409, 'FIELD_EXISTS'))
+    t.test('the table does not exist', async (t) =>
+      expectError(t, await admin.post('/admin/tables/999999/fields', { field }), 404, 'TABLE_NOT_FOUND')
+    )
+  })
+})
+
 t.test('a refresh', async (t) => {
   const passing = (dataOf(await admin.get('/admin/tables')) as Table[]).find(({ name }) => name === 'passing') as Table
   const url = `/admin/tables/${passing.id}`

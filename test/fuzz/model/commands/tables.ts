@@ -214,8 +214,20 @@ const add = command(
     return asToken([by, 'schema', name], call, (token) => {
       assertMay(token, 'schema', name)
       checkTokenFields([field])
-      return addField(model, allow(model, token, 'schema', name), field)
+      return addField(model, allow(model, token, 'schema', name), field, 'token')
     })
+  }
+)
+
+const addByAdmin = command(
+  3,
+  fc.record({ by: selector, at: selector, input: fieldInput }),
+  ({ model, asAdmin }, { by, at, input }) => {
+    const id = idOf(model, at)
+    const field = toNewField(input, false)
+    return asAdmin(by, { method: 'POST', url: `/admin/tables/${id}/fields`, payload: { field } }, () =>
+      addField(model, tableOf(model, id), field, 'administrator')
+    )
   }
 )
 
@@ -229,5 +241,6 @@ export const tableCommands = {
   readTable: readOne,
   listTables,
   readTableSchema: readSchema,
-  addField: add
+  addField: add,
+  addFieldByAdmin: addByAdmin
 }
