@@ -48,10 +48,11 @@ const FieldSchema = Type.Object(
     isHidden: Type.Boolean({ description: HIDDEN }),
     isReadonly: Type.Boolean({ description: READ_ONLY })
   },
-  { $id: 'Field', title: 'Field', ...strict }
+  { title: 'Field', ...strict }
 )
 export type Field = Static<typeof FieldSchema>
 
+/** Without an `$id`: fast-json-stringify rejects a union that contains the same one twice. */
 export const TableSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -67,7 +68,7 @@ export const TableSchema = Type.Object(
     createdAt: TimestampSchema,
     updatedAt: TimestampSchema
   },
-  { $id: 'Table', title: 'Table', ...strict }
+  { title: 'Table', ...strict }
 )
 export type Table = Static<typeof TableSchema>
 
@@ -126,8 +127,6 @@ export const TokenNewTableSchema = Type.Object(
   { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
 )
 
-export const ImportTableSchema = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict)
-
 const FieldChangesSchema = Type.Object(
   {
     name: Type.String(),
@@ -135,21 +134,56 @@ const FieldChangesSchema = Type.Object(
     isHidden: Type.Optional(Type.Boolean()),
     isReadonly: Type.Optional(Type.Boolean())
   },
-  strict
+  { $id: 'FieldChanges', title: 'FieldChanges', ...strict }
 )
 export type FieldChanges = Static<typeof FieldChangesSchema>
 
-export const TableChangesSchema = Type.Object(
-  {
-    label: Type.Optional(LabelSchema),
-    note: Type.Optional(NoteSchema),
-    isPublished: Type.Optional(Type.Boolean()),
-    isEditable: Type.Optional(Type.Boolean()),
-    fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
-  },
-  { $id: 'TableChanges', title: 'TableChanges', minProperties: 1, ...strict }
-)
+const tableChanges = {
+  label: Type.Optional(LabelSchema),
+  note: Type.Optional(NoteSchema),
+  isPublished: Type.Optional(Type.Boolean()),
+  isEditable: Type.Optional(Type.Boolean()),
+  fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
+}
+
+export const TableChangesSchema = Type.Object(tableChanges, {
+  $id: 'TableChanges',
+  title: 'TableChanges',
+  minProperties: 1,
+  ...strict
+})
 export type TableChanges = Static<typeof TableChangesSchema>
+
+const StoredNameSchema = Type.String({ minLength: 1, maxLength: 1000 })
+
+/** The service checks that there is one of `name` and `names`: generators do not understand such a rule in a schema. */
+export const TableImportSchema = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1000, description: 'The table to import. Not together with `names`.' })
+    ),
+    names: Type.Optional(
+      Type.Array(StoredNameSchema, {
+        minItems: 1,
+        maxItems: 1000,
+        description:
+          'The tables to import. `["*"]` stands for all that are not registered and can be imported. Not together with `name`.'
+      })
+    ),
+    ...tableChanges
+  },
+  {
+    $id: 'TableImport',
+    title: 'TableImport',
+    ...strict,
+    description: 'Needs `name` or `names`. The other properties are set for each of the tables.'
+  }
+)
+export type TableImport = Static<typeof TableImportSchema>
+
+export const ImportedSchema = Type.Union([TableSchema, Type.Array(TableSchema)], {
+  description: 'The table, for a request with `name`. The list of tables, for a request with `names`.'
+})
 
 export const FieldAdditionSchema = Type.Object(
   { field: NewFieldSchema },

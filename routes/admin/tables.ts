@@ -3,9 +3,10 @@ import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/enve
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   FieldAdditionSchema,
-  ImportTableSchema,
+  ImportedSchema,
   NewTableSchema,
   TableChangesSchema,
+  TableImportSchema,
   TableSchema,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
@@ -45,18 +46,22 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'importTable',
-        summary: 'Import a table',
-        description: 'Registers an existing table of the database. Its columns and rows do not change.',
+        summary: 'Import one table or several',
+        description:
+          'Registers existing tables of the database. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
         tags,
-        body: ImportTableSchema,
-        response
+        body: TableImportSchema,
+        response: { 200: Envelope(ImportedSchema) }
       },
       config: {
         credential: 'administrator',
         errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE', 'TABLE_UNUSABLE']
       }
     },
-    async ({ caller, body }) => ok(toTable(await tables.importTable(caller, body.name)))
+    async ({ caller, body }) => {
+      const imported = await tables.importTables(caller, body)
+      return ok(Array.isArray(imported) ? imported.map(toTable) : toTable(imported))
+    }
   )
 
   fastify.post(

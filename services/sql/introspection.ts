@@ -40,6 +40,18 @@ export const describeTable = (name: string): Statement => ({
   params: [name]
 })
 
+/** The same for several names. */
+export const describeTables = (names: readonly string[]): Statement => ({
+  sql: describeEach('(SELECT value AS name FROM temp.json_each(?))'),
+  params: [JSON.stringify(names)]
+})
+
+/** The same for each table and view of the file, by name. Without shadow tables, which are parts of virtual tables. */
+export const describeAll: Statement = {
+  sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
+  params: []
+}
+
 /** A column as `COLUMNS` describes it. */
 interface StoredColumn {
   readonly name: string

@@ -109,21 +109,26 @@ export const refreshedChoices = ({ columns }: Structure, before: Choices): Choic
   return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }
 }
 
-const unknownField = (index: number, name: string) =>
-  invalid([
-    { path: `/fields/${index}/name`, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }
-  ])
+const unknownField = (index: number, name: string, table: string) => {
+  const message = `'${excerpt(name)}' is not a field of the table '${table}'.`
+  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }])
+}
 
 const hiddenKey = (index: number, name: string) =>
   invalid([{ path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }])
 
+type Chosen = Pick<RegisteredTable, 'name' | 'structure' | 'choices'>
+
 /** The choices after changes to labels and flags of fields. @throws VALIDATION_FAILED */
-export const changedChoices = ({ structure, choices }: RegisteredTable, changes: readonly FieldChanges[]): Choices => {
+export const changedChoices = (
+  { name: table, structure, choices }: Chosen,
+  changes: readonly FieldChanges[]
+): Choices => {
   const columns = new Map(structure.columns.map((column) => [column.name, column]))
   const fields = new Map(choices.fields.map((field) => [field.name, field]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const [column, field] = [columns.get(name), fields.get(name)]
-    if (!column || !field) throw unknownField(index, name)
+    if (!column || !field) throw unknownField(index, name, table)
     if (column.isPrimary && change.isHidden) throw hiddenKey(index, name)
     const isReadonly = isFilledIn(structure, column) || (change.isReadonly ?? field.isReadonly)
     fields.set(name, { ...field, ...change, isReadonly })

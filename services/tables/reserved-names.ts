@@ -5,11 +5,14 @@ const PREFIXES = [RESERVED_PREFIX, 'sqlite_']
 /** Words of routes under /data. */
 const ROUTE_NAMES = ['_schema', '_me']
 
-/** Whether no table is served under the name: it belongs to our own tables, to SQLite or to a route. */
-export const isReserved = (name: string) => {
+/** Whether the name belongs to our own tables or to SQLite. */
+export const isInternal = (name: string) => {
   const folded = foldName(name)
-  return PREFIXES.some((prefix) => folded.startsWith(prefix)) || ROUTE_NAMES.includes(folded)
+  return PREFIXES.some((prefix) => folded.startsWith(prefix))
 }
+
+/** Whether no table is served under the name: it belongs to our own tables, to SQLite or to a route. */
+export const isReserved = (name: string) => isInternal(name) || ROUTE_NAMES.includes(foldName(name))
 
 /** SQLite's own names. Its ALTER TABLE calls pragma functions by names that such a table would hide. */
 export const RESERVED_NEW = /^(?:sqlite_|pragma_)/i

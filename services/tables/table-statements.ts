@@ -16,18 +16,26 @@ export const describeRegistrations: Statement = {
   params: []
 }
 
-interface NewRegistration {
-  readonly name: string
-  readonly label: string
-  readonly note: string | null
-  readonly choices: Choices
-}
+/** Everything that an administrator may set. */
+type Metadata = Pick<RegisteredTable, 'label' | 'note' | 'isPublished' | 'isEditable' | 'choices'>
 
-/** Adds a table to the registry, published and editable. `now`: epoch milliseconds. */
-export const insertTable = ({ name, label, note, choices }: NewRegistration, now: number): Statement => ({
-  sql: `INSERT INTO _rowhouse_tables (name, label, note, choices, is_published, is_editable, created_at, updated_at)
-    VALUES (?, ?, ?, ?, 1, 1, ?, ?) ${RETURNING}`,
-  params: [name, label, note, writeChoices(choices), BigInt(now), BigInt(now)]
+/** The values of the columns `METADATA`. */
+const metadataParams = ({ label, note, isPublished, isEditable, choices }: Metadata): readonly SqlValue[] => [
+  label,
+  note,
+  writeChoices(choices),
+  ...[isPublished, isEditable].map((flag) => (flag ? 1n : 0n))
+]
+
+const METADATA = ['label', 'note', 'choices', 'is_published', 'is_editable']
+
+type NewRegistration = Pick<RegisteredTable, 'name'> & Metadata
+
+/** Adds a table to the registry. `now`: epoch milliseconds. */
+export const insertTable = (table: NewRegistration, now: number): Statement => ({
+  sql: `INSERT INTO _rowhouse_tables (name, ${METADATA.join(', ')}, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ${RETURNING}`,
+  params: [table.name, ...metadataParams(table), BigInt(now), BigInt(now)]
 })
 
 const updateTable = (seen: RegisteredTable, now: number, set: string, params: readonly SqlValue[]): Statement => ({
@@ -37,16 +45,9 @@ const updateTable = (seen: RegisteredTable, now: number, set: string, params: re
   expect: 1
 })
 
-/** Everything that an administrator may set. */
-type Metadata = Pick<RegisteredTable, 'label' | 'note' | 'isPublished' | 'isEditable' | 'choices'>
-
 /** Changes a row of the registry; fails with `UnexpectedChanges` if the row has changed since it was read. */
-export const updateMetadata = (seen: RegisteredTable, metadata: Metadata, now: number): Statement => {
-  const { label, note, isPublished, isEditable, choices } = metadata
-  const flags = [isPublished, isEditable].map((flag) => (flag ? 1n : 0n))
-  const set = 'label = ?, note = ?, choices = ?, is_published = ?, is_editable = ?'
-  return updateTable(seen, now, set, [label, note, writeChoices(choices), ...flags])
-}
+export const updateMetadata = (seen: RegisteredTable, metadata: Metadata, now: number): Statement =>
+  updateTable(seen, now, METADATA.map((column) => `${column} = ?`).join(', '), metadataParams(metadata))
 
 /** The same for the choices alone. */
 export const updateChoices = (seen: RegisteredTable, choices: Choices, now: number): Statement =>

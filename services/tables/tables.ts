@@ -9,22 +9,21 @@ import type { RegisteredTable, Registration, Structure } from '../model/table.ts
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { countRows } from '../sql/lists.ts'
 import type { Unit } from '../sql/statement.ts'
-import { changedChoices, declaredChoices, declaredField, importedChoices, refreshedChoices } from './choices.ts'
+import { changedChoices, declaredChoices, declaredField, refreshedChoices } from './choices.ts'
 import {
   confirmationRequired,
   fieldExists,
   nameTaken,
-  notImportable,
   storedTableGone,
   tableChanged,
-  tableOutdated,
-  tableRegistered,
-  tableUnusable
+  tableOutdated
 } from './failures.ts'
 import { checkDefaults } from './field-rules.ts'
+import { createImports } from './imports.ts'
 import { declareField, declareStructure } from './new-table.ts'
+import { createRegistration } from './registration.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
-import { isReserved, RESERVED_NEW } from './reserved-names.ts'
+import { RESERVED_NEW } from './reserved-names.ts'
 import { createStoredTables } from './stored-tables.ts'
 import { withColumn } from './structure.ts'
 import { deleteTable, insertTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
@@ -46,7 +45,8 @@ const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table s
 
 /** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
-  const readStored = createStoredTables(db)
+  const { read: readStored } = createStoredTables(db)
+  const register = createRegistration(db, registry)
 
   /** Commits a unit whose last statement returns the row of the registry. */
   const commit = async (unit: Unit, derive?: DeriveFacts) => {
@@ -77,12 +77,6 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     throw tableChanged()
   }
 
-  /** The unique index of the registry decides between concurrent registrations of one name. */
-  const register = (name: string, structure: Structure, unit: Unit) =>
-    commit(unit, (known) => known ?? structure).catch((error) => {
-      throw hasCode(error, 'UNIQUE_VIOLATION') ? tableRegistered(name) : error
-    })
-
   /**
    * Checks the caller's right again after the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
@@ -97,25 +91,15 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
-    return register(name, structure, [
-      { sql: createTableSql(name, structure, defaults), params: [] },
-      insertTable({ name, label, note, choices: declaredChoices(structure) }, clock())
-    ])
-  }
-
-  /**
-   * Registers a table that the database already has.
-   * @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE
-   */
-  const importTable = async (caller: Caller, name: string): Promise<RegisteredTable> => {
-    if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
-    const registered = registry.find(name)
-    if (registered) throw registered.structure ? tableRegistered(name) : tableUnusable(registered.name)
-    const stored = await readStored(name)
-    if (!stored) throw tableNotFound(name)
-    await caller.confirm()
-    const registration = { name: stored.name, label: '', note: null, choices: importedChoices(stored.structure) }
-    return register(stored.name, stored.structure, [insertTable(registration, clock())])
+    const flags = { isPublished: true, isEditable: true }
+    const [created] = await register(
+      [{ name, structure }],
+      [
+        { sql: createTableSql(name, structure, defaults), params: [] },
+        insertTable({ name, label, note, ...flags, choices: declaredChoices(structure) }, clock())
+      ]
+    )
+    return created as RegisteredTable
   }
 
   /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED */
@@ -189,7 +173,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
 
   return {
     create,
-    importTable,
+    ...createImports({ db, registry, clock }),
     update,
     refresh,
     addField,

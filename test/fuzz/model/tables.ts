@@ -5,7 +5,8 @@ import type {
   NewTable,
   SqliteType,
   Table,
-  TableChanges
+  TableChanges,
+  TableImport
 } from '../../../schemas/table.ts'
 import {
   CONFIRMED,
@@ -149,23 +150,19 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
   return toTable(Object.assign(table, { label, note, hasTimestamps: autoTimestamps }), viewer)
 }
 
-export const importTable = (model: Model, name: string, id: number): Table => {
+const assertFree = (model: Model, name: string) => {
   if (/^(?:_rowhouse_|sqlite_)/i.test(name)) refuse(400, 'TABLE_NOT_IMPORTABLE')
   if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
-  const stored = findStored(model, name) ?? refuse(404, 'TABLE_NOT_FOUND')
-  const fields = stored.columns.map((column) => describe(stored, column))
-  return toTable(
-    register(model, {
-      id,
-      name: stored.name,
-      fields,
-      key: stored.key,
-      isRowidKey: stored.isRowidKey,
-      isImported: true
-    }),
-    'administrator'
-  )
 }
+
+const importTable = (model: Model, stored: StoredTable, id: number) => {
+  const { name, key, isRowidKey } = stored
+  const fields = stored.columns.map((column) => describe(stored, column))
+  return register(model, { id, name, fields, key, isRowidKey, isImported: true })
+}
+
+const unregistered = (model: Model) =>
+  model.stored.map(({ name }) => name).filter((name) => !findRegistered(model, name))
 
 const changeField = ({ hasTimestamps }: Registered, fields: Field[], { name, ...change }: FieldChanges) => {
   const index = fields.findIndex((field) => field.name === name)
@@ -175,13 +172,36 @@ const changeField = ({ hasTimestamps }: Registered, fields: Field[], { name, ...
   fields[index] = { ...field, ...change, ...(isTimestamp && { isReadonly: true }) }
 }
 
-export const updateTable = (model: Model, id: number, { fields: changes = [], ...metadata }: TableChanges): Table => {
-  if (changes.length === 0 && Object.keys(metadata).length === 0) invalid()
-  const table = tableOf(model, id)
+const applyChanges = (table: Registered, { fields: changes = [], ...metadata }: TableChanges) => {
   const fields = [...table.fields]
   for (const change of changes) changeField(table, fields, change)
-  Object.assign(table, metadata, { fields, updatedAt: nextTimestamp(model, table.updatedAt) })
+  Object.assign(table, metadata, { fields })
+}
+
+export const updateTable = (model: Model, id: number, changes: TableChanges): Table => {
+  if (Object.keys(changes).length === 0) invalid()
+  const table = tableOf(model, id)
+  applyChanges(table, changes)
+  table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
+}
+
+/** The request has one of `name` and `names`. `ids`: those of the response, in its order. */
+export const importTables = (model: Model, { name, names, ...changes }: TableImport, ids: readonly number[]) => {
+  const list = names?.[0] === '*' ? unregistered(model).sort() : (names ?? [String(name)])
+  if (new Set(list.map(fold)).size < list.length) invalid()
+  for (const one of list) assertFree(model, one)
+  const stored = list.map((one) => findStored(model, one) ?? refuse(404, 'TABLE_NOT_FOUND'))
+  const before = [...model.registered]
+  try {
+    const imported = stored.map((table, index) => importTable(model, table, ids[index] ?? 0))
+    for (const table of imported) applyChanges(table, changes)
+    const shown = imported.map((table) => toTable(table, 'administrator'))
+    return names ? shown : shown[0]
+  } catch (error) {
+    model.registered.splice(0, model.registered.length, ...before)
+    throw error
+  }
 }
 
 /** Returns the field of a column, with the label, flags and type that an administrator has chosen. New ones fail closed. */

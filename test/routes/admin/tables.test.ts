@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import type { ErrorCode } from '../../../schemas/error.ts'
 import type { NewField, Table } from '../../../schemas/table.ts'
 import {
   asAdmin,
@@ -464,6 +465,49 @@ t.test('an import is refused for', async (t) => {
   })
 })
 
+t.test('an import sets the choices of an administrator in the same step', async (t) => {
+  executeExternally('CREATE TABLE secrets (id INTEGER PRIMARY KEY, title TEXT, body TEXT)')
+  const choices = { label: 'S', note: 'n', isPublished: true, isEditable: false }
+  const fields = [
+    { name: 'body', isHidden: true },
+    { name: 'title', label: 'Title', isReadonly: true }
+  ]
+  const url = '/admin/tables/import'
+
+  t.test('but refuses those that PUT refuses, and imports nothing then', async (t) => {
+    const cases: readonly (readonly [body: object, path: string])[] = [
+      [{ fields: [{ name: 'gone', isHidden: true }] }, '/fields/0/name'],
+      [{ fields: [{ name: 'id', isHidden: true }] }, '/fields/0/isHidden'],
+      [{ fields: [] }, '/fields'],
+      [{ fields: [{ name: 'body', jsonType: 'string' }] }, '/fields/0/jsonType'],
+      [{ isPublished: 1 }, '/isPublished'],
+      [{ label: null }, '/label'],
+      [{ isHidden: true }, '/isHidden']
+    ]
+    for (const [body, path] of cases)
+      expectError(t, await admin.post(url, { name: 'secrets', ...body }), 400, 'VALIDATION_FAILED', path)
+  })
+  t.test('and responds with them', async (t) => {
+    const response = await admin.post(url, { name: 'Secrets', ...choices, fields })
+    const { id } = dataOf(response)
+    expectData(t, response, {
+      ...choices,
+      id,
+      name: 'secrets',
+      primaryKey: 'id',
+      fields: [
+        { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true },
+        { ...plainField('title', 'string', 'TEXT'), label: 'Title', isReadonly: true },
+        { ...plainField('body', 'string', 'TEXT'), isHidden: true }
+      ],
+      createdAt: time,
+      updatedAt: time
+    })
+    expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(response))
+    t.strictSame(fieldNames(dataOf(await token.get('/data/secrets/schema'))), ['id', 'title'])
+  })
+})
+
 t.test('a change of metadata changes only the properties that are sent', async (t) => {
   const fields: NewField[] = [{ name: 'a', jsonType: 'string' }]
   const table = await createTable(admin, { name: 'changed', label: 'before', note: 'n', fields })
@@ -691,6 +735,59 @@ t.test('unregistering', async (t) => {
     const table = await importTable(admin, 'forgotten')
     t.not(table.id, id)
     expectData(t, await admin.get(`/admin/tables/${table.id}/data/1`), record)
+  })
+})
+
+t.test('an import of several tables', async (t) => {
+  const url = '/admin/tables/import'
+  executeExternally(
+    `CREATE TABLE first (id INTEGER PRIMARY KEY, hash TEXT); CREATE TABLE second (code TEXT PRIMARY KEY, hash TEXT);
+     CREATE TABLE third (a TEXT)`
+  )
+  const registeredNames = async () => (dataOf(await admin.get('/admin/tables')) as Table[]).map(({ name }) => name)
+  const before = await registeredNames()
+
+  t.test('is refused as a whole', async (t) => {
+    const cases: readonly (readonly [body: object, status: number, code: ErrorCode, path?: string])[] = [
+      [{ names: [] }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: ['first'], name: 'first' }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: 'first' }, 400, 'VALIDATION_FAILED', '/names'],
+      [{ names: ['first', 5] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', '*'] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', 'First'] }, 400, 'VALIDATION_FAILED', '/names/1'],
+      [{ names: ['first', 'third'], fields: [{ name: 'hash' }] }, 400, 'VALIDATION_FAILED', '/fields/0/name'],
+      [{ names: ['first', 'people_view'] }, 400, 'TABLE_NOT_IMPORTABLE'],
+      [{ names: ['first', '_rowhouse_admins'] }, 400, 'TABLE_NOT_IMPORTABLE'],
+      [{ names: ['first', 'nothing'] }, 404, 'TABLE_NOT_FOUND'],
+      [{ names: ['first', 'People'] }, 409, 'TABLE_REGISTERED']
+    ]
+    for (const [body, status, code, path] of cases) expectError(t, await admin.post(url, body), status, code, path)
+    t.strictSame(await registeredNames(), before)
+  })
+  t.test('responds with the tables in the order of the list, and sets the same choices for each', async (t) => {
+    const fields = [{ name: 'hash', isHidden: true }]
+    const response = await admin.post(url, { names: ['second', 'FIRST'], label: 'L', isEditable: false, fields })
+    const imported = dataOf(response) as Table[]
+    t.match(imported, [
+      { name: 'second', primaryKey: 'code', label: 'L', isEditable: false, fields: [{}, { isHidden: true }] },
+      { name: 'first', primaryKey: 'id', label: 'L', isEditable: false, fields: [{}, { isHidden: true }] }
+    ])
+    for (const table of imported) expectData(t, await admin.get(`/admin/tables/${table.id}`), table)
+    t.match(dataOf(await admin.post(url, { names: ['third'] })), [{ name: 'third', isPublished: true }])
+  })
+  t.test('takes all that can be imported with *, and skips the others', async (t) => {
+    executeExternally('CREATE TABLE "*" (a TEXT); CREATE TABLE last (a TEXT)')
+    const imported = dataOf(await admin.post(url, { names: ['*'], isPublished: false })) as Table[]
+    t.match(
+      imported.slice(0, 1),
+      [{ name: '*', isPublished: false }],
+      'by name; a table of this name can also be imported alone, with `name`'
+    )
+    const names = imported.map(({ name }) => name)
+    t.ok(names.includes('last'))
+    for (const name of ['hidden_rowid', 'people_view', 'texts', 'texts_data', 'people']) t.notOk(names.includes(name))
+    t.notOk(names.some((name) => /^(?:_rowhouse|sqlite)_/.test(name)))
+    t.strictSame(dataOf(await admin.post(url, { names: ['*'] })), [])
   })
 })
 

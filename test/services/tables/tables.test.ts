@@ -86,6 +86,13 @@ t.test('tables', async (t) => {
       tables.importTable(serviceCaller, 'IMPORTED')
     ])
     t.match(imports, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED' } }])
+    external.exec('CREATE TABLE many_a (a); CREATE TABLE many_b (a)')
+    const lists = await Promise.allSettled([
+      tables.importTable(serviceCaller, 'many_b'),
+      tables.importTables(serviceCaller, { names: ['many_a', 'many_b'] })
+    ])
+    t.match(lists, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED', message: /'many_b'/ } }])
+    t.equal(tables.find('many_a'), undefined)
   })
 
   t.test('a refresh keeps the choices and registers new columns', async (t) => {

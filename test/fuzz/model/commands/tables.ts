@@ -6,7 +6,7 @@ import {
   addField,
   checkTokenFields,
   createTable,
-  importTable,
+  importTables,
   refreshTable,
   toTable,
   unregisterTable,
@@ -110,14 +110,48 @@ const createByToken = command(
   }
 )
 
+const metadata = fc.record({
+  label: fc.option(text, { freq: 2, nil: undefined }),
+  note: fc.option(fc.option(text), { freq: 2, nil: undefined }),
+  isPublished: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined }),
+  isEditable: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined })
+})
+
+const fieldFlags = { isHidden: flag, isReadonly: flag, label: fc.option(text, { nil: undefined }) }
+
+const importChoices = fc.record({
+  metadata: fc.option(metadata, { nil: {} }),
+  field: fc.option(fc.record({ name: fc.constantFrom('t', 'v', 'line', 'id'), ...fieldFlags }), { freq: 1 })
+})
+
+const toChoices = ({ metadata, field }: typeof importChoices extends fc.Arbitrary<infer T> ? T : never) =>
+  ({ ...defined(metadata), ...(field && { fields: [defined(field)] }) }) as TableChanges
+
 const importOne = command(
   3,
-  fc.record({ by: selector, at: selector, name: fc.option(tableName), casing: selector }),
-  ({ model, asAdmin }, { by, at, name, casing }) => {
+  fc.record({ by: selector, at: selector, name: fc.option(tableName), casing: selector, choices: importChoices }),
+  ({ model, asAdmin }, { by, at, name, casing, choices }) => {
     const known = [...model.stored.map((table) => table.name), '_rowhouse_admins']
-    const payload = { name: changeCase(name ?? String(pick(known, at)), casing) }
+    const payload = { name: changeCase(name ?? String(pick(known, at)), casing), ...toChoices(choices) }
     return asAdmin(by, { method: 'POST', url: '/admin/tables/import', payload }, (_, returned) =>
-      importTable(model, payload.name, idIn(returned))
+      importTables(model, payload, [idIn(returned)])
+    )
+  }
+)
+
+const idsIn = (returned: unknown) => (Array.isArray(returned) ? returned.map(idIn) : [])
+
+const importSeveral = command(
+  1,
+  fc.record({
+    by: selector,
+    names: fc.oneof(fc.constant<string[]>(['*']), fc.array<string>(tableName, { minLength: 1, maxLength: 3 })),
+    choices: importChoices
+  }),
+  ({ model, asAdmin }, { by, names, choices }) => {
+    const payload = { names, ...toChoices(choices) }
+    return asAdmin(by, { method: 'POST', url: '/admin/tables/import', payload }, (_, returned) =>
+      importTables(model, payload, idsIn(returned))
     )
   }
 )
@@ -131,18 +165,8 @@ const update = command(
   fc.record({
     by: selector,
     at: selector,
-    metadata: fc.record({
-      label: fc.option(text, { freq: 2, nil: undefined }),
-      note: fc.option(fc.option(text), { freq: 2, nil: undefined }),
-      isPublished: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined }),
-      isEditable: fc.option(fc.oneof(fc.boolean(), fc.constant(true)), { freq: 2, nil: undefined })
-    }),
-    fields: fc.array(
-      fc.record({ at: selector, isHidden: flag, isReadonly: flag, label: fc.option(text, { nil: undefined }) }),
-      {
-        maxLength: 2
-      }
-    )
+    metadata,
+    fields: fc.array(fc.record({ at: selector, ...fieldFlags }), { maxLength: 2 })
   }),
   ({ model, asAdmin }, { by, at, metadata, fields }) => {
     const id = idOf(model, at)
@@ -235,6 +259,7 @@ export const tableCommands = {
   createTable: create,
   createTableByToken: createByToken,
   importTable: importOne,
+  importTables: importSeveral,
   updateTable: update,
   refreshTable: refresh,
   unregisterTable: unregister,
