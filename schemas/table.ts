@@ -181,6 +181,24 @@ export const TableImportSchema = Type.Object(
 )
 export type TableImport = Static<typeof TableImportSchema>
 
+export const ImportableTableSchema = Type.Object(
+  {
+    name: Type.String(),
+    rows: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description:
+        'Number of rows: exact below 10,000. Beyond that an estimate, which assumes that the rowids are as dense in the whole table as in its first 10,000 rows. A table without a rowid has at most 10,000 here. null for views and virtual tables, whose rows are not counted.'
+    }),
+    isImportable: Type.Boolean(),
+    reason: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the table or view cannot be imported. null if it can.'
+    })
+  },
+  { $id: 'ImportableTable', title: 'ImportableTable', ...strict }
+)
+export type ImportableTable = Static<typeof ImportableTableSchema>
+
 export const ImportedSchema = Type.Union([TableSchema, Type.Array(TableSchema)], {
   description: 'The table, for a request with `name`. The list of tables, for a request with `names`.'
 })

@@ -1,8 +1,9 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
-import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   FieldAdditionSchema,
+  ImportableTableSchema,
   ImportedSchema,
   NewTableSchema,
   TableChangesSchema,
@@ -39,6 +40,22 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
     async ({ params }) => ok(toTable(tables.get(params.id)))
+  )
+
+  fastify.get(
+    '/importable',
+    {
+      schema: {
+        operationId: 'listImportableTables',
+        summary: 'List the tables and views that are not registered',
+        description:
+          'Lists what the file has and the registry has not, by name. Tables of SQLite and of Rowhouse, and the parts of virtual tables, are left out.',
+        tags,
+        response: { 200: Envelope(Type.Array(ImportableTableSchema)) }
+      },
+      config: { credential: 'administrator', errors: READ_ERRORS }
+    },
+    async ({ caller }) => ok(await tables.listImportable(caller))
   )
 
   fastify.post(

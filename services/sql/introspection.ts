@@ -3,6 +3,7 @@ import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column, Structure } from '../model/table.ts'
+import { columnRef, identifier } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
@@ -50,6 +51,22 @@ export const describeTables = (names: readonly string[]): Statement => ({
 export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []
+}
+
+/**
+ * Selects how many rows a table has, up to a maximum, as `counted`. Bounded work. With a name of the rowid, also `first`
+ * and `last` among the counted rows, and `highest` in the table: finding that one reads a single path of the B-tree.
+ */
+export const sampleRows = (table: string, rowid: string | null, max: number): Statement => {
+  const name = identifier(table)
+  const params = [BigInt(max)]
+  if (rowid === null) return { sql: `SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ?)`, params }
+  const key = columnRef(table, rowid)
+  return {
+    sql: `SELECT count(*) AS counted, min(key) AS first, max(key) AS last, (SELECT max(${key}) FROM ${name}) AS highest
+      FROM (SELECT ${key} AS key FROM ${name} ORDER BY ${key} LIMIT ?)`,
+    params
+  }
 }
 
 /** A column as `COLUMNS` describes it. */

@@ -1,4 +1,4 @@
-import type { TableChanges, TableImport } from '../../schemas/table.ts'
+import type { ImportableTable, TableChanges, TableImport } from '../../schemas/table.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -10,6 +10,7 @@ import { notImportable, tableRegistered, tableUnusable } from './failures.ts'
 import { createRegistration } from './registration.ts'
 import type { TableRegistry } from './registry.ts'
 import { isReserved } from './reserved-names.ts'
+import { createRowEstimates } from './row-estimates.ts'
 import { createStoredTables, type StoredObject, type StoredTable, servable } from './stored-tables.ts'
 import { insertTable } from './table-statements.ts'
 
@@ -39,6 +40,7 @@ const checkList = (names: readonly string[]) => {
 export const createImports = ({ db, registry, clock }: ImportOptions) => {
   const stored = createStoredTables(db)
   const register = createRegistration(db, registry)
+  const estimateRows = createRowEstimates(db)
 
   const checkFree = (name: string) => {
     if (isReserved(name)) throw notImportable(`'${name}' is a reserved name.`)
@@ -58,6 +60,16 @@ export const createImports = ({ db, registry, clock }: ImportOptions) => {
 
   const readUnregistered = async (caller: Caller): Promise<readonly StoredObject[]> =>
     (await stored.readAll(caller)).filter(({ name }) => registry.find(name) === undefined)
+
+  /** Returns what the file has and the registry has not: tables and views, by name. */
+  const listImportable = async (caller: Caller): Promise<ImportableTable[]> => {
+    const listed: ImportableTable[] = []
+    for (const object of await readUnregistered(caller)) {
+      const { name, structure, reason } = object
+      listed.push({ name, rows: await estimateRows(caller, object), isImportable: structure !== null, reason })
+    }
+    return listed
+  }
 
   const readImportable = async (caller: Caller): Promise<readonly StoredTable[]> =>
     (await readUnregistered(caller)).filter((object) => object.structure !== null)
@@ -102,5 +114,5 @@ export const createImports = ({ db, registry, clock }: ImportOptions) => {
     return importList(caller, names, changes)
   }
 
-  return { importTable, importTables }
+  return { importTable, importTables, listImportable }
 }

@@ -48,6 +48,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/tables': get('/admin/tables'),
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
+  'GET /admin/tables/importable': get('/admin/tables/importable'),
   'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({
     url: '/admin/tables/import',
     payload: { name: await newUnregisteredTable() }

@@ -38,6 +38,7 @@ export const accessRules = {
 
   'GET /admin/tables': 'administrator',
   'GET /admin/tables/:id': 'administrator',
+  'GET /admin/tables/importable': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'PUT /admin/tables/:id': 'administrator',

@@ -1,6 +1,7 @@
 import type {
   Field,
   FieldChanges,
+  ImportableTable,
   NewField,
   NewTable,
   SqliteType,
@@ -185,6 +186,12 @@ export const updateTable = (model: Model, id: number, changes: TableChanges): Ta
   table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
 }
+
+/** The tables of the model are too small for an estimate. */
+export const listImportable = (model: Model): readonly ImportableTable[] =>
+  unregistered(model)
+    .sort()
+    .map((name) => ({ name, rows: findStored(model, name)?.rows.length ?? null, isImportable: true, reason: null }))
 
 /** The request has one of `name` and `names`. `ids`: those of the response, in its order. */
 export const importTables = (model: Model, { name, names, ...changes }: TableImport, ids: readonly number[]) => {

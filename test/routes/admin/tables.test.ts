@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { ErrorCode } from '../../../schemas/error.ts'
-import type { NewField, Table } from '../../../schemas/table.ts'
+import type { ImportableTable, NewField, Table } from '../../../schemas/table.ts'
 import {
   asAdmin,
   asToken,
@@ -506,6 +506,43 @@ t.test('an import sets the choices of an administrator in the same step', async 
     expectData(t, await admin.get(`/admin/tables/${id}`), dataOf(response))
     t.strictSame(fieldNames(dataOf(await token.get('/data/secrets/schema'))), ['id', 'title'])
   })
+})
+
+t.test('the list of importable tables shows what is in the file and not registered', async (t) => {
+  executeExternally(
+    `CREATE TABLE "Unlisted" (id INTEGER PRIMARY KEY); INSERT INTO "Unlisted" VALUES (1), (7);
+     CREATE TABLE keyed (code TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES ('a');
+     CREATE VIEW broken AS SELECT gone FROM missing; CREATE TABLE _me (a); INSERT INTO hidden_rowid (oid) VALUES ('x');`
+  )
+  const before = dataOf(await admin.get('/admin/tables'))
+  const listed = dataOf(await admin.get('/admin/tables/importable')) as ImportableTable[]
+  const importable = (name: string, rows: number) => ({ name, rows, isImportable: true, reason: null })
+  const other = (name: string, rows: number | null, reason: string) => ({ name, rows, isImportable: false, reason })
+  const byName = new Map(listed.map((table) => [table.name, table]))
+  for (const table of [
+    importable('Unlisted', 2),
+    importable('keyed', 1),
+    other('people_view', null, "'people_view' is a view; only ordinary tables can be served."),
+    other('broken', null, "'broken' is a view; only ordinary tables can be served."),
+    other('texts', null, "'texts' is a virtual table; only ordinary tables can be served."),
+    other('_me', 0, "'_me' is a reserved name."),
+    other('hidden_rowid', 1, "'hidden_rowid' has no primary key, and its columns hide every name of its rowid.")
+  ])
+    t.strictSame(byName.get(table.name), table)
+  const names = listed.map(({ name }) => name)
+  t.strictSame(names, [...names].sort())
+  t.notOk(names.some((name) => /^(?:_rowhouse_|sqlite_|texts_)/.test(name)))
+  for (const { name } of before as Table[]) t.notOk(byName.has(name), name)
+
+  const { id } = await importTable(admin, 'UNLISTED')
+  const again = dataOf(await admin.get('/admin/tables/importable')) as ImportableTable[]
+  t.strictSame(
+    again,
+    listed.filter(({ name }) => name !== 'Unlisted')
+  )
+  expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  t.strictSame(dataOf(await admin.get('/admin/tables/importable')), listed)
+  executeExternally('DROP VIEW broken')
 })
 
 t.test('a change of metadata changes only the properties that are sent', async (t) => {

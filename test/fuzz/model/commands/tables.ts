@@ -7,6 +7,7 @@ import {
   checkTokenFields,
   createTable,
   importTables,
+  listImportable,
   refreshTable,
   toTable,
   unregisterTable,
@@ -156,6 +157,10 @@ const importSeveral = command(
   }
 )
 
+const listUnregistered = command(1, selector, ({ model, asAdmin }, by) =>
+  asAdmin(by, { method: 'GET', url: '/admin/tables/importable' }, () => listImportable(model))
+)
+
 /** Returns the id of a registered table, or an unknown one in one of 30 cases. */
 export const idOf = (model: Model, at: number) =>
   at % 30 === 29 ? MISSING : (pick(model.registered, at)?.id ?? MISSING)
@@ -260,6 +265,7 @@ export const tableCommands = {
   createTableByToken: createByToken,
   importTable: importOne,
   importTables: importSeveral,
+  listImportable: listUnregistered,
   updateTable: update,
   refreshTable: refresh,
   unregisterTable: unregister,
