@@ -132,6 +132,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_EXISTS, VALIDATION_FAILED
    */
   const addField = async (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> => {
+    registry.get(id) // A table that does not exist is reported before errors of the field.
     const { column, defaultValue } = declareField(field)
     const unitOf = (table: RegisteredTable) => {
       if (caller.kind === 'token') openToTokens(table, table.name, true)
