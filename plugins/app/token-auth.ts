@@ -34,11 +34,14 @@ declare module 'fastify' {
     readonly table: RegisteredTable
     [TOKEN]: LiveToken | null
     [TABLE]: RegisteredTable | null
+    /** The action whose right was checked; null on routes without an action. */
+    [ACTION]: NeededAction | null
   }
 }
 
 const TOKEN: unique symbol = Symbol('token')
 const TABLE: unique symbol = Symbol('table')
+const ACTION: unique symbol = Symbol('action')
 
 const FLUSH_INTERVAL_MS = 60_000
 
@@ -58,12 +61,13 @@ const requireHook = <T>(value: T | null, hook: string): T => {
   return value
 }
 
+/** The boundary function for the query, which is not validated yet when the right is checked the first time. */
+const returnsRecord = (request: FastifyRequest) => (request.query as { readonly return?: unknown }).return === 'record'
+
 /** An update or a delete with `return=record` also reads the record, so it also needs the action `read`. */
-const neededActions = (request: FastifyRequest, action: NeededAction): readonly NeededAction[] => {
-  // The boundary to the query: the early check runs before its validation.
-  const { return: returned } = request.query as { readonly return?: unknown }
-  const alsoReads = returned === 'record' && (action === 'update' || action === 'delete')
-  return alsoReads ? [action, 'read'] : [action]
+const authorizeAll = (request: FastifyRequest, token: LiveToken, action: NeededAction, table: string | undefined) => {
+  authorize(token, action, table)
+  if ((action === 'update' || action === 'delete') && returnsRecord(request)) authorize(token, 'read', table)
 }
 
 const tableChanged = (name: string) =>
@@ -88,6 +92,7 @@ export default fp<TokenAuthOptions>(
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)
+    fastify.decorateRequest(ACTION, null)
     fastify.decorateRequest('token', {
       getter() {
         return requireHook(this[TOKEN], 'authenticateToken')
@@ -101,8 +106,7 @@ export default fp<TokenAuthOptions>(
 
     fastify.decorate('authenticateToken', (request, _reply, done) => {
       request[TOKEN] = tokens.authenticate(request.headers.authorization)
-      // Replaced when the action of the route is checked. Not every route has one, and the check may fail.
-      request[CALLER] = callerOf(request, () => tokens.current(request.token))
+      request[CALLER] = callerOf(request)
       done()
     })
 
@@ -110,12 +114,12 @@ export default fp<TokenAuthOptions>(
     const currentTable = (request: FastifyRequest, action: NeededAction): RegisteredTable | null => {
       const token = tokens.current(request.token)
       const name = pathTable(request)
-      for (const needed of neededActions(request, action)) authorize(token, needed, name ?? bodyTable(request))
+      authorizeAll(request, token, action, name ?? bodyTable(request))
       request[TOKEN] = token
       return name === undefined ? null : openToTokens(tables.find(name), name, action !== 'read')
     }
 
-    const callerOf = (request: FastifyRequest, confirm: () => unknown): Caller => ({
+    const callerOf = (request: FastifyRequest): Caller => ({
       kind: 'token',
       id: request.token.id,
       name: request.token.name,
@@ -123,7 +127,9 @@ export default fp<TokenAuthOptions>(
       address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
-        confirm()
+        const action = request[ACTION]
+        if (action === null) tokens.current(request.token)
+        else confirmTable(request, action)
       }
     })
 
@@ -139,7 +145,7 @@ export default fp<TokenAuthOptions>(
     const authorizeEarly =
       (action: NeededAction): onRequestHookHandler =>
       (request, _reply, done) => {
-        for (const needed of neededActions(request, action)) authorize(request.token, needed, pathTable(request))
+        authorizeAll(request, request.token, action, pathTable(request))
         done()
       }
 
@@ -148,7 +154,7 @@ export default fp<TokenAuthOptions>(
       (action: NeededAction): preHandlerHookHandler =>
       (request, _reply, done) => {
         request[TABLE] = currentTable(request, action)
-        request[CALLER] = callerOf(request, () => confirmTable(request, action))
+        request[ACTION] = action
         done()
       }
 
