@@ -43,8 +43,8 @@ export interface FieldChoices {
   readonly isHidden: boolean
   readonly isReadonly: boolean
   /**
-   * Only for the key of a table that was created through the API: whether the API reports it as nullable. SQLite
-   * reports each text key of such a table as NOT NULL.
+   * Only for a field of the key: whether the API reports it as nullable. SQLite reports each text key of a table that was
+   * created through the API as NOT NULL.
    */
   readonly isNullableKey?: boolean
 }

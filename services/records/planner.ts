@@ -2,6 +2,7 @@ import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
 import {
+  followsKey,
   isInKeyOrder,
   pageByScanning,
   pageBySeeking,
@@ -99,7 +100,7 @@ export const createPlanner = (db: Database) => {
     if (window.offset >= total) return { via: 'nothing' }
     const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, json, window) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
-    if (json.minCost > maxRowBytes) return scan()
+    if (json.minCost > maxRowBytes || !followsKey(selection)) return scan()
     const bounded = { ...window, maxRowBytes, total }
     const nearStart = pageNearStart(selection, json, bounded)
     if ((await queryPlan(view, nearStart)).sorts) return scan()

@@ -85,6 +85,8 @@ const storedColumns = (row: Row) => JSON.parse(String(row.stored_columns)) as re
 
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
+export const isRowidName = (name: string) => ROWID_NAMES.includes(foldName(name))
+
 const keywordValues: Record<string, string> = { TRUE: '1', FALSE: '0' }
 
 /** In a DEFAULT clause, which cannot contain a name, SQLite accepts double quotes for text, too. */

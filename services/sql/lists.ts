@@ -57,6 +57,16 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
   return [...order, ...missing.map((name) => ({ name, descending: false }))]
 }
 
+/**
+ * Whether the order begins with the key, so that the key's index most often has it. Pages in other orders are not
+ * planned for the event loop: to plan a statement of a wide table costs milliseconds, and the rows of a secondary index
+ * may lie far apart.
+ */
+export const followsKey = ({ table, order }: Selection) => {
+  if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
+  return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
+}
+
 /** Whether the order is that of an integer key alone, which is the rowid. */
 export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
 

@@ -58,28 +58,21 @@ export const readChoices = (text: string): Choices => {
   return { fields, autoTimestamps }
 }
 
-const importedField = ({ name, label, jsonType, isHidden, isReadonly }: Column): FieldChoices => ({
-  name,
-  label,
-  jsonType,
-  isHidden,
-  isReadonly
-})
-
-export const declaredField = (column: Column): FieldChoices => ({
-  ...importedField(column),
-  ...(column.isPrimary && { isNullableKey: column.nullable })
-})
+/** The choices for a column when it is registered. */
+export const registeredField = (column: Column): FieldChoices => {
+  const { name, label, jsonType, isHidden, isReadonly, isPrimary, nullable } = column
+  return { name, label, jsonType, isHidden, isReadonly, ...(isPrimary && { isNullableKey: nullable }) }
+}
 
 /** The choices that a declaration makes. */
 export const declaredChoices = ({ columns, autoTimestamps }: Structure): Choices => ({
-  fields: columns.map(declaredField),
+  fields: columns.map(registeredField),
   autoTimestamps
 })
 
 /** The choices for a table that is imported: none. */
 export const importedChoices = ({ columns }: Structure): Choices => ({
-  fields: columns.map(importedField),
+  fields: columns.map(registeredField),
   autoTimestamps: false
 })
 
@@ -103,7 +96,7 @@ export const refreshedChoices = ({ columns }: Structure, before: Choices): Choic
   const fields = columns.map((column) => {
     const field = known.get(foldName(column.name))
     if (field) return refreshedField(column, field)
-    return { ...importedField(column), isHidden: hidesAny && !column.isPrimary }
+    return { ...registeredField(column), isHidden: hidesAny && !column.isPrimary }
   })
   const has = (name: string) => fields.some((field) => field.name === name)
   return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }

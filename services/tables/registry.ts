@@ -38,11 +38,10 @@ export const toTable = (table: Registration) =>
 /** A table as tokens see it, without hidden fields. */
 export const toVisibleTable = (table: RegisteredTable) => {
   const { key, columns } = table.structure
-  return show(
-    table,
-    key.join(','),
-    columns.filter((column) => !column.isHidden)
-  )
+  const visible = columns.filter((column) => !column.isHidden)
+  // Another program may have made a hidden column the key, or one that is not registered.
+  const visibleKey = key.filter((name) => visible.some((column) => column.name === name))
+  return show(table, visibleKey.join(','), visible)
 }
 
 const SCHEMA_VERSION: Statement = { sql: 'PRAGMA schema_version', params: [] }

@@ -1,7 +1,7 @@
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices, Column, FieldChoices, RegisteredTable, Structure } from '../model/table.ts'
-import { defaultAs, reachableRowid } from '../sql/introspection.ts'
+import { defaultAs, isRowidName, reachableRowid } from '../sql/introspection.ts'
 
 /** A column as SQLite describes it, with the choices for it. */
 const withChoices = (column: Column, field: FieldChoices): Column => {
@@ -64,7 +64,10 @@ export const combine = (facts: Structure | null, choices: Choices): Served => {
   const registered = new Map(columns.map((column) => [foldName(column.name), column]))
   const keyColumns = facts.key.map((name) => registered.get(foldName(name)))
   // A hidden column that became the key would be visible to tokens.
-  const isOutdated = keyColumns.some((column) => column === undefined || column.isHidden)
+  const hasUnusableKey = keyColumns.some((column) => column === undefined || column.isHidden)
+  // SQLite takes the name of a missing column for the rowid, if it is one of the rowid's names.
+  const missesRowidName = columns.some(({ name }) => isRowidName(name) && !stored.has(foldName(name)))
+  const isOutdated = hasUnusableKey || missesRowidName
   const key = facts.key.map((name, index) => keyColumns[index]?.name ?? name)
   const rowid = facts.isRowidKey ? (key[0] as string) : facts.rowid
   return { structure: { ...facts, columns, key, rowid, autoTimestamps: choices.autoTimestamps }, isOutdated }

@@ -9,7 +9,7 @@ import type { RegisteredTable, Registration, Structure } from '../model/table.ts
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { countRows } from '../sql/lists.ts'
 import type { Unit } from '../sql/statement.ts'
-import { changedChoices, declaredChoices, declaredField, refreshedChoices } from './choices.ts'
+import { changedChoices, declaredChoices, refreshedChoices, registeredField } from './choices.ts'
 import {
   confirmationRequired,
   fieldExists,
@@ -140,7 +140,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       checkRoomFor(column.name, structure)
       if (table.isOutdated) throw tableOutdated(table.name)
       checkDefaults(structure.columns, [column], () => '/field')
-      const fields = [...choices.fields, declaredField(column)]
+      const fields = [...choices.fields, registeredField(column)]
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
         updateChoices(table, { ...choices, fields }, clock())

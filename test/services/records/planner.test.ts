@@ -87,15 +87,12 @@ t.test('the plan of a statement', async (t) => {
     // A reader thread counts the rows of a large table once.
     await list({ size: 1 })
 
-    t.test('by an indexed column keeps pages near the start on the event loop', async (t) => {
+    t.test('by another column than the key sends every page to a reader thread, without a plan', async (t) => {
       t.strictSame(ids(await list({ order: 'indexed', size: 2 })), [1500, 1499])
       t.strictSame(ids(await list({ order: '-indexed,-id', page: 500, size: 2 })), [999, 1000])
-      t.strictSame(scanned, [])
-    })
-
-    t.test('by an indexed column sends a page after 1,000 rows to a reader thread', async (t) => {
-      t.strictSame(ids(await list({ order: '-indexed,-id', page: 502, size: 2 })), [1003, 1004])
-      t.equal(scanned.length, 1)
+      t.strictSame(ids(await list({ order: 'plain', size: 2 })), [1500, 1499])
+      t.equal(scanned.length, 3)
+      t.strictSame(planned, [])
     })
 
     t.test('by the key keeps every page on the event loop', async (t) => {
@@ -104,21 +101,8 @@ t.test('the plan of a statement', async (t) => {
       t.strictSame(scanned, [])
     })
 
-    t.test(
-      'by an indexed column in one direction and the key in the other sends every page to a reader thread',
-      async (t) => {
-        t.strictSame(ids(await list({ order: '-indexed', size: 2 })), [1, 2])
-        t.equal(scanned.length, 1)
-      }
-    )
-
-    t.test('by a column without an index sends every page to a reader thread', async (t) => {
-      t.strictSame(ids(await list({ order: 'plain', size: 2 })), [1500, 1499])
-      t.equal(scanned.length, 1)
-    })
-
     t.test('is cached for each order', async (t) => {
-      const orders = ['indexed,plain', 'plain,indexed', '-plain,indexed']
+      const orders = ['id,plain', '-id,plain', 'id,indexed']
       for (const order of [...orders, ...orders]) await list({ order })
       t.equal(planned.length, orders.length)
       t.equal(new Set(planned).size, orders.length)

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { createViews } from '../../../services/records/view.ts'
-import { createTableRegistry, toTable } from '../../../services/tables/registry.ts'
+import { createTableRegistry, toTable, toVisibleTable } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
@@ -33,7 +33,7 @@ t.test('the registry stores choices, and no facts', async (t) => {
     version: 1,
     autoTimestamps: false,
     fields: [
-      { ...field, name: 'id', label: 'id', jsonType: 'integer' },
+      { ...field, name: 'id', label: 'id', jsonType: 'integer', isNullableKey: true },
       { ...field, name: 'name', label: 'name' },
       { ...field, name: 'extra', label: 'extra' },
       { ...field, name: 'twice', label: 'twice', jsonType: 'integer', isReadonly: true }
@@ -173,6 +173,29 @@ t.test(
     }
   }
 )
+
+t.test('a hidden column that became the key is named to no token', async (t) => {
+  const { tables, id, execute } = await setup(t)
+  await tables.update(serviceCaller, id, { fields: [{ name: 'extra', isHidden: true }] })
+  await execute('DROP TABLE cats; CREATE TABLE cats (id INTEGER, name TEXT, extra TEXT, PRIMARY KEY (id, extra))')
+  t.equal(toTable(tables.get(id)).primaryKey, 'id,extra')
+  t.equal(toVisibleTable(tables.get(id)).primaryKey, 'id')
+})
+
+t.test('a missing column is not taken for the rowid', async (t) => {
+  const { tables, id, execute } = await setup(t, 'CREATE TABLE u (id INTEGER PRIMARY KEY, oid TEXT, v TEXT)', 'u')
+  t.equal(tables.get(id).isOutdated, false)
+  await execute('ALTER TABLE u DROP COLUMN oid')
+  t.equal(tables.get(id).isOutdated, true)
+  await tables.refresh(serviceCaller, id)
+  t.equal(tables.get(id).isOutdated, false)
+})
+
+t.test('an imported table lists its key when its stored table is gone', async (t) => {
+  const { tables, id, execute } = await setup(t)
+  await execute('DROP TABLE cats')
+  t.match(toTable(tables.get(id)), { primaryKey: 'id', fields: [{ name: 'id', isPrimary: true }, {}, {}, {}] })
+})
 
 t.test('a table that was created here lists its key when its stored table is gone', async (t) => {
   const { tables, execute } = await setup(t)
