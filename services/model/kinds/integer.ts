@@ -5,7 +5,8 @@ import type { Checked, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
 
-const WIDE_INTEGER = 'must be an integer; beyond ±(2^53−1) send it as decimal text, such as "9007199254740993"'
+const WIDE_INTEGER =
+  'must be an integer, without quotes. Only beyond ±(2^53−1), send it as decimal text, such as "9007199254740993"'
 
 /** Accepts a JSON number if it is exact, and decimal text of 64 bits if a JSON number would be rounded. */
 export const checkInteger = (value: unknown): Checked => {

@@ -1,3 +1,4 @@
+import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { checkInteger } from './integer.ts'
 import { anyJson } from './json-values.ts'
@@ -11,7 +12,7 @@ export const numeric: Kind = {
   ...typed,
   name: 'numeric',
   isNumeric: true,
-  check: (value) => (typeof value === 'string' ? checkInteger(value) : checkReal(value)),
+  check: (value) => (typeof value === 'string' && parseInteger(value) !== undefined ? checkInteger : checkReal)(value),
   parseKey: parseNumericKey,
   json: anyJson,
   csv: anyCell

@@ -50,7 +50,6 @@ export interface Token {
 export interface Registered extends Omit<Table, 'primaryKey'> {
   key: readonly string[]
   readonly isRowidKey: boolean
-  readonly isImported: boolean
   hasTimestamps: boolean
 }
 

@@ -106,10 +106,7 @@ export const checkTokenFields = (fields: readonly NewField[]) => {
   if (hasVisibilityFlags(fields)) invalid()
 }
 
-const register = (
-  model: Model,
-  table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey' | 'isImported'>
-) => {
+const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey'>) => {
   const times = { createdAt: model.now, updatedAt: model.now }
   const registered = { label: '', note: null, isPublished: true, isEditable: true, hasTimestamps: false, ...times }
   model.registered.push({ ...registered, ...table })
@@ -145,8 +142,7 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
     name,
     fields: [...fields],
     key: stored.key,
-    isRowidKey: stored.isRowidKey,
-    isImported: false
+    isRowidKey: stored.isRowidKey
   })
   return toTable(Object.assign(table, { label, note, hasTimestamps: autoTimestamps }), viewer)
 }
@@ -159,7 +155,7 @@ const assertFree = (model: Model, name: string) => {
 const importTable = (model: Model, stored: StoredTable, id: number) => {
   const { name, key, isRowidKey } = stored
   const fields = stored.columns.map((column) => describe(stored, column))
-  return register(model, { id, name, fields, key, isRowidKey, isImported: true })
+  return register(model, { id, name, fields, key, isRowidKey })
 }
 
 const unregistered = (model: Model) =>
@@ -241,16 +237,14 @@ export const refreshTable = (model: Model, id: number): Table => {
 
 /** The stored table is gone: the registry has the choices, and no facts. */
 export const loseFacts = (table: Registered) => {
-  const isKey = ({ isPrimary }: Field) => isPrimary && !table.isImported
   table.fields = table.fields.map((field) => ({
     ...field,
     sqliteType: SQLITE_TYPE[field.jsonType],
-    nullable: !isKey(field) || field.nullable,
+    nullable: !field.isPrimary || field.nullable,
     defaultValue: null,
-    isPrimary: isKey(field),
     isAutoIncrement: false
   }))
-  if (table.isImported) table.key = []
+  table.key = table.fields.filter(({ isPrimary }) => isPrimary).map(({ name }) => name)
 }
 
 export const unregisterTable = (model: Model, id: number, confirm: boolean) => {
