@@ -81,7 +81,8 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path 
 
 /** Adds the declarations of a route to its schema: @fastify/swagger copies keys that begin with `x-`. */
 const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions) => {
-  if (schema?.operationId === undefined) return schema ?? {}
+  // A route without an operation id is not an operation of the API.
+  if (schema?.operationId === undefined) return { hide: true }
   return { ...schema, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { errorCatalogue, statusOf } from '../../../schemas/error.ts'
 import { startApp } from '../../helpers.ts'
@@ -151,4 +152,15 @@ t.test('GET / redirects to /docs, and is not in the document', async (t) => {
     t.equal(response.body, '')
   }
   t.notOk('/' in document.paths)
+})
+
+t.test('a route without an operation id is not in the document', async (t) => {
+  const onRegister = (child: FastifyInstance) => {
+    if (child.prefix === '/auth') child.get('/bare', async () => 'ok')
+  }
+  const other = await startApp(t, { onRegister })
+  const response = await other.inject('/openapi.json')
+  t.equal(response.statusCode, 200)
+  t.notOk('/auth/bare' in response.json().paths)
+  t.ok('/auth/login' in response.json().paths)
 })

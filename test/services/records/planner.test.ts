@@ -110,6 +110,18 @@ t.test('the plan of a statement', async (t) => {
       t.equal(planned.length, orders.length, 'the plan is the same for every page')
     })
 
+    t.test('is read again after many other orders', async (t) => {
+      const directions = Array.from(
+        { length: 7 },
+        (_, bit) => (order: number) => (order & (1 << bit) ? '-plain' : 'plain')
+      )
+      const orders = Array.from({ length: 128 }, (_, order) => ['id', ...directions.map((at) => at(order))].join(','))
+      for (const order of orders) await list({ order, size: 1 })
+      const before = planned.length
+      await list({ order: orders[0], size: 1 })
+      t.equal(planned.length, before + 1)
+    })
+
     t.test('is not read for a page after the last row', async (t) => {
       t.strictSame((await list({ order: 'id,plain', page: 999 })).rows, [])
       t.strictSame(planned, [])
