@@ -29,6 +29,15 @@ const withFault = (onSignal: string, onThread = '') =>
       process.once('SIGWINCH', () => { ${onSignal} })
     }`)
 
+/**
+ * Ends the writer thread when it is ready. The main thread waits for that: the thread closes its connection, and a
+ * reader that opens the file in these milliseconds finds it locked.
+ */
+const terminateWhenReady = `workers[0].once('message', () => {
+  workers[0].terminate()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+})`
+
 const stop = async ({ end }: Service) => {
   const [code] = await end('SIGTERM')
   return code
@@ -210,7 +219,7 @@ for (const { name, prepare, reason, wrapper, path = 'shop.sqlite' } of REFUSED) 
 
 t.test('a DATA_DIR in which a refused database was created is kept', async (t) => {
   const DATA_DIR = join(temporaryDirectory(t), 'new')
-  const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
+  const fault = withFault('', terminateWhenReady)
   t.equal((await startAndFail(t, { DATA_DIR, ...fault }, COVERED)).code, 1)
   t.ok(existsSync(join(DATA_DIR, 'rowhouse.db')))
 })
@@ -298,7 +307,7 @@ t.test('when the writer thread dies, the process logs it and exits with 1', asyn
 })
 
 t.test('when the writer thread dies during the start, the process prints it and exits with 1', async (t) => {
-  const fault = withFault('', "workers[0].once('message', () => workers[0].terminate())")
+  const fault = withFault('', terminateWhenReady)
   const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), ...fault }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse did not start: The writer thread has ended/)
