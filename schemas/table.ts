@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict, TimestampSchema } from './envelope.ts'
-import { NAME_PATTERN } from './patterns.ts'
+import { CLIENT_NAME_PATTERN, NAME_PATTERN } from './patterns.ts'
 
 const jsonTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array'] as const
 export type JsonType = (typeof jsonTypes)[number]
@@ -33,6 +33,14 @@ const DeclaredTypeSchema = Type.Unsafe<SqliteType>({
 const HIDDEN = 'true: tokens cannot see, search, sort by or write the field.'
 const READ_ONLY = 'true: nobody can write the field through the API.'
 
+const CLIENT_NAME =
+  'Name of the table in generated clients: unique, and safe in common languages. Given at registration; it changes only by PUT.'
+const FIELD_CLIENT_NAME =
+  'Name of the field in generated clients: unique in the table, and safe in common languages. Records have the key `name`.'
+
+const defaultKinds = ['none', 'value', 'expression'] as const
+export type DefaultKind = (typeof defaultKinds)[number]
+
 const FieldSchema = Type.Object(
   {
     name: Type.String(),
@@ -46,7 +54,35 @@ const FieldSchema = Type.Object(
     isPrimary: Type.Boolean(),
     isAutoIncrement: Type.Boolean(),
     isHidden: Type.Boolean({ description: HIDDEN }),
-    isReadonly: Type.Boolean({ description: READ_ONLY })
+    isReadonly: Type.Boolean({ description: READ_ONLY }),
+    clientName: Type.String({ description: FIELD_CLIENT_NAME }),
+    isRequired: Type.Boolean({
+      description: 'true: a new record must have a value. Never true for a key that SQLite generates.'
+    }),
+    isNullable: Type.Boolean({
+      description: 'Whether a stored value may be null. Unlike `nullable`, also right for keys.'
+    }),
+    isExact: Type.Boolean({
+      description:
+        'true: every stored value has the type of the field, and writes through the API keep it so. false: a value may have any type, because SQLite does not enforce types in tables that are not STRICT. Measured by import and refresh.'
+    }),
+    defaultKind: Type.Unsafe<DefaultKind>({
+      type: 'string',
+      enum: defaultKinds,
+      description:
+        'Meaning of `defaultValue`. `value`: the value itself. `expression`: an SQL expression, which SQLite evaluates for each new record.'
+    }),
+    allowedValues: Type.Optional(
+      Type.Array(Type.Unknown(), { description: 'The only values, besides null, that a CHECK of the table allows.' })
+    ),
+    minimum: Type.Optional(Type.Number({ description: 'Smallest number that a CHECK of the table allows.' })),
+    maximum: Type.Optional(Type.Number({ description: 'Largest number that a CHECK of the table allows.' })),
+    minLength: Type.Optional(
+      Type.Integer({ description: 'Smallest number of characters that a CHECK of the table allows.' })
+    ),
+    maxLength: Type.Optional(
+      Type.Integer({ description: 'Largest number of characters that a CHECK of the table allows.' })
+    )
   },
   { title: 'Field', ...strict }
 )
@@ -66,7 +102,11 @@ export const TableSchema = Type.Object(
     isEditable: Type.Boolean({ description: 'false: tokens can only read the table.' }),
     note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     createdAt: TimestampSchema,
-    updatedAt: TimestampSchema
+    updatedAt: TimestampSchema,
+    clientName: Type.String({ description: CLIENT_NAME }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Names of fields that generators of clients may not handle, one sentence each.'
+    })
   },
   { title: 'Table', ...strict }
 )
@@ -127,12 +167,15 @@ export const TokenNewTableSchema = Type.Object(
   { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
 )
 
+const ClientNameSchema = Type.String({ pattern: CLIENT_NAME_PATTERN })
+
 const FieldChangesSchema = Type.Object(
   {
     name: Type.String(),
     label: Type.Optional(LabelSchema),
     isHidden: Type.Optional(Type.Boolean()),
-    isReadonly: Type.Optional(Type.Boolean())
+    isReadonly: Type.Optional(Type.Boolean()),
+    clientName: Type.Optional(ClientNameSchema)
   },
   { $id: 'FieldChanges', title: 'FieldChanges', ...strict }
 )
@@ -146,12 +189,10 @@ const tableChanges = {
   fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
 }
 
-export const TableChangesSchema = Type.Object(tableChanges, {
-  $id: 'TableChanges',
-  title: 'TableChanges',
-  minProperties: 1,
-  ...strict
-})
+export const TableChangesSchema = Type.Object(
+  { ...tableChanges, clientName: Type.Optional(ClientNameSchema) },
+  { $id: 'TableChanges', title: 'TableChanges', minProperties: 1, ...strict }
+)
 export type TableChanges = Static<typeof TableChangesSchema>
 
 const StoredNameSchema = Type.String({ minLength: 1, maxLength: 1000 })

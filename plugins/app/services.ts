@@ -9,6 +9,7 @@ import { createExportService, type ExportService } from '../../services/records/
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
 import { createViews, type Views } from '../../services/records/view.ts'
+import { upgradeChoices } from '../../services/tables/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
@@ -99,6 +100,7 @@ export default fp<ServicesOptions>(
         )
     }
     const load = () => Promise.all([loadTables(), tokens.load()])
+    await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)
     reloadAfterExternalCommits(fastify, load)

@@ -11,7 +11,7 @@ import {
   TableSchema,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
-import { toTable } from '../../services/tables/registry.ts'
+import { toTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']
 const response = { 200: Envelope(TableSchema) }
@@ -72,7 +72,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE', 'TABLE_UNUSABLE']
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_REGISTERED',
+          'TABLE_NOT_IMPORTABLE',
+          'TABLE_UNUSABLE',
+          'UNIQUE_VIOLATION'
+        ]
       }
     },
     async ({ caller, body }) => {
@@ -111,7 +118,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED', 'UNIQUE_VIOLATION']
       }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))

@@ -86,7 +86,9 @@ const migrations: readonly (readonly string[])[] = [
     "INSERT INTO sqlite_sequence (name, seq) SELECT '_rowhouse_tables', seq FROM _rowhouse_old_sequence",
     'DROP TABLE _rowhouse_old_tables',
     'DROP TABLE _rowhouse_old_sequence'
-  ]
+  ],
+  // Choices of version 2, which services/tables/choices-upgrade.ts writes. An older Rowhouse could not read them.
+  []
 ]
 
 const currentVersion = (connection: Connection) => {
