@@ -42,7 +42,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: READ }
     },
-    async ({ caller, table, query }, reply) => okText(reply, await records.list(caller, tokenView(table), query))
+    async ({ caller, token, table, query }, reply) =>
+      okText(reply, await records.list(caller, tokenView(table, token.integers), query))
   )
 
   fastify.get(
@@ -57,7 +58,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, table, params }, reply) => okText(reply, await records.read(caller, tokenView(table), params.pk))
+    async ({ caller, token, table, params }, reply) =>
+      okText(reply, await records.read(caller, tokenView(table, token.integers), params.pk))
   )
 
   fastify.post(
@@ -73,9 +75,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
-    async ({ caller, table, body }, reply) => {
+    async ({ caller, token, table, body }, reply) => {
       assertRoomForResponse(reply)
-      return okStored(reply, await records.create(caller, tokenView(table), body))
+      return okStored(reply, await records.create(caller, tokenView(table, token.integers), body))
     }
   )
 
@@ -94,9 +96,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'update', errors: CHANGE }
     },
-    async ({ caller, table, params, query, body }, reply) => {
+    async ({ caller, token, table, params, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, tokenView(table), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), params.pk, body, options))
     }
   )
 
@@ -113,9 +115,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'delete', errors: CHANGE }
     },
-    async ({ caller, table, params, query }, reply) => {
+    async ({ caller, token, table, params, query }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, tokenView(table), params.pk, options))
+      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), params.pk, options))
     }
   )
 
@@ -138,9 +140,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
-    async ({ caller, table, query, body }, reply) => {
+    async ({ caller, token, table, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.increment(caller, tokenView(table), body, options))
+      return okChanged(reply, await records.increment(caller, tokenView(table, token.integers), body, options))
     }
   )
 }
