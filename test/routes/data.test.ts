@@ -570,6 +570,7 @@ t.test('a token reads its own name, permissions, expiry and tables', async (t) =
   expectData(t, await own.get('/data/_me'), {
     name: 'reader',
     permissions,
+    integers: 'auto',
     expires_at: time + 5000,
     tables: ['Cats', 'frozen']
   })
