@@ -13,6 +13,7 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { pathKey } from '../path-key.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
 const tags = ['data']
@@ -58,8 +59,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, token, table, params }, reply) =>
-      okText(reply, await records.read(caller, tokenView(table, token.integers), params.pk))
+    async ({ caller, token, table, params, url }, reply) => {
+      const pk = pathKey(table, params.pk, url)
+      return okText(reply, await records.read(caller, tokenView(table, token.integers), pk))
+    }
   )
 
   fastify.post(
@@ -96,9 +99,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'update', errors: CHANGE }
     },
-    async ({ caller, token, table, params, query, body }, reply) => {
+    async ({ caller, token, table, params, url, query, body }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), pk, body, options))
     }
   )
 
@@ -115,9 +119,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'delete', errors: CHANGE }
     },
-    async ({ caller, token, table, params, query }, reply) => {
+    async ({ caller, token, table, params, url, query }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), params.pk, options))
+      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), pk, options))
     }
   )
 
