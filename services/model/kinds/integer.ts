@@ -1,6 +1,6 @@
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
-import { anyJson, exactInteger } from './json-values.ts'
+import { exactInteger, mostlyNumberJson } from './json-values.ts'
 import type { Checked, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
@@ -25,6 +25,6 @@ export const integer: Kind = {
   isNumeric: true,
   check: checkInteger,
   parseKey: parseNumericKey,
-  json: (value, context) => (context.isStrict ? exactInteger(value) : anyJson(value, context)),
+  json: (value, context) => (context.isStrict ? exactInteger(value) : mostlyNumberJson(value, context)),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

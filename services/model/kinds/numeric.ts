@@ -1,7 +1,7 @@
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { checkInteger } from './integer.ts'
-import { anyJson } from './json-values.ts'
+import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { checkReal } from './real.ts'
@@ -14,6 +14,6 @@ export const numeric: Kind = {
   isNumeric: true,
   check: (value) => (typeof value === 'string' && parseInteger(value) !== undefined ? checkInteger : checkReal)(value),
   parseKey: parseNumericKey,
-  json: anyJson,
+  json: mostlyNumberJson,
   csv: anyCell
 }
