@@ -27,9 +27,10 @@ export const runImported = async (context: Context) => {
   )
   const strict = processes.flatMap((samples) => samples.strict)
   const imported = processes.flatMap((samples) => samples.imported)
-  const speed = ratioOf('perSecond', imported, strict)
+  // Not the rates: the event loop is busy in both, and other programs change its CPU time less.
+  const speed = ratioOf('cpuPerRequest', strict, imported)
   return [
     alignedTable([SAMPLE_HEAD, sampleRow('list, STRICT table', strict), sampleRow(listImported.name, imported)]),
-    figureTable([{ name: 'imported / STRICT', value: ratio(speed), target: atLeast(speed, MIN_RATIO) }])
+    figureTable([{ name: 'speed, imported / STRICT', value: ratio(speed), target: atLeast(speed, MIN_RATIO) }])
   ].join('\n')
 }
