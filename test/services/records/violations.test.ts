@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
+import { createViolations } from '../../../services/records/violations.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -31,7 +32,7 @@ const SAME_NAME = { code: 'CONSTRAINT_VIOLATION', message: "The change violates 
 const token: Caller = { ...serviceCaller, kind: 'token', id: 1 }
 
 t.test('what SQLite reports about a violation', async (t) => {
-  const { serve, tables, views, records } = await startServices(t, SCHEMA)
+  const { db, serve, tables, views, records } = await startServices(t, SCHEMA)
 
   /** Returns functions that return the error of a write, for administrators and for tokens. */
   const failing = async (name: string) => {
@@ -111,6 +112,12 @@ t.test('what SQLite reports about a violation', async (t) => {
     const { updateAsAdmin, updateAsToken } = await failing('rules')
     t.match(await updateAsAdmin({ a: 99 }), { message: /'secret of 1'/ })
     t.match(await updateAsToken({ a: 99 }), { message: 'A trigger of the database refused the change.' })
+  })
+
+  t.test('an error that no caller can act on stays unchanged', async (t) => {
+    const { view } = await serve('rules')
+    const failure = new Error('unexpected')
+    t.equal(await createViolations(db)(serviceCaller, failure, { view: view() }), failure)
   })
 
   t.test('what a trigger or a cascade violates in another table is not reported to a token', async (t) => {
