@@ -46,10 +46,13 @@ const toSession = (row: Row): Session => ({
 
 const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
 
-export const authenticationRequired = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', {
-    hint: 'Log in: POST /auth/login.'
-  })
+const LOGIN_HINT = 'Log in: POST /auth/login.'
+
+export const authenticationRequired = (hint = LOGIN_HINT) =>
+  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', { hint })
+
+/** Returns the error for a request that has an access token instead of a session. */
+export const sessionRequired = () => authenticationRequired(`Tokens are accepted under /data only. ${LOGIN_HINT}`)
 
 export const createSessionService = ({ db, clock, credentials, ttl }: SessionServiceOptions) => {
   const accountOf = async (name: string): Promise<Account | undefined> => {
