@@ -57,8 +57,11 @@ const serializerCompiler: FastifySerializerCompiler<Parameters<typeof fastJson>[
   }
 }
 
-/** TypeBox makes valid schemas. A check against the meta-schema costs more than all other work of Ajv. */
-const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false } as const
+/**
+ * TypeBox makes valid schemas. A check against the meta-schema costs more than all other work of Ajv. Formats are for the
+ * document: Ajv does not know those of numbers.
+ */
+const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false, validateFormats: false } as const
 
 /** A Fastify constructor option (`schemaController`). Without it, Fastify loads its own compilers at start. */
 export const compilers = {
