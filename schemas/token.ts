@@ -37,6 +37,18 @@ const PermissionsSchema = Type.Object(
 )
 export type Permissions = Static<typeof PermissionsSchema>
 
+export const integerFormats = ['auto', 'number', 'string'] as const
+export type IntegerFormat = (typeof integerFormats)[number]
+
+const IntegerFormatSchema = Type.Unsafe<IntegerFormat>({
+  type: 'string',
+  title: 'IntegerFormat',
+  enum: integerFormats,
+  description:
+    'How records show integer fields to this token. `auto`: a JSON number, but decimal text beyond ±(2^53−1). `number`: always a JSON number, for languages with 64-bit integers (Go, Java, Python, Rust, C#). `string`: always decimal text, which is exact in JavaScript.',
+  examples: ['auto']
+})
+
 const EXPIRY = 'Time at which the token expires, in epoch milliseconds. null: never.'
 const expiryExample = { examples: [1798761600000] }
 const StoredExpirySchema = NullableInt64({ description: EXPIRY, ...expiryExample })
@@ -75,6 +87,7 @@ const TokenSchema = Type.Object(
     name: StoredNameSchema,
     token_prefix: PrefixSchema,
     permissions: PermissionsSchema,
+    integers: IntegerFormatSchema,
     is_active: ActiveSchema,
     expires_at: StoredExpirySchema,
     last_used_at: NullableInt64({
@@ -102,7 +115,8 @@ const IssuedTokenSchema = Type.Object(
     permissions: PermissionsSchema,
     expiresAt: Type.Optional(
       NullableInt64({ description: `${EXPIRY} Only if the request contains \`expiresAt\`.`, ...expiryExample })
-    )
+    ),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { title: 'IssuedToken', description: 'A new access token with its secret.', ...strict }
 )
@@ -113,7 +127,8 @@ export const NewTokenSchema = Type.Object(
   {
     name: NameSchema,
     permissions: PermissionsSchema,
-    expiresAt: Type.Optional(NewExpirySchema)
+    expiresAt: Type.Optional(NewExpirySchema),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { title: 'TokenCreate', description: 'A new access token.', ...strict }
 )
@@ -124,7 +139,8 @@ export const TokenChangesSchema = Type.Object(
     name: Type.Optional(NameSchema),
     permissions: Type.Optional(PermissionsSchema),
     isActive: Type.Optional(ActiveSchema),
-    expiresAt: Type.Optional(ExpirySchema)
+    expiresAt: Type.Optional(ExpirySchema),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { title: 'TokenUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
@@ -134,6 +150,7 @@ const TokenIdentitySchema = Type.Object(
   {
     name: StoredNameSchema,
     permissions: PermissionsSchema,
+    integers: IntegerFormatSchema,
     expires_at: StoredExpirySchema,
     tables: Type.Array(Type.String(), {
       description: 'Names of the published tables that the token can use.',

@@ -23,11 +23,11 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
-const check = (table: RegisteredTable, column: Column, value: unknown): Checked => {
+const check = ({ table, integers }: View, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
   const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
-  return isLongKey ? { violation: tooLong } : checkValue(column, value)
+  return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
 }
 
 /** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
@@ -42,7 +42,7 @@ const readBody = (view: View, body: RecordBody) => {
       violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
     }
-    const checked = check(view.table, column, value)
+    const checked = check(view, column, value)
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }

@@ -91,8 +91,8 @@ const incrementableColumn = ({ columns }: View, name: string): Column => {
 }
 
 /** @throws VALIDATION_FAILED */
-const readCount = (column: Column, count: number | string) => {
-  const checked = checkCount(column, count)
+const readCount = ({ integers }: View, column: Column, count: number | string) => {
+  const checked = checkCount(column, count, integers)
   if (!('violation' in checked)) return checked.value
   throw invalid([{ path: '/count', code: checked.violation.code, message: `'count' ${checked.violation.message}.` }])
 }
@@ -192,7 +192,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
   ): Operation<string | undefined> => {
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
-    const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
+    const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }
     const reason = async (caller: Caller) => {
       const { read, checkIncrement } = view.statements
       const isBounded = await planner.usesIndex(view, read(increment.key))
