@@ -20,7 +20,6 @@ export type SqliteType = (typeof sqliteTypes)[number]
 
 const SqliteTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
-  title: 'SqliteType',
   enum: sqliteTypes,
   examples: ['REAL'],
   description:
@@ -31,7 +30,6 @@ const declarableTypes: readonly SqliteType[] = ['INTEGER', 'TEXT', 'REAL', 'BLOB
 
 const DeclaredTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
-  title: 'DeclaredSqliteType',
   enum: declarableTypes,
   examples: ['REAL'],
   description:

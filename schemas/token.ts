@@ -42,7 +42,6 @@ export type IntegerFormat = (typeof integerFormats)[number]
 
 const IntegerFormatSchema = Type.Unsafe<IntegerFormat>({
   type: 'string',
-  title: 'IntegerFormat',
   enum: integerFormats,
   description:
     'How records show integer fields to this token. `auto`: a JSON number, but decimal text beyond ±(2^53−1). `number`: always a JSON number, for languages with 64-bit integers (Go, Java, Python, Rust, C#). `string`: always decimal text, which is exact in JavaScript.',

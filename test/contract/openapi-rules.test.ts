@@ -146,6 +146,16 @@ const checkUnions = async (t: Test, document: Document) => {
   t.notMatch(JSON.stringify(document), /x-documented|\$id|def-\d/)
 }
 
+/** Go has one scope for the constants of all named enums. */
+const checkEnums = async (t: Test, document: Document) => {
+  const values = Object.values(document.components.schemas).flatMap(
+    (schema) => (schema.enum ?? []) as readonly string[]
+  )
+  const lower = new Set(values.map((value) => value.toLowerCase()))
+  t.ok(lower.size > 50)
+  t.equal(lower.size, values.length)
+}
+
 const checkOperations = async (t: Test, document: Document) => {
   for (const { operationId, summary, description, security, responses } of operationsOf(document)) {
     t.ok(summary && description, `${operationId} has a summary and a description`)
@@ -225,6 +235,7 @@ for (const version of ['3.1', '3.0']) {
     t.test('names every body, and every envelope', (t) => checkBodies(t, document))
     t.test('has a format for every number', (t) => checkNumbers(t, document))
     t.test('has no unions of primitives, defaults, constants and \\p{…}', (t) => checkUnions(t, document))
+    t.test('has no value in two named enums', (t) => checkEnums(t, document))
     t.test('has texts, security and a default error for each operation', (t) => checkOperations(t, document))
     t.test('describes every schema, property and parameter', (t) => checkTexts(t, document))
     if (version === '3.1') t.test('has examples that match their schemas', (t) => checkExamples(t, document))
