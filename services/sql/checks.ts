@@ -1,6 +1,6 @@
 import { foldName } from '../model/names.ts'
 import type { Checks } from '../model/table.ts'
-import { declaresCollation, isKeyword, nameIn, textIn, tokensOf } from './lexer.ts'
+import { declaresCollation, isKeyword, nameIn, textIn, tokenTexts } from './lexer.ts'
 
 /** How SQLite compares the values of a column, as far as a check can be read: texts by BINARY, numbers as such. */
 export type Comparison = 'integer' | 'real' | 'text'
@@ -217,7 +217,7 @@ const both = (one: Checks, other: Checks): Checks =>
  * statement declares a collation: 'A' may equal 'a' then.
  */
 export const columnChecks = (sql: string, find: FindComparison): ReadonlyMap<string, Checks> => {
-  const tokens = tokensOf(sql)
+  const tokens = tokenTexts(sql)
   const hasCollation = declaresCollation(sql)
   const findCertain: FindComparison = (name) => {
     const kind = find(name)

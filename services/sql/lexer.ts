@@ -2,11 +2,12 @@
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?![\w$\u0080-\uffff])|[\w$\u0080-\uffff]+|[<>!=]=|<>|\S/gi
 
-const isComment = (token: string) => token.startsWith('--') || token.startsWith('/*')
+/** Returns the tokens of a statement without its comments, with their positions. */
+export const tokensOf = (sql: string) =>
+  [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) => (/^(?:--|\/\*)/.test(text) ? [] : [{ text, index }]))
 
-/** Returns the tokens of a statement as they are written, without comments. */
-export const tokensOf = (sql: string): readonly string[] =>
-  (sql.match(TOKEN) ?? []).filter((token) => !isComment(token))
+/** The same without positions. */
+export const tokenTexts = (sql: string): readonly string[] => tokensOf(sql).map(({ text }) => text)
 
 const isWord = (token: string) => /^[\w$\u0080-\uffff]/.test(token)
 
@@ -29,7 +30,7 @@ export const isKeyword = (token: string | undefined, word: string) => token?.toU
 
 /** Returns the keywords and the unquoted names of a statement in upper case, in order. */
 const wordsOf = (sql: string) =>
-  tokensOf(sql)
+  tokenTexts(sql)
     .filter(isWord)
     .map((token) => token.toUpperCase())
 
@@ -42,7 +43,7 @@ export const declaresReplace = (sql: string) =>
 
 /** Whether a collation other than BINARY is declared for any column. */
 export const declaresCollation = (sql: string) =>
-  tokensOf(sql).some((token, index, tokens) => isKeyword(token, 'COLLATE') && !isKeyword(tokens[index + 1], 'BINARY'))
+  tokenTexts(sql).some((token, index, tokens) => isKeyword(token, 'COLLATE') && !isKeyword(tokens[index + 1], 'BINARY'))
 
 /** Returns the position of the table's name in `UPDATE name`, `UPDATE OR IGNORE name` and `INTO name`. */
 const targetIndex = (tokens: readonly string[], index: number) => {
@@ -53,6 +54,6 @@ const targetIndex = (tokens: readonly string[], index: number) => {
 
 /** Returns the names of the tables into which a trigger may write new values. It may return other names, too. */
 export const triggerTargets = (sql: string): readonly string[] => {
-  const tokens = tokensOf(sql)
+  const tokens = tokenTexts(sql)
   return tokens.flatMap((_, index) => nameIn(tokens[targetIndex(tokens, index) ?? -1] ?? '') ?? [])
 }

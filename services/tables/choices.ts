@@ -1,4 +1,5 @@
 import { CLIENT_NAME_PATTERN } from '../../schemas/patterns.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import type { FieldChanges, JsonType } from '../../schemas/table.ts'
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { excerpt, invalid } from '../model/errors.ts'
@@ -149,9 +150,9 @@ export const extendedChoices = async (before: Choices, column: Column): Promise<
   return { ...before, fields: [...before.fields, declaredField(column, String(clientName))] }
 }
 
-const unknownField = (index: number, name: string, table: string) => {
+const unknownField = (index: number, name: string, table: string, names: Iterable<string>) => {
   const message = `'${excerpt(name)}' is not a field of the table '${table}'.`
-  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }])
+  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }], suggestName(name, names))
 }
 
 const hiddenKey = (index: number, name: string) =>
@@ -185,7 +186,7 @@ export const changedChoices = <T extends UnnamedChoices>(
   const fields = new Map(choices.fields.map((field) => [field.name, field]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const [column, field] = [columns.get(name), fields.get(name)]
-    if (!column || !field) throw unknownField(index, name, table)
+    if (!column || !field) throw unknownField(index, name, table, fields.keys())
     if (column.isPrimary && change.isHidden) throw hiddenKey(index, name)
     const { clientName } = change
     if (clientName && isReservedForFields(clientName)) throw reservedName(`/fields/${index}/clientName`, clientName)

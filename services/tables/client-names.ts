@@ -14,8 +14,8 @@ export const DERIVED_SUFFIXES = [
   'PageEnvelope',
   'Schema',
   'Increment',
-  'Changed',
-  'ChangedEnvelope'
+  'Change',
+  'ChangeEnvelope'
 ] as const
 
 const MAX_LENGTH = 60

@@ -4,7 +4,7 @@ import {
   declaresReplace,
   nameIn,
   textIn,
-  tokensOf,
+  tokenTexts,
   triggerTargets
 } from '../../../services/sql/lexer.ts'
 
@@ -49,7 +49,7 @@ t.test('names are unquoted, and numbers and texts are no names', async (t) => {
 })
 
 t.test('numbers and operators are one token each', async (t) => {
-  t.strictSame(tokensOf('a>=1.5e-3 AND .5<>0x1F -- c\n!= 2. /* d */ <=x/* open'), [
+  t.strictSame(tokenTexts('a>=1.5e-3 AND .5<>0x1F -- c\n!= 2. /* d */ <=x/* open'), [
     ...['a', '>=', '1.5e-3', 'AND', '.5', '<>', '0x1F', '!=', '2.', '<=', 'x']
   ])
 })

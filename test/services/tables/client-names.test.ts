@@ -67,7 +67,7 @@ t.test('every schema of our own document is reserved', async (t) => {
     t.ok(isReservedForTables(name), name)
   }
   t.ok(isReservedTable('Record'))
-  t.ok(isReservedTable('Admin'), 'AdminUpdate is a shared schema')
+  t.ok(isReservedTable('AdminAccountList'), 'AdminAccountListEnvelope is a shared schema')
 })
 
 t.test('fields get names that are unique in their table', async (t) => {
