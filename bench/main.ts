@@ -3,6 +3,7 @@ import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runExport } from './experiments/export.ts'
+import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
@@ -15,6 +16,7 @@ const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\
 const printSection = (title: string, text: string) => print('', title, text)
 
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
+  imported: { title: 'Lists of an imported table', run: runImported },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },

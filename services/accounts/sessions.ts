@@ -51,10 +51,13 @@ const toSession = (row: Row): Session => ({
 
 const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
 
-export const authenticationRequired = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', {
-    hint: 'Log in: POST /auth/login.'
-  })
+const LOGIN_HINT = 'Log in: POST /auth/login.'
+
+export const authenticationRequired = (hint = LOGIN_HINT) =>
+  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', { hint })
+
+/** Returns the error for a request that has an access token instead of a session. */
+export const sessionRequired = () => authenticationRequired(`Tokens are accepted under /data only. ${LOGIN_HINT}`)
 
 /** A file system with a quota fails with EDQUOT, which SQLite reports as an I/O error. */
 const isStorageFailure = (error: unknown) => hasCode(error, 'DISK_FULL') || hasCode(error, 'STORAGE_UNAVAILABLE')

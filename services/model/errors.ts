@@ -77,8 +77,9 @@ export const responseTooLarge = () =>
     hint: 'For a page, send a smaller `size`. For one record, an administrator can hide its large fields.'
   })
 
-export const tableNotFound = (ref: string | number) =>
+export const tableNotFound = (ref: string | number, hint?: string) =>
   new DomainError(
     'TABLE_NOT_FOUND',
-    `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`
+    `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`,
+    { hint }
   )

@@ -1,4 +1,5 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -80,8 +81,10 @@ const returnedRecord = (results: readonly WriteResult[]) => {
 /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
 const incrementableColumn = ({ columns }: View, name: string): Column => {
   const column = columns.get(name)
-  if (!column)
-    throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }])
+  if (!column) {
+    const message = `'${excerpt(name)}' is not a field of this table.`
+    throw invalid([{ path: '/field', code: 'unknown', message }], suggestName(name, columns.keys()))
+  }
   if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
     throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
       hint: 'Name an integer or number field that is neither the key nor read-only.'
@@ -91,8 +94,8 @@ const incrementableColumn = ({ columns }: View, name: string): Column => {
 }
 
 /** @throws VALIDATION_FAILED */
-const readCount = (column: Column, count: number | string) => {
-  const checked = checkCount(column, count)
+const readCount = ({ integers }: View, column: Column, count: number | string) => {
+  const checked = checkCount(column, count, integers)
   if (!('violation' in checked)) return checked.value
   throw invalid([{ path: '/count', code: checked.violation.code, message: `'count' ${checked.violation.message}.` }])
 }
@@ -198,7 +201,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
   ): Operation<string | undefined> => {
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
-    const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
+    const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }
     const reason = async (caller: Caller) => {
       const { read, checkIncrement } = view.statements
       const isBounded = await planner.usesIndex(view, read(increment.key))

@@ -367,8 +367,10 @@ t.test('an imported table with constraints', async (t) => {
   })
 })
 
+const seats = await imported('seats')
+
 t.test('a composite key is written with commas, each part percent-encoded', async (t) => {
-  const url = await imported('seats')
+  const url = seats
   const path = (...parts: readonly string[]) => `${url}/${encodeURIComponent(parts.map(encodeURIComponent).join(','))}`
   expectData(t, await admin.get(`${url}/1,a`), { row: 1, letter: 'a', taken: true })
   expectData(t, await admin.get(path('1', 'b,c')), { row: 1, letter: 'b,c', taken: false })
@@ -391,6 +393,21 @@ t.test('a composite key is written with commas, each part percent-encoded', asyn
       [3, '%']
     ]
   )
+})
+
+t.test('a comma that is not encoded separates the parts of a composite key, each encoded once', async (t) => {
+  const url = seats
+  const path = (...parts: readonly string[]) => `${url}/${parts.map(encodeURIComponent).join(',')}`
+  const letters = ['a,b', '%2C', '50%', 'ü/?', '', ',']
+  for (const letter of letters) {
+    const seat = { row: 7, letter, taken: true }
+    expectData(t, await admin.post(url, seat), seat)
+    expectData(t, await admin.get(path('7', letter)), seat)
+    expectDone(t, await admin.put(path('7', letter), { taken: false }))
+    const options = `${path('7', letter)}?return=record`
+    t.strictSame(dataOf(await admin.delete(options)).record, { ...seat, taken: false }, letter)
+  }
+  expectError(t, await admin.get(`${url}/7,a,b`), 404, 'RECORD_NOT_FOUND')
 })
 
 t.test('a table without a key uses its rowid', async (t) => {
