@@ -37,7 +37,7 @@ t.test('what SQLite reports about a violation', async (t) => {
   /** Returns functions that return the error of a write, for administrators and for tokens. */
   const failing = async (name: string) => {
     const { id, create, view } = await serve(name)
-    const tokenView = () => views.tokenView(tables.get(id))
+    const tokenView = () => views.tokenView(tables.get(id), 'auto')
     const hide = (field: string, isHidden = true) =>
       tables.update(serviceCaller, id, { fields: [{ name: field, isHidden }] })
     return {
