@@ -306,9 +306,12 @@ t.test('chunks that a connection holds back are sent unchanged', async (t) => {
     app.server.on('request', onRequest)
     const socket = connect({ host: '127.0.0.1', port }).pause()
     const headers = `Host: localhost\r\nCookie: ${admin.headers.cookie}\r\n`
-    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`).join(''))
-    // The second response waits behind the first one, which the client does not read.
-    while (!(responses.length === 2 && responses.every(({ writableNeedDrain }) => writableNeedDrain))) await wait(1)
+    // The client reads nothing. The second response waits behind the first one, which has filled all buffers.
+    for (const [index, path] of paths.entries()) {
+      socket.write(`GET ${path} HTTP/1.1\r\n${headers}\r\n`)
+      const sent = () => responses[index]?.writableNeedDrain && responses[0]?.socket?.bytesWritten
+      for (let before: unknown; !sent() || sent() !== before; await wait(50)) before = sent()
+    }
     app.server.off('request', onRequest)
     const received: Buffer[] = []
     const isReceived = Promise.all(responses.map((response) => once(response, 'finish')))
