@@ -12,7 +12,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** Bytes. A V8 string has at most 2^29 - 24 characters. */
 const MAX_BODY_LIMIT = 500 * 2 ** 20
 
-/** All settings. Each is an environment variable of the same name. README.md has the same table. */
+/** All settings. Each is an environment variable of the same name. docs/guides/configure.md has the same table. */
 const ConfigSchema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
