@@ -1,18 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope, IdParamsSchema } from '../../schemas/envelope.ts'
+import { TableIdParamsSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
   ListQuerySchema,
-  PageSchema,
+  PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
+  RecordEnvelope,
   RecordParamsSchema,
-  RecordSchema,
   ReturnQuerySchema
 } from '../../schemas/record.ts'
+import { pathKey } from '../path-key.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
@@ -30,12 +31,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data',
     {
       schema: {
-        operationId: 'listRecords',
+        operationId: 'adminListRecords',
         summary: 'List, sort and search records',
+        description:
+          'Returns one page of the matching records, with the hidden fields. Without `order`, the records are sorted by the key.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         querystring: ListQuerySchema,
-        response: { 200: Envelope(PageSchema) }
+        response: { 200: PageEnvelope }
       },
       config: { credential: 'administrator', errors: READ }
     },
@@ -46,12 +49,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/export',
     {
       schema: {
-        operationId: 'exportRecords',
+        operationId: 'adminExportRecords',
         summary: 'Export records as CSV',
         description:
           'Exports all matching records, unless `page` or `size` is sent. Records that change during the export appear in the old or in the new state.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         querystring: ExportQuerySchema,
         response: { 200: CsvSchema }
       },
@@ -68,27 +71,32 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'readRecord',
+        operationId: 'adminReadRecord',
         summary: 'Read one record',
+        description: 'Returns the record with this key, with the hidden fields.',
         tags,
         params: RecordParamsSchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, params }, reply) => okText(reply, await records.read(caller, viewOf(params.id), params.pk))
+    async ({ caller, params, url }, reply) => {
+      const view = viewOf(params.id)
+      return okText(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
+    }
   )
 
   fastify.post(
     '/:id/data',
     {
       schema: {
-        operationId: 'createRecord',
+        operationId: 'adminCreateRecord',
         summary: 'Create a record',
+        description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         body: RecordBodySchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS] }
     },
@@ -102,7 +110,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'updateRecord',
+        operationId: 'adminUpdateRecord',
         summary: 'Update a record',
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
@@ -113,9 +121,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params, query, body }, reply) => {
+    async ({ caller, params, url, query, body }, reply) => {
+      const view = viewOf(params.id)
+      const pk = pathKey(view.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, viewOf(params.id), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, view, pk, body, options))
     }
   )
 
@@ -123,8 +133,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'deleteRecord',
+        operationId: 'adminDeleteRecord',
         summary: 'Delete a record',
+        description: 'Deletes the record with this key. With `return=record`, returns it as it was.',
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,
@@ -132,9 +143,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params, query }, reply) => {
+    async ({ caller, params, url, query }, reply) => {
+      const view = viewOf(params.id)
+      const pk = pathKey(view.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, viewOf(params.id), params.pk, options))
+      return okChanged(reply, await records.remove(caller, view, pk, options))
     }
   )
 }

@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
-  PageSchema,
+  PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
-  RecordSchema,
+  RecordEnvelope,
   ReturnQuerySchema,
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { pathKey } from '../path-key.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
 const tags = ['data']
@@ -33,49 +33,57 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table',
     {
       schema: {
-        operationId: 'listTableRecords',
+        operationId: 'listRecords',
         summary: 'List, sort and search records',
+        description:
+          'Returns one page of the matching records, without the hidden fields. Without `order`, the records are sorted by the key.',
         tags,
         params: TableParamsSchema,
         querystring: ListQuerySchema,
-        response: { 200: Envelope(PageSchema) }
+        response: { 200: PageEnvelope }
       },
       config: { credential, action: 'read', errors: READ }
     },
-    async ({ caller, table, query }, reply) => okText(reply, await records.list(caller, tokenView(table), query))
+    async ({ caller, token, table, query }, reply) =>
+      okText(reply, await records.list(caller, tokenView(table, token.integers), query))
   )
 
   fastify.get(
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'readTableRecord',
+        operationId: 'readRecord',
         summary: 'Read one record',
+        description: 'Returns the record with this key, without the hidden fields.',
         tags,
         params: TableRecordParamsSchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, table, params }, reply) => okText(reply, await records.read(caller, tokenView(table), params.pk))
+    async ({ caller, token, table, params, url }, reply) => {
+      const pk = pathKey(table, params.pk, url)
+      return okText(reply, await records.read(caller, tokenView(table, token.integers), pk))
+    }
   )
 
   fastify.post(
     '/:table/records',
     {
       schema: {
-        operationId: 'createTableRecord',
+        operationId: 'createRecord',
         summary: 'Create a record',
+        description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
         params: TableParamsSchema,
         body: RecordBodySchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
-    async ({ caller, table, body }, reply) => {
+    async ({ caller, token, table, body }, reply) => {
       assertRoomForResponse(reply)
-      return okStored(reply, await records.create(caller, tokenView(table), body))
+      return okStored(reply, await records.create(caller, tokenView(table, token.integers), body))
     }
   )
 
@@ -83,7 +91,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'updateTableRecord',
+        operationId: 'updateRecord',
         summary: 'Update a record',
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
@@ -94,9 +102,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'update', errors: CHANGE }
     },
-    async ({ caller, table, params, query, body }, reply) => {
+    async ({ caller, token, table, params, url, query, body }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, tokenView(table), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), pk, body, options))
     }
   )
 
@@ -104,8 +113,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'deleteTableRecord',
+        operationId: 'deleteRecord',
         summary: 'Delete a record',
+        description: 'Deletes the record with this key. With `return=record`, returns it as it was.',
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
@@ -113,9 +123,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'delete', errors: CHANGE }
     },
-    async ({ caller, table, params, query }, reply) => {
+    async ({ caller, token, table, params, url, query }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, tokenView(table), params.pk, options))
+      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), pk, options))
     }
   )
 
@@ -123,8 +134,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/incr',
     {
       schema: {
-        operationId: 'incrementField',
-        summary: 'Increment a numeric field',
+        operationId: 'incrementRecord',
+        summary: 'Increment a numeric field of a record',
         description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
         tags,
         params: TableParamsSchema,
@@ -138,9 +149,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
-    async ({ caller, table, query, body }, reply) => {
+    async ({ caller, token, table, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.increment(caller, tokenView(table), body, options))
+      return okChanged(reply, await records.increment(caller, tokenView(table, token.integers), body, options))
     }
   )
 }

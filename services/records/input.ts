@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
 import type { Checked } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -23,11 +24,17 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
-const check = (table: RegisteredTable, column: Column, value: unknown): Checked => {
+const check = ({ table, integers }: View, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
   const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
-  return isLongKey ? { violation: tooLong } : checkValue(column, value)
+  return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
+}
+
+/** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
+const suggestField = ({ columns }: View, body: RecordBody) => {
+  const unknown = Object.keys(body).find((name) => !columns.has(name))
+  return unknown === undefined ? undefined : suggestName(unknown, columns.keys())
 }
 
 /** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
@@ -42,11 +49,11 @@ const readBody = (view: View, body: RecordBody) => {
       violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
     }
-    const checked = check(view.table, column, value)
+    const checked = check(view, column, value)
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }
-  if (violations.length > 0) throw invalid(violations)
+  if (violations.length > 0) throw invalid(violations, suggestField(view, body))
   return assignments
 }
 

@@ -1,3 +1,4 @@
+import { suggestName } from '../../schemas/similar-names.ts'
 import type { FieldChanges, JsonType } from '../../schemas/table.ts'
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { excerpt, invalid } from '../model/errors.ts'
@@ -102,9 +103,9 @@ export const refreshedChoices = ({ columns }: Structure, before: Choices): Choic
   return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }
 }
 
-const unknownField = (index: number, name: string, table: string) => {
+const unknownField = (index: number, name: string, table: string, names: Iterable<string>) => {
   const message = `'${excerpt(name)}' is not a field of the table '${table}'.`
-  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }])
+  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }], suggestName(name, names))
 }
 
 const hiddenKey = (index: number, name: string) =>
@@ -121,7 +122,7 @@ export const changedChoices = (
   const fields = new Map(choices.fields.map((field) => [field.name, field]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const [column, field] = [columns.get(name), fields.get(name)]
-    if (!column || !field) throw unknownField(index, name, table)
+    if (!column || !field) throw unknownField(index, name, table, fields.keys())
     if (column.isPrimary && change.isHidden) throw hiddenKey(index, name)
     const isReadonly = isFilledIn(structure, column) || (change.isReadonly ?? field.isReadonly)
     fields.set(name, { ...field, ...change, isReadonly })

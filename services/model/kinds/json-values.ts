@@ -15,20 +15,20 @@ export const isNumber = (value: string) => `${stored(value)} <= 9e999`
 
 const isExact = (value: string) => `${stored(value)} BETWEEN -9007199254740991 AND 9007199254740991`
 
-/** Integers beyond ±(2^53−1) become decimal text: JSON parsers would round them. */
-export const exactInteger = (value: string) =>
-  `CASE WHEN ${isExact(value)} THEN ${value} ELSE CAST(${value} AS TEXT) END`
+/** Integers beyond ±(2^53−1) become decimal text, because many JSON parsers would round them. */
+export const integerJson = (value: string, { integers }: JsonContext) =>
+  integers === 'number' ? value : `CASE WHEN ${isExact(value)} THEN ${value} ELSE CAST(${value} AS TEXT) END`
 
 /** JSON has no infinity: it becomes NULL. */
 export const finite = (value: string) =>
   `CASE WHEN ${stored(value)} BETWEEN -${MAX_REAL} AND ${MAX_REAL} THEN ${value} END`
 
-const exactNumber = (value: string) =>
-  `CASE WHEN typeof(${value}) = 'integer' THEN ${exactInteger(value)} ELSE ${finite(value)} END`
+const exactNumber = (value: string, context: JsonContext) =>
+  `CASE WHEN typeof(${value}) = 'integer' THEN ${integerJson(value, context)} ELSE ${finite(value)} END`
 
 /** A value of any type: a table that is not STRICT can store any type in any column. */
-export const anyJson = (value: string, { base64 }: JsonContext) =>
-  `CASE WHEN ${isBlob(value)} THEN ${base64(value)} WHEN ${isNumber(value)} THEN ${exactNumber(value)} ELSE ${value} END`
+export const anyJson = (value: string, context: JsonContext) =>
+  `CASE WHEN ${isBlob(value)} THEN ${context.base64(value)} WHEN ${isNumber(value)} THEN ${exactNumber(value, context)} ELSE ${value} END`
 
 /** Like `anyJson`, and faster where most values are numbers. */
 export const mostlyNumberJson = (value: string, context: JsonContext) =>

@@ -12,7 +12,10 @@ export const numeric: Kind = {
   ...typed,
   name: 'numeric',
   isNumeric: true,
-  check: (value) => (typeof value === 'string' && parseInteger(value) !== undefined ? checkInteger : checkReal)(value),
+  check: (value, _column, integers) => {
+    const isInteger = typeof value === 'bigint' || (typeof value === 'string' && parseInteger(value) !== undefined)
+    return isInteger ? checkInteger(value, integers) : checkReal(value)
+  },
   parseKey: parseNumericKey,
   json: mostlyNumberJson,
   csv: anyCell

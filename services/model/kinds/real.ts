@@ -4,8 +4,10 @@ import type { Checked, Kind } from './kind.ts'
 import { parseRealKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
 
-export const checkReal = (value: unknown): Checked =>
-  typeof value === 'number' ? valid(value) : faulty('type', 'must be a number')
+export const checkReal = (value: unknown): Checked => {
+  if (typeof value === 'bigint') return valid(Number(value))
+  return typeof value === 'number' ? valid(value) : faulty('type', 'must be a number')
+}
 
 export const real: Kind = {
   ...typed,

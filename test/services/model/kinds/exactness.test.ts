@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../../schemas/table.ts'
 import { openConnection } from '../../../../services/engine/shared/connection.ts'
-import type { CsvContext } from '../../../../services/model/kinds/kind.ts'
+import type { CsvContext, JsonContext } from '../../../../services/model/kinds/kind.ts'
 import { kindOf } from '../../../../services/model/kinds/kind-of.ts'
 import type { SqlValue } from '../../../../services/model/sql-value.ts'
 
@@ -81,7 +81,12 @@ const createColumn = (encoding: string, declaration: string) => {
   return raw
 }
 
-const context: CsvContext = { isStrict: false, escapesFormulas: false, base64: (value) => `base64(${value})` }
+const context: CsvContext & JsonContext = {
+  isStrict: false,
+  escapesFormulas: false,
+  integers: 'auto',
+  base64: (value) => `base64(${value})`
+}
 
 for (const encoding of ['UTF-8', 'UTF-16le']) {
   for (const [jsonType, sqliteType, declaredType] of KINDS) {
