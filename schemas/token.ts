@@ -30,6 +30,16 @@ const PermissionsSchema = Type.Object(
 )
 export type Permissions = Static<typeof PermissionsSchema>
 
+export const integerFormats = ['auto', 'number', 'string'] as const
+export type IntegerFormat = (typeof integerFormats)[number]
+
+const IntegerFormatSchema = Type.Unsafe<IntegerFormat>({
+  type: 'string',
+  enum: integerFormats,
+  description:
+    'How records show integer fields to this token. `auto`: a JSON number, but decimal text beyond ±(2^53−1). `number`: always a JSON number, for languages with 64-bit integers (Go, Java, Python, Rust, C#). `string`: always decimal text, which is exact in JavaScript.'
+})
+
 const NullableTimestampSchema = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
   description: 'Epoch milliseconds. null: never.'
@@ -52,6 +62,7 @@ export const TokenSchema = Type.Object(
     name: Type.String(),
     token_prefix: PrefixSchema,
     permissions: PermissionsSchema,
+    integers: IntegerFormatSchema,
     is_active: Type.Boolean(),
     expires_at: NullableTimestampSchema,
     last_used_at: NullableTimestampSchema,
@@ -77,7 +88,8 @@ export const IssuedTokenSchema = Type.Object(
         type: ['integer', 'null'],
         description: 'Epoch milliseconds. null: never. Only if the request contains `expiresAt`.'
       })
-    )
+    ),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { $id: 'IssuedToken', title: 'IssuedToken', ...strict }
 )
@@ -87,7 +99,8 @@ export const NewTokenSchema = Type.Object(
   {
     name: NameSchema,
     permissions: PermissionsSchema,
-    expiresAt: Type.Optional(NewExpirySchema)
+    expiresAt: Type.Optional(NewExpirySchema),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { $id: 'NewToken', title: 'NewToken', ...strict }
 )
@@ -98,7 +111,8 @@ export const TokenChangesSchema = Type.Object(
     name: Type.Optional(NameSchema),
     permissions: Type.Optional(PermissionsSchema),
     isActive: Type.Optional(Type.Boolean()),
-    expiresAt: Type.Optional(ExpirySchema)
+    expiresAt: Type.Optional(ExpirySchema),
+    integers: Type.Optional(IntegerFormatSchema)
   },
   { $id: 'TokenChanges', title: 'TokenChanges', minProperties: 1, ...strict }
 )
@@ -109,6 +123,7 @@ export const TokenIdentitySchema = Type.Object(
   {
     name: Type.String(),
     permissions: PermissionsSchema,
+    integers: IntegerFormatSchema,
     expires_at: NullableTimestampSchema,
     tables: Type.Array(Type.String(), { description: 'Names of the published tables that the token can use.' })
   },

@@ -29,8 +29,10 @@ type Done = (error: Error | null, body?: unknown) => void
  * Fails with FST_ERR_CTP_BODY_TOO_LARGE, MALFORMED_REQUEST, an error of `parse`, or an error of the connection.
  */
 export const createBodyParser =
-  (parse: (bytes: Buffer) => unknown) =>
-  ({ headers, routeOptions: { bodyLimit } }: FastifyRequest, payload: IncomingMessage, done: Done) => {
+  (parse: (bytes: Buffer, request: FastifyRequest) => unknown) =>
+  (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
+    const { headers, routeOptions } = request
+    const { bodyLimit } = routeOptions
     let copied: Buffer[] = []
     let recent: Buffer[] = []
     let size = 0
@@ -58,7 +60,7 @@ export const createBodyParser =
     const parseAll = () => {
       let body: unknown
       try {
-        body = parse(concat([...copied, ...recent]))
+        body = parse(concat([...copied, ...recent]), request)
       } catch (error) {
         return end(error as Error)
       }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError, excerpt, invalid, pointer, type Violation } from '../../services/model/errors.ts'
+import { hasWideInteger, parseExactJson } from './exact-json.ts'
 
 /** Maximum nesting of a body. Far below the limit of SQLite (1,000) and of the recursion here. */
 const MAX_DEPTH = 100
@@ -69,19 +70,23 @@ export const findViolation = (value: unknown, depth = MAX_DEPTH): Violation | un
 export const toValidationError = ({ code, message, subPath: path = '' }: Violation) =>
   invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${message}.` }])
 
-/** Returns the value of a JSON body, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
-export const parseJson = (bytes: Buffer): unknown => {
+/**
+ * Returns the value of a JSON body, or undefined if it is empty. `keepsWideIntegers`: integers of 64 bits that a double
+ * may round become `bigint`. @throws MALFORMED_JSON, VALIDATION_FAILED
+ */
+export const parseJson = (bytes: Buffer, keepsWideIntegers: boolean): unknown => {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
   if (hasTooManyParts(bytes))
     throw toValidationError({ code: 'length', message: `has more than ${MAX_PARTS} keys, objects and arrays` })
+  const text = bytes.toString('utf8')
   let value: unknown
   try {
-    value = JSON.parse(bytes.toString('utf8'))
+    value = JSON.parse(text)
   } catch {
     throw malformed('The body is not valid JSON.')
   }
   const violation = findViolation(value)
   if (violation) throw toValidationError(violation)
-  return value
+  return keepsWideIntegers && hasWideInteger(text) ? parseExactJson(text) : value
 }

@@ -54,7 +54,10 @@ const refuseUndecodableQuery = (url: string) => {
 export default fp(
   async (fastify) => {
     fastify.removeAllContentTypeParsers()
-    fastify.addContentTypeParser('application/json', createBodyParser(parseJson))
+    fastify.addContentTypeParser(
+      'application/json',
+      createBodyParser((bytes) => parseJson(bytes, false))
+    )
     fastify.addContentTypeParser('*', createBodyParser(refuseContent))
 
     fastify.addHook('preValidation', (request, reply, done) => {

@@ -13,6 +13,7 @@ import {
   RecordSchema,
   ReturnQuerySchema
 } from '../../schemas/record.ts'
+import { pathKey } from '../path-key.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
@@ -76,7 +77,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, params }, reply) => okText(reply, await records.read(caller, viewOf(params.id), params.pk))
+    async ({ caller, params, url }, reply) => {
+      const view = viewOf(params.id)
+      return okText(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
+    }
   )
 
   fastify.post(
@@ -113,9 +117,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params, query, body }, reply) => {
+    async ({ caller, params, url, query, body }, reply) => {
+      const view = viewOf(params.id)
+      const pk = pathKey(view.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, viewOf(params.id), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, view, pk, body, options))
     }
   )
 
@@ -132,9 +138,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: CHANGE }
     },
-    async ({ caller, params, query }, reply) => {
+    async ({ caller, params, url, query }, reply) => {
+      const view = viewOf(params.id)
+      const pk = pathKey(view.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, viewOf(params.id), params.pk, options))
+      return okChanged(reply, await records.remove(caller, view, pk, options))
     }
   )
 }

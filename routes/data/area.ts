@@ -1,4 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { createBodyParser } from '../../plugins/http/body-parser.ts'
+import { parseJson } from '../../plugins/http/json-body.ts'
 import identity from './identity.ts'
 import records from './records.ts'
 import schema from './schema.ts'
@@ -7,6 +9,12 @@ import schema from './schema.ts'
 const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('onRoute', fastify.requireAction)
   fastify.addHook('onRequest', fastify.authenticateToken)
+
+  fastify.removeContentTypeParser('application/json')
+  fastify.addContentTypeParser(
+    'application/json',
+    createBodyParser((bytes, { token }) => parseJson(bytes, token.integers === 'number'))
+  )
 
   await fastify.register(identity)
   await fastify.register(schema)

@@ -19,8 +19,14 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'token', action: 'none', errors: [] }
     },
-    async ({ token: { name, permissions, expiresAt, scope } }) =>
-      ok({ name, permissions, expires_at: expiresAt, tables: reachableTables(scope).map((table) => table.name) })
+    async ({ token: { name, permissions, integers, expiresAt, scope } }) =>
+      ok({
+        name,
+        permissions,
+        integers,
+        expires_at: expiresAt,
+        tables: reachableTables(scope).map((table) => table.name)
+      })
   )
 }
 

@@ -13,6 +13,7 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { pathKey } from '../path-key.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
 const tags = ['data']
@@ -42,7 +43,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: READ }
     },
-    async ({ caller, table, query }, reply) => okText(reply, await records.list(caller, tokenView(table), query))
+    async ({ caller, token, table, query }, reply) =>
+      okText(reply, await records.list(caller, tokenView(table, token.integers), query))
   )
 
   fastify.get(
@@ -57,7 +59,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, table, params }, reply) => okText(reply, await records.read(caller, tokenView(table), params.pk))
+    async ({ caller, token, table, params, url }, reply) => {
+      const pk = pathKey(table, params.pk, url)
+      return okText(reply, await records.read(caller, tokenView(table, token.integers), pk))
+    }
   )
 
   fastify.post(
@@ -73,9 +78,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
-    async ({ caller, table, body }, reply) => {
+    async ({ caller, token, table, body }, reply) => {
       assertRoomForResponse(reply)
-      return okStored(reply, await records.create(caller, tokenView(table), body))
+      return okStored(reply, await records.create(caller, tokenView(table, token.integers), body))
     }
   )
 
@@ -94,9 +99,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'update', errors: CHANGE }
     },
-    async ({ caller, table, params, query, body }, reply) => {
+    async ({ caller, token, table, params, url, query, body }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, tokenView(table), params.pk, body, options))
+      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), pk, body, options))
     }
   )
 
@@ -113,9 +119,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'delete', errors: CHANGE }
     },
-    async ({ caller, table, params, query }, reply) => {
+    async ({ caller, token, table, params, url, query }, reply) => {
+      const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, tokenView(table), params.pk, options))
+      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), pk, options))
     }
   )
 
@@ -138,9 +145,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
-    async ({ caller, table, query, body }, reply) => {
+    async ({ caller, token, table, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.increment(caller, tokenView(table), body, options))
+      return okChanged(reply, await records.increment(caller, tokenView(table, token.integers), body, options))
     }
   )
 }

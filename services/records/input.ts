@@ -24,11 +24,11 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
-const check = (table: RegisteredTable, column: Column, value: unknown): Checked => {
+const check = ({ table, integers }: View, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
   const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
-  return isLongKey ? { violation: tooLong } : checkValue(column, value)
+  return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
 }
 
 /** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
@@ -49,7 +49,7 @@ const readBody = (view: View, body: RecordBody) => {
       violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
     }
-    const checked = check(view.table, column, value)
+    const checked = check(view, column, value)
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }

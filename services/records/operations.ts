@@ -24,7 +24,7 @@ import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf } from './keys.ts'
 import type { Planner } from './planner.ts'
 import type { View } from './view.ts'
-import { explainViolation } from './violations.ts'
+import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
 export interface OperationFailure {
@@ -94,8 +94,8 @@ const incrementableColumn = ({ columns }: View, name: string): Column => {
 }
 
 /** @throws VALIDATION_FAILED */
-const readCount = (column: Column, count: number | string) => {
-  const checked = checkCount(column, count)
+const readCount = ({ integers }: View, column: Column, count: number | string) => {
+  const checked = checkCount(column, count, integers)
   if (!('violation' in checked)) return checked.value
   throw invalid([{ path: '/count', code: checked.violation.code, message: `'count' ${checked.violation.message}.` }])
 }
@@ -108,6 +108,8 @@ const readPk = (pk: string | number) => {
 
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
 export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+  const explainViolation = createViolations(db)
+
   const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): Returned => {
     if (!returnsRecord) return 'nothing'
     return hasUpdateEffects(table) ? 'final' : 'changed'
@@ -129,9 +131,10 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
    * none although the record exists.
    */
   const explainRowChange =
-    (view: View, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
-      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
+      const { view } = write
+      if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
       const found = await countByKey(caller, view, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
@@ -140,16 +143,19 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
 
   /** The result is the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody): Operation<string> => ({
-    table: view.table,
-    unit: view.statements.insert(readNewRecord(view, body, clock()), hasTriggers(view.table)),
-    countChange: 1,
-    result: (results) => String(results.at(-1)?.rows[0]?.record),
-    explain: (_caller, { error, statement }) => {
-      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
-      return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+  const createOp = (view: View, body: RecordBody): Operation<string> => {
+    const sent = readNewRecord(view, body, clock())
+    return {
+      table: view.table,
+      unit: view.statements.insert(sent, hasTriggers(view.table)),
+      countChange: 1,
+      result: (results) => String(results.at(-1)?.rows[0]?.record),
+      explain: async (caller, { error, statement }) => {
+        if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
+        return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+      }
     }
-  })
+  }
 
   /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
@@ -166,7 +172,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.update({ key, assignments, unchanged, now: clock() }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange(view, pk, reason)
+      explain: explainRowChange({ view, sent: assignments }, pk, reason)
     }
   }
 
@@ -176,7 +182,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     pk: string,
     { returnsRecord = false }: ChangeOptions = {}
   ): Operation<string | undefined> => {
-    const explainChange = explainRowChange(view, pk, () => ignored(view.table))
+    const explainChange = explainRowChange({ view }, pk, () => ignored(view.table))
     return {
       table: view.table,
       unit: [view.statements.remove(keyOf(view, pk), returnsRecord)],
@@ -195,7 +201,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
   ): Operation<string | undefined> => {
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
-    const increment = { count: readCount(column, count), column, key: keyOf(view, text) }
+    const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }
     const reason = async (caller: Caller) => {
       const { read, checkIncrement } = view.statements
       const isBounded = await planner.usesIndex(view, read(increment.key))
@@ -210,7 +216,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.increment({ ...increment, now: clock() }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange(view, text, reason)
+      explain: explainRowChange({ view }, text, reason)
     }
   }
 

@@ -1,3 +1,4 @@
+import type { IntegerFormat } from '../../schemas/token.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../model/table.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -10,6 +11,7 @@ import { tableOutdated } from '../tables/failures.ts'
 export interface View {
   readonly table: RegisteredTable
   readonly dialect: Dialect
+  readonly integers: IntegerFormat
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
   /** The columns that a new record must have, including columns that are not visible. */
@@ -23,14 +25,20 @@ export interface View {
 }
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
-const createView = (dialect: Dialect, table: RegisteredTable, visible: readonly Column[]): View => {
+const createView = (
+  dialect: Dialect,
+  table: RegisteredTable,
+  visible: readonly Column[],
+  integers: IntegerFormat
+): View => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
-  const shape = { tableName: name, isStrict: structure.isStrict, columns: visible, dialect }
+  const shape = { tableName: name, isStrict: structure.isStrict, columns: visible, dialect, integers }
   const json = jsonText(shape)
   return {
     table,
     dialect,
+    integers,
     columns: new Map(visible.map((column) => [column.name, column])),
     required: structure.columns.filter((column) => isRequired(structure, column)),
     json,
@@ -40,22 +48,32 @@ const createView = (dialect: Dialect, table: RegisteredTable, visible: readonly 
   }
 }
 
+type VisibleColumns = (table: RegisteredTable) => readonly Column[]
+
+const allColumns: VisibleColumns = ({ structure }) => structure.columns
+const shownColumns: VisibleColumns = ({ structure }) => structure.columns.filter((column) => !column.isHidden)
+
 /** Caches views. A registered table is immutable, so its view is valid as long as the table. */
-const cachedViews = (dialect: Dialect, visibleColumns: (table: RegisteredTable) => readonly Column[]) => {
+const cachedViews = (dialect: Dialect, integers: IntegerFormat, visibleColumns: VisibleColumns) => {
   const views = new WeakMap<RegisteredTable, View>()
   return (table: RegisteredTable): View => {
     const cached = views.get(table)
     if (cached) return cached
-    const view = createView(dialect, table, visibleColumns(table))
+    const view = createView(dialect, table, visibleColumns(table), integers)
     views.set(table, view)
     return view
   }
 }
 
 /** Views of registered tables, in the SQL dialect of one database. */
-export const createViews = (dialect: Dialect) => ({
-  administratorView: cachedViews(dialect, ({ structure }) => structure.columns),
-  tokenView: cachedViews(dialect, ({ structure }) => structure.columns.filter((column) => !column.isHidden))
-})
+export const createViews = (dialect: Dialect) => {
+  const viewsOf = (integers: IntegerFormat) => cachedViews(dialect, integers, shownColumns)
+  const tokenViews = { auto: viewsOf('auto'), number: viewsOf('number'), string: viewsOf('string') }
+  return {
+    administratorView: cachedViews(dialect, 'auto', allColumns),
+    /** The view of a token with this format of integers. */
+    tokenView: (table: RegisteredTable, integers: IntegerFormat) => tokenViews[integers](table)
+  }
+}
 
 export type Views = ReturnType<typeof createViews>

@@ -1,7 +1,7 @@
 import { affinityOf, jsonTypeOf } from '../model/column-types.ts'
 import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
-import type { Row } from '../model/sql-value.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Column, Structure } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
@@ -51,6 +51,35 @@ export const describeTables = (names: readonly string[]): Statement => ({
 export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []
+}
+
+/** Selects `type`, `name` and `sql` of the table, of its indexes and of its triggers. */
+export const selectDeclarations = (table: string): Statement => ({
+  sql: 'SELECT type, name, sql FROM main.sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL',
+  params: [table]
+})
+
+/**
+ * Selects the columns of each foreign key of a table: its `id`, the `parent` table, the `child` column and the `key`
+ * column of the parent, which may be declared without its name.
+ */
+export const selectForeignKeys = (table: string): Statement => ({
+  sql: `SELECT f.id, f."table" AS parent, f."from" AS child,
+      coalesce(f."to", (SELECT p.name FROM temp.pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)) AS key
+    FROM temp.pragma_foreign_key_list(?) AS f ORDER BY f.id, f.seq`,
+  params: [table]
+})
+
+/** Selects a row if no record of the parent table has these values, by column. */
+export const selectIfMissing = (
+  parent: string,
+  values: readonly (readonly [column: string, SqlValue])[]
+): Statement => {
+  const isSame = values.map(([column]) => `${columnRef(parent, column)} = ?`).join(' AND ')
+  return {
+    sql: `SELECT 1 AS missing WHERE NOT EXISTS (SELECT 1 FROM ${identifier(parent)} WHERE ${isSame})`,
+    params: values.map(([, value]) => value)
+  }
 }
 
 /**

@@ -2,6 +2,10 @@
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[\w$\u0080-\uffff]+|\S/g
 
+/** Returns the tokens of a statement without its comments, with their positions. */
+export const tokensOf = (sql: string) =>
+  [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) => (/^(?:--|\/\*)/.test(text) ? [] : [{ text, index }]))
+
 /** Returns the keywords and the unquoted names of a statement in upper case, in order. */
 const wordsOf = (sql: string) =>
   (sql.match(TOKEN) ?? []).filter((token) => /^\w/.test(token)).map((token) => token.toUpperCase())

@@ -14,8 +14,8 @@ const joinObjects = (objects: readonly string[]) => {
 }
 
 /** Returns an expression for a record as JSON text, exact for 64-bit integers and doubles (SQLite 3.53 or newer). */
-export const recordJson = ({ tableName, isStrict, columns, dialect }: RecordShape): string => {
-  const context = { isStrict, base64: dialect.base64 }
+export const recordJson = ({ tableName, isStrict, columns, dialect, integers }: RecordShape): string => {
+  const context = { isStrict, integers, base64: dialect.base64 }
   const jsonOf = (column: Column) => kindOf(column).json(columnRef(tableName, column.name), context)
   const pairs = columns.map((column) => `${textLiteral(column.name)}, ${jsonOf(column)}`)
   const objects: string[] = []

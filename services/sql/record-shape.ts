@@ -1,3 +1,4 @@
+import type { IntegerFormat } from '../../schemas/token.ts'
 import type { Column } from '../model/table.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -7,4 +8,6 @@ export interface RecordShape {
   readonly isStrict: boolean
   readonly columns: readonly Column[]
   readonly dialect: Dialect
+  /** How JSON shows integers. CSV always shows all digits. */
+  readonly integers: IntegerFormat
 }

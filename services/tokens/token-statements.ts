@@ -13,18 +13,27 @@ interface StoredSecret {
 
 export const insertToken = (
   { digest, tokenPrefix }: StoredSecret,
-  { name, permissions, expiresAt }: NewToken,
+  { name, permissions, expiresAt, integers = 'auto' }: NewToken,
   now: number
 ): Statement => ({
   sql: `INSERT INTO _rowhouse_tokens
-    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at)
-    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?) RETURNING *`,
-  params: [name, digest, tokenPrefix, JSON.stringify(permissions), toInteger(expiresAt), BigInt(now), BigInt(now)]
+    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at, integers)
+    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?, ?) RETURNING *`,
+  params: [
+    name,
+    digest,
+    tokenPrefix,
+    JSON.stringify(permissions),
+    toInteger(expiresAt),
+    BigInt(now),
+    BigInt(now),
+    integers
+  ]
 })
 
 export const updateToken = (
   id: number,
-  { name, permissions, isActive, expiresAt }: TokenChanges,
+  { name, permissions, isActive, expiresAt, integers }: TokenChanges,
   now: number
 ): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET
@@ -32,6 +41,7 @@ export const updateToken = (
     permissions = coalesce(?, permissions),
     is_active = coalesce(?, is_active),
     expires_at = iif(?, ?, expires_at),
+    integers = coalesce(?, integers),
     updated_at = max(?, updated_at + 1)
     WHERE id = ? RETURNING *`,
   params: [
@@ -40,6 +50,7 @@ export const updateToken = (
     toInteger(isActive),
     toInteger(expiresAt !== undefined),
     toInteger(expiresAt),
+    integers ?? null,
     BigInt(now),
     BigInt(id)
   ]

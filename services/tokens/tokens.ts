@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
+import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -18,6 +18,7 @@ export interface LiveToken {
   readonly scope: Scope
   readonly isActive: boolean
   readonly expiresAt: number | null
+  readonly integers: IntegerFormat
   /** Newer than the stored value until the next `flush`. */
   readonly lastUsedAt: number | null
   readonly createdAt: number
@@ -92,6 +93,7 @@ const toEntry = (row: Row): Entry => {
     ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
     isActive: row.is_active === 1 && readable !== null,
     expiresAt: row.expires_at as number | null,
+    integers: row.integers as IntegerFormat,
     lastUsedAt: row.last_used_at as number | null,
     savedUse: row.last_used_at as number | null,
     createdAt: row.created_at as number,
@@ -104,6 +106,7 @@ const toToken = (token: LiveToken): Token => ({
   name: token.name,
   token_prefix: token.tokenPrefix,
   permissions: token.permissions,
+  integers: token.integers,
   is_active: token.isActive,
   expires_at: token.expiresAt,
   last_used_at: token.lastUsedAt,
@@ -164,7 +167,11 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     const [inserted] = await db.write([insertToken(stored, token, now)])
     const { id, name, tokenPrefix, permissions, expiresAt } = cache(inserted?.rows[0] as Row)
     const issued = { id, name, token: secret, tokenPrefix, permissions }
-    return token.expiresAt === undefined ? issued : { ...issued, expiresAt }
+    return {
+      ...issued,
+      ...(token.expiresAt !== undefined && { expiresAt }),
+      ...(token.integers !== undefined && { integers: token.integers })
+    }
   }
 
   const change = async (_caller: Caller, id: number, changes: TokenChanges) => {

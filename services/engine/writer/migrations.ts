@@ -86,6 +86,9 @@ const migrations: readonly (readonly string[])[] = [
     "INSERT INTO sqlite_sequence (name, seq) SELECT '_rowhouse_tables', seq FROM _rowhouse_old_sequence",
     'DROP TABLE _rowhouse_old_tables',
     'DROP TABLE _rowhouse_old_sequence'
+  ],
+  [
+    "ALTER TABLE _rowhouse_tokens ADD COLUMN integers TEXT NOT NULL DEFAULT 'auto' CHECK (integers IN ('auto', 'number', 'string'))"
   ]
 ]
 

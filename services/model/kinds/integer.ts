@@ -1,30 +1,44 @@
+import type { IntegerFormat } from '../../../schemas/token.ts'
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
-import { anyJson, exactInteger } from './json-values.ts'
-import type { Checked, Kind } from './kind.ts'
+import { anyJson, integerJson, mostlyNumberJson } from './json-values.ts'
+import type { Checked, JsonContext, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
 
 const WIDE_INTEGER =
   'must be an integer, without quotes. Only beyond ±(2^53−1), send it as decimal text, such as "9007199254740993"'
 
-/** Accepts a JSON number if it is exact, and decimal text of 64 bits if a JSON number would be rounded. */
-export const checkInteger = (value: unknown): Checked => {
+/**
+ * Accepts a JSON number if it is exact, and decimal text of 64 bits if a JSON number would be rounded. A token with the
+ * integer format `string` may send any integer as text.
+ */
+export const checkInteger = (value: unknown, integers: IntegerFormat): Checked => {
+  if (typeof value === 'bigint') return valid(value)
   if (typeof value === 'number' && Number.isInteger(value)) {
     return Number.isSafeInteger(value) ? valid(BigInt(value)) : faulty('range', WIDE_INTEGER)
   }
   if (typeof value !== 'string') return faulty('type', WIDE_INTEGER)
   const integer = parseInteger(value)
-  const isWide = integer !== undefined && !Number.isSafeInteger(Number(integer))
-  return isWide ? valid(integer) : faulty('type', WIDE_INTEGER)
+  if (integer === undefined) return faulty('type', WIDE_INTEGER)
+  const isText = integers === 'string' || !Number.isSafeInteger(Number(integer))
+  return isText ? valid(integer) : faulty('type', WIDE_INTEGER)
 }
+
+const integerNumber = (value: string, context: JsonContext) =>
+  context.isStrict ? integerJson(value, context) : mostlyNumberJson(value, context)
+
+const integerText = (value: string, context: JsonContext) =>
+  context.isStrict
+    ? `CAST(${value} AS TEXT)`
+    : `CASE WHEN typeof(${value}) = 'integer' THEN CAST(${value} AS TEXT) ELSE ${anyJson(value, context)} END`
 
 export const integer: Kind = {
   ...typed,
   name: 'integer',
   isNumeric: true,
-  check: checkInteger,
+  check: (value, _column, integers) => checkInteger(value, integers),
   parseKey: parseNumericKey,
-  json: (value, context) => (context.isStrict ? exactInteger(value) : anyJson(value, context)),
+  json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

@@ -6,6 +6,7 @@ import { faulty, typed, valid } from './typed.ts'
 
 /** Returns the JSON Pointer of an integer that JSON.parse has rounded, or may have; undefined if there is none. */
 const findRounded = (value: unknown): string | undefined => {
+  if (typeof value === 'bigint') return ''
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)

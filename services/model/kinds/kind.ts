@@ -1,3 +1,4 @@
+import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { Violation } from '../errors.ts'
 import type { SqlValue } from '../sql-value.ts'
 import type { Column } from '../table.ts'
@@ -5,14 +6,18 @@ import type { Column } from '../table.ts'
 /** The value to store, or the reason why it is invalid. */
 export type Checked = { readonly value: SqlValue } | { readonly violation: Violation }
 
-export interface JsonContext {
+interface TextContext {
   /** The table is STRICT: a column holds values of its declared type only. */
   readonly isStrict: boolean
   /** Returns an SQL expression for a BLOB as base64 text. */
   base64(value: string): string
 }
 
-export interface CsvContext extends JsonContext {
+export interface JsonContext extends TextContext {
+  readonly integers: IntegerFormat
+}
+
+export interface CsvContext extends TextContext {
   /** Prefixes text that a spreadsheet would run as a formula. */
   readonly escapesFormulas: boolean
 }
@@ -29,8 +34,8 @@ export interface Kind {
    * text looks like the bytes that it encodes.
    */
   readonly isUntyped: boolean
-  /** Returns the stored form of a JSON value other than null, without any coercion. */
-  check(value: unknown, column: Column): Checked
+  /** Returns the stored form of a JSON value other than null, without any coercion. A `bigint` is a wide integer. */
+  check(value: unknown, column: Column, integers: IntegerFormat): Checked
   /**
    * Returns the stored values that the text of a key can stand for, or undefined if it is not the canonical text of
    * any: two values for an untyped column, one for any other.

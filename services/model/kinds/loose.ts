@@ -6,7 +6,7 @@ import { faulty, typed, valid } from './typed.ts'
 
 /** Accepts text, or a number: an integer is stored as an integer. */
 export const checkLoose = (value: unknown): Checked => {
-  if (typeof value === 'string') return valid(value)
+  if (typeof value === 'string' || typeof value === 'bigint') return valid(value)
   if (typeof value !== 'number') return faulty('type', 'must be a string or a number')
   return valid(Number.isSafeInteger(value) ? BigInt(value) : value)
 }

@@ -1,7 +1,7 @@
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { checkInteger } from './integer.ts'
-import { anyJson } from './json-values.ts'
+import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { checkReal } from './real.ts'
@@ -12,8 +12,11 @@ export const numeric: Kind = {
   ...typed,
   name: 'numeric',
   isNumeric: true,
-  check: (value) => (typeof value === 'string' && parseInteger(value) !== undefined ? checkInteger : checkReal)(value),
+  check: (value, _column, integers) => {
+    const isInteger = typeof value === 'bigint' || (typeof value === 'string' && parseInteger(value) !== undefined)
+    return isInteger ? checkInteger(value, integers) : checkReal(value)
+  },
   parseKey: parseNumericKey,
-  json: anyJson,
+  json: mostlyNumberJson,
   csv: anyCell
 }

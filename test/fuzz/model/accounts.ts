@@ -110,6 +110,7 @@ export const toListedToken = (token: Token) => ({
   name: token.name,
   token_prefix: token.prefix,
   permissions: token.permissions,
+  integers: 'auto',
   is_active: token.isActive,
   expires_at: token.expiresAt,
   last_used_at: token.lastUsedAt,

@@ -32,6 +32,7 @@ t.test('GET lists every token with the documented fields', async (t) => {
     'name',
     'token_prefix',
     'permissions',
+    'integers',
     'is_active',
     'expires_at',
     'last_used_at',

@@ -18,7 +18,8 @@ const shape = (isStrict: boolean, columns: readonly Column[] = COLUMNS) => ({
   tableName: 't',
   isStrict,
   columns,
-  dialect
+  dialect,
+  integers: 'auto' as const
 })
 
 const widths = (isStrict: boolean, ...values: readonly unknown[]) => {

@@ -16,7 +16,7 @@ const COLUMNS = [column('k', true), column('v', false)] as const
 const statementsOf = (rowid: string | null) => {
   const structure = { columns: COLUMNS, isStrict: false, key: ['k'], isRowidKey: false, rowid, autoTimestamps: false }
   const table = { name: 't', structure } as unknown as RegisteredTable
-  const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect }
+  const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect, integers: 'auto' as const }
   return recordStatements(table, jsonText(shape), dialect)
 }
 

@@ -88,6 +88,7 @@ t.test('a listing has the shape of the specification and no secret', async (t) =
     name: 'Listed',
     token_prefix: tokenPrefix,
     permissions,
+    integers: 'auto',
     is_active: true,
     expires_at: null,
     last_used_at: null,

@@ -11,7 +11,12 @@ const OLD_REGISTRY = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE COLLATE NOCASE, label TEXT NOT NULL, note TEXT,
     structure TEXT NOT NULL, is_published INTEGER NOT NULL, is_editable INTEGER NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-  ) STRICT;`
+  ) STRICT;
+  CREATE TABLE _rowhouse_tokens (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, token_prefix TEXT NOT NULL,
+    permissions TEXT NOT NULL, is_active INTEGER NOT NULL, expires_at INTEGER, last_used_at INTEGER,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+  INSERT INTO _rowhouse_tokens VALUES (1, 'Till', 'digest', 'rh_', '{}', 1, NULL, NULL, 5, 6);`
 
 const oldColumn = (name: string, changes: object = {}) => ({
   name,
@@ -124,5 +129,10 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 2)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 3)
+})
+
+t.test('version 3 gives each token the integer format auto', async (t) => {
+  const connection = migrateRows(t, [])
+  t.strictSame(connection.rows('SELECT id, integers FROM _rowhouse_tokens', []), [{ id: 1, integers: 'auto' }])
 })
