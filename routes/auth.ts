@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { AdminSchema, LoginResultSchema, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
-import { done, Envelope, OkSchema, ok } from '../schemas/envelope.ts'
+import { AdminEnvelope, LoginEnvelope, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
+import { done, OkSchema, ok } from '../schemas/envelope.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../schemas/operation-errors.ts'
 
 const tags = ['auth']
@@ -23,7 +23,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description:
           'Sets the session cookie. After ten failed logins in 15 minutes with one name from one address, further ones get 429. On a full disk, the session ends when the service stops.',
         body: LoginSchema,
-        response: { 200: Envelope(LoginResultSchema) }
+        response: { 200: LoginEnvelope }
       },
       config: {
         credential: 'none',
@@ -42,10 +42,11 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/me',
     {
       schema: {
-        operationId: 'readMe',
+        operationId: 'readOwnAccount',
         tags,
         summary: 'Read your own account',
-        response: { 200: Envelope(AdminSchema) }
+        description: 'Returns the administrator of the session.',
+        response: { 200: AdminEnvelope }
       },
       config: { credential: 'session', errors: [] },
       onRequest: authenticateAdmin
@@ -57,7 +58,7 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/password',
     {
       schema: {
-        operationId: 'changeMyPassword',
+        operationId: 'changeOwnPassword',
         tags,
         summary: 'Change your own password',
         description: 'Ends all other sessions of the administrator.',

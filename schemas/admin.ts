@@ -1,81 +1,115 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { strict, TimestampSchema } from './envelope.ts'
+import { documentedAs } from './documented.ts'
+import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { Int32, Int64 } from './numbers.ts'
 import { ADMIN_NAME_PATTERN } from './patterns.ts'
 
 /** For new passwords. A longer one in a login is compared, and fails as wrong. */
 const MAX_PASSWORD_LENGTH = 256
 
-export const AdminSchema = Type.Object(
+const AdminIdSchema = Int64({ description: 'Id of the administrator.', examples: [1] })
+const NameSchema = Type.String({ description: 'Name for the login.', examples: ['maria'] })
+const StoredNicknameSchema = Type.String({ description: 'Name for display.', examples: ['Maria Silva'] })
+
+const SET_BY_OTHER = 'somebody else has set the password.'
+
+const MustChangePasswordSchema = Type.Boolean({ description: `true: ${SET_BY_OTHER}`, examples: [false] })
+
+const AdminSchema = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
-    nickname: Type.String(),
-    mustChangePassword: Type.Boolean({ description: 'true: somebody else has set the password.' })
+    id: AdminIdSchema,
+    name: NameSchema,
+    nickname: StoredNicknameSchema,
+    mustChangePassword: MustChangePasswordSchema
   },
-  { $id: 'Admin', title: 'Admin', description: 'The administrator of the session.', ...strict }
+  { title: 'Admin', description: 'The administrator of the session.', ...strict }
 )
+export const AdminEnvelope = Envelope('AdminEnvelope', AdminSchema)
 export type Admin = Static<typeof AdminSchema>
 
-export const AdminAccountSchema = Type.Object(
+const AdminAccountSchema = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
-    nickname: Type.String(),
-    must_change_password: Type.Integer({
-      minimum: 0,
-      maximum: 1,
-      description: '1: somebody else has set the password.'
-    }),
-    created_at: TimestampSchema,
-    updated_at: TimestampSchema
+    id: AdminIdSchema,
+    name: NameSchema,
+    nickname: StoredNicknameSchema,
+    must_change_password: Int32({ minimum: 0, maximum: 1, description: `1: ${SET_BY_OTHER}`, examples: [0] }),
+    created_at: CreatedAtSchema,
+    updated_at: UpdatedAtSchema
   },
-  { $id: 'AdminAccount', title: 'AdminAccount', description: 'An administrator, for other administrators.', ...strict }
+  { title: 'AdminAccount', description: 'An administrator, for other administrators.', ...strict }
+)
+export const AdminAccountEnvelope = Envelope('AdminAccountEnvelope', AdminAccountSchema)
+export const AdminAccountsEnvelope = Envelope(
+  'AdminAccountListEnvelope',
+  Type.Array(AdminAccountSchema, { description: 'The administrators.' })
 )
 export type AdminAccount = Static<typeof AdminAccountSchema>
 
+const passwordExample = { examples: ['correct horse battery'] }
+
 /** A password to compare. Any length that is cheap to hash is valid; other rules apply to new passwords only. */
-const AnyPasswordSchema = Type.String({ minLength: 1, maxLength: 1024 })
+const AnyPasswordSchema = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: 'The present password.',
+  ...passwordExample
+})
 
 const NewPasswordSchema = Type.String({
   minLength: 1,
   maxLength: MAX_PASSWORD_LENGTH,
-  description: `At least PASSWORD_MIN_LENGTH characters (8 unless configured), at most ${MAX_PASSWORD_LENGTH}.`
+  description: `At least PASSWORD_MIN_LENGTH characters (8 unless configured), at most ${MAX_PASSWORD_LENGTH}.`,
+  examples: ['seven green apples']
 })
 
-const NicknameSchema = Type.String({ maxLength: 200 })
+const NicknameSchema = Type.String({ maxLength: 200, description: 'Name for display.', examples: ['Maria Silva'] })
 
 export const LoginSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 1024 }), password: AnyPasswordSchema },
-  { $id: 'Login', title: 'Login', ...strict }
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'Name of the administrator, ignoring the case of ASCII letters.',
+      examples: ['maria']
+    }),
+    password: AnyPasswordSchema
+  },
+  { title: 'Credentials', description: 'The name and the password of an administrator.', ...strict }
 )
 export type Login = Static<typeof LoginSchema>
 
-export const LoginResultSchema = Type.Object(
-  { admin: AdminSchema, mustChangePassword: Type.Boolean() },
-  { $id: 'LoginResult', title: 'LoginResult', ...strict }
+const LoginResultSchema = Type.Object(
+  { admin: AdminSchema, mustChangePassword: MustChangePasswordSchema },
+  { title: 'SessionInfo', description: 'The administrator who has logged in.', ...strict }
 )
+
+export const LoginEnvelope = Envelope('SessionInfoEnvelope', LoginResultSchema)
 
 export const PasswordChangeSchema = Type.Object(
   { oldPassword: AnyPasswordSchema, newPassword: NewPasswordSchema },
-  { $id: 'PasswordChange', title: 'PasswordChange', ...strict }
+  { title: 'PasswordChange', description: 'A new password of your own account.', ...strict }
 )
 export type PasswordChange = Static<typeof PasswordChangeSchema>
 
+/** Python's regular expressions have no `\p{…}`, so the document describes the pattern in prose. */
+const NewNameSchema = documentedAs(
+  Type.String({ pattern: ADMIN_NAME_PATTERN }),
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: '1 to 100 printable characters. Unique, ignoring the case of ASCII letters.',
+    examples: ['jonas']
+  })
+)
+
 export const NewAdminSchema = Type.Object(
-  {
-    name: Type.String({
-      pattern: ADMIN_NAME_PATTERN,
-      description: '1 to 100 printable characters. Unique, ignoring the case of ASCII letters.'
-    }),
-    nickname: NicknameSchema,
-    password: NewPasswordSchema
-  },
-  { $id: 'NewAdmin', title: 'NewAdmin', ...strict }
+  { name: NewNameSchema, nickname: NicknameSchema, password: NewPasswordSchema },
+  { title: 'AdminAccountCreate', description: 'A new administrator.', ...strict }
 )
 export type NewAdmin = Static<typeof NewAdminSchema>
 
 export const AdminChangesSchema = Type.Object(
   { nickname: Type.Optional(NicknameSchema), password: Type.Optional(NewPasswordSchema) },
-  { $id: 'AdminChanges', title: 'AdminChanges', minProperties: 1, ...strict }
+  { title: 'AdminAccountUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
 export type AdminChanges = Static<typeof AdminChangesSchema>

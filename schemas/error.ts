@@ -184,34 +184,49 @@ export const listOfCodes = (listed: readonly ErrorCode[]) =>
 
 const ErrorDetailSchema = Type.Object(
   {
-    path: Type.String({ description: 'JSON Pointer to the value in the body, or `/` and the name of the parameter.' }),
-    code: Type.String({ description: 'The violated rule: type, required, unknown, format, range, readonly, …' }),
-    message: Type.String()
+    path: Type.String({
+      description: 'JSON Pointer to the value in the body, or `/` and the name of the parameter.',
+      examples: ['/price']
+    }),
+    code: Type.String({
+      description: 'The violated rule: type, required, unknown, format, range, readonly, …',
+      examples: ['type']
+    }),
+    message: Type.String({ description: 'What is wrong with the value.', examples: ["'price' must be a number."] })
   },
-  strict
+  { title: 'ErrorDetail', description: 'A value of the request that is wrong.', ...strict }
 )
 export type ErrorDetail = Static<typeof ErrorDetailSchema>
 
-export const ErrorSchema = Type.Object(
+const ErrorCodeSchema = Type.Unsafe<ErrorCode>({
+  type: 'string',
+  title: 'ErrorCode',
+  enum: codes,
+  description: `Programs can rely on it. A later version can add codes.\n\n${listOfCodes(codes)}`,
+  examples: ['RECORD_NOT_FOUND']
+})
+
+const ErrorInfoSchema = Type.Object(
   {
-    success: Type.Literal(false),
-    error: Type.Object(
-      {
-        code: Type.Unsafe<ErrorCode>({
-          type: 'string',
-          enum: codes,
-          description: listOfCodes(codes)
-        }),
-        message: Type.String(),
-        details: Type.Optional(
-          Type.Array(ErrorDetailSchema, { description: 'The values that are wrong, at most 20.' })
-        ),
-        hint: Type.Optional(Type.String({ description: 'What to do about the failure.' })),
-        requestId: Type.String({ description: 'Identifies the request in the log.' })
-      },
-      strict
-    )
+    code: ErrorCodeSchema,
+    message: Type.String({
+      description: 'What went wrong, as a sentence.',
+      examples: ["There is no record with the primary key '7'."]
+    }),
+    details: Type.Optional(Type.Array(ErrorDetailSchema, { description: 'The values that are wrong, at most 20.' })),
+    hint: Type.Optional(
+      Type.String({ description: 'What to do about the failure.', examples: ['Send the request again later.'] })
+    ),
+    requestId: Type.String({
+      description: 'Identifies the request in the log.',
+      examples: ['5b0c7f0e-9c1d-4a55-8a3e-2f6d1f0c9b77']
+    })
   },
-  { $id: 'Error', title: 'Error', ...strict, description: 'The body of every failure.' }
+  { title: 'ErrorInfo', description: 'The failure.', ...strict }
+)
+
+export const ErrorSchema = Type.Object(
+  { success: Type.Boolean({ description: 'false: the request failed.', examples: [false] }), error: ErrorInfoSchema },
+  { title: 'ErrorResponse', ...strict, description: 'The body of every failure.' }
 )
 export type ErrorBody = Static<typeof ErrorSchema>

@@ -1,44 +1,52 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Envelope, IdSchema, strict } from './envelope.ts'
+import { documentedAs } from './documented.ts'
+import { Envelope, strict, TableIdSchema } from './envelope.ts'
+import { Double, Int32, Int64 } from './numbers.ts'
 import { INTEGER_PATTERN } from './patterns.ts'
 
 /** Type.Record would match each key with a regular expression. */
 const anyFields = { type: 'object', additionalProperties: true } as const
 
 /** The fields are those of the table, which is known only when a request arrives. */
-export const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
+const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
-  $id: 'Record',
-  title: 'Record',
+  title: 'TableRecord',
   description:
-    'One property for each visible field. Integers beyond ±(2^53−1) are decimal text, and BLOBs are base64 text.'
+    'One property for each visible field. Integers beyond ±(2^53−1) are decimal text, and BLOBs are base64 text.',
+  examples: [{ id: 7, name: 'Blue cup', price: 12.5, stock: 40 }]
 })
 
 export const RecordBodySchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
+  title: 'TableRecordInput',
   description:
-    'One property for each field to set. Send integers beyond ±(2^53−1) as decimal text, and BLOBs as base64 text. A body can have at most 20,000 keys, objects and arrays.'
+    'One property for each field to set. Send integers beyond ±(2^53−1) as decimal text, and BLOBs as base64 text. A body can have at most 20,000 keys, objects and arrays.',
+  examples: [{ name: 'Blue cup', price: 12.5, stock: 40 }]
 })
 export type RecordBody = Static<typeof RecordBodySchema>
 
-export const PageSchema = Type.Object(
+const PageSchema = Type.Object(
   {
-    rows: Type.Array(RecordSchema),
-    total: Type.Integer({ description: 'Number of matching records on all pages.' }),
-    page: Type.Integer(),
-    size: Type.Integer({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.' })
+    rows: Type.Array(RecordSchema, { description: 'The records of the page.' }),
+    total: Int64({ description: 'Number of matching records on all pages.', examples: [1] }),
+    page: Int32({ description: 'Number of the page.', examples: [1] }),
+    size: Int32({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.', examples: [20] })
   },
-  { $id: 'Page', title: 'Page', ...strict }
+  { title: 'TableRecordPage', description: 'One page of the matching records.', ...strict }
 )
+
+export const RecordEnvelope = Envelope('TableRecordEnvelope', RecordSchema)
+export const PageEnvelope = Envelope('TableRecordPageEnvelope', PageSchema)
 
 /** The response to an update, an increment or a delete. */
 export const RecordChangedSchema = Envelope(
+  'TableRecordChangeEnvelope',
   Type.Object(
     {
-      success: Type.Literal(true),
+      success: Type.Boolean({ description: 'true: the record was changed.', examples: [true] }),
       record: Type.Optional(RecordSchema)
     },
-    { $id: 'RecordChanged', title: 'RecordChanged', description: '`record`: only with `return=record`.', ...strict }
+    { title: 'TableRecordChange', description: '`record`: only with `return=record`.', ...strict }
   )
 )
 
@@ -48,6 +56,7 @@ export const ReturnQuerySchema = Type.Object(
       Type.Unsafe<'record'>({
         type: 'string',
         enum: ['record'],
+        examples: ['record'],
         description:
           '`record`: the response contains the record after the change, or as it was before a delete. A token also needs the action `read`.'
       })
@@ -57,27 +66,30 @@ export const ReturnQuerySchema = Type.Object(
 )
 export type ReturnQuery = Static<typeof ReturnQuerySchema>
 
-const pageParameter = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999, description }))
+const pageParameter = (example: number, description: string) =>
+  Type.Optional(Int32({ minimum: 1, maximum: 999_999_999, description, examples: [example] }))
 
 const selection = {
   order: Type.Optional(
     Type.String({
-      description: 'At most 8 fields, separated by commas. A leading `-` means descending: `-price,name`.'
+      description: 'At most 8 fields, separated by commas. A leading `-` means descending: `-price,name`.',
+      examples: ['-price,name']
     })
   ),
   q: Type.Optional(
     Type.String({
       maxLength: 255,
-      description: 'Text to find in text fields, ignoring the case of ASCII letters. A number also finds equal numbers.'
+      description:
+        'Text to find in text fields, ignoring the case of ASCII letters. A number also finds equal numbers.',
+      examples: ['cup']
     })
   )
 }
 
 export const ListQuerySchema = Type.Object(
   {
-    page: pageParameter('Number of the page. The default is 1.'),
-    size: pageParameter('Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.'),
+    page: pageParameter(2, 'Number of the page. The default is 1.'),
+    size: pageParameter(50, 'Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.'),
     ...selection
   },
   strict
@@ -86,14 +98,17 @@ export type ListQuery = Static<typeof ListQuerySchema>
 
 export const ExportQuerySchema = Type.Object(
   {
-    page: pageParameter('Number of the page. Without `page` and `size`, all matching records are exported.'),
-    size: pageParameter('Records of the page. A value above MAX_PAGE_SIZE is reduced to it.'),
+    page: pageParameter(2, 'Number of the page. Without `page` and `size`, all matching records are exported.'),
+    size: pageParameter(50, 'Records of the page. A value above MAX_PAGE_SIZE is reduced to it.'),
     ...selection,
-    bom: Type.Optional(Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.' })),
+    bom: Type.Optional(
+      Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.', examples: [true] })
+    ),
     escape: Type.Optional(
       Type.Unsafe<'none' | 'formulas'>({
         type: 'string',
         enum: ['none', 'formulas'],
+        examples: ['formulas'],
         description:
           "`none` (the default) exports every text as it is stored. `formulas` adds a leading `'` to texts that a spreadsheet could take for a formula, and to texts that are quotes followed by a formula. Removing one `'` restores the value."
       })
@@ -103,37 +118,43 @@ export const ExportQuerySchema = Type.Object(
 )
 export type ExportQuery = Static<typeof ExportQuerySchema>
 
+const CSV_EXAMPLE = 'id,name,price\r\n7,Blue cup,12.5\r\n'
+
 /** The only response that is not JSON. */
 export const CsvSchema = {
   description: 'Records as CSV (RFC 4180, UTF-8): a header line, then one line for each record.',
-  content: { 'text/csv': { schema: Type.String() } }
+  content: { 'text/csv': { schema: Type.String({ description: 'The lines of the file.', examples: [CSV_EXAMPLE] }) } }
 }
 
 const KEY = 'The primary key. For a key of several fields: the values, each percent-encoded, separated by commas.'
 
-const PathKeySchema = Type.String({ description: KEY })
-const TableNameSchema = Type.String({ description: 'Name of the table, ignoring case.' })
+const PathKeySchema = Type.String({ description: KEY, examples: ['7'] })
+const TableNameSchema = Type.String({ description: 'Name of the table, ignoring case.', examples: ['products'] })
 
-export const RecordParamsSchema = Type.Object({ id: IdSchema, pk: PathKeySchema }, strict)
+export const RecordParamsSchema = Type.Object({ id: TableIdSchema, pk: PathKeySchema }, strict)
 export const TableParamsSchema = Type.Object({ table: TableNameSchema }, strict)
 export const TableRecordParamsSchema = Type.Object({ table: TableNameSchema, pk: PathKeySchema }, strict)
 
 export const IncrementSchema = Type.Object(
   {
-    pk: Type.Unsafe<string | number>({
-      type: ['string', 'number'],
-      description: KEY
+    pk: documentedAs(
+      Type.Unsafe<string | number>({ type: ['string', 'number'] }),
+      Type.String({ description: `${KEY} A JSON number is accepted too.`, examples: ['7'] })
+    ),
+    field: Type.String({
+      description: 'Name of a numeric field that is neither the key nor read-only.',
+      examples: ['stock']
     }),
-    field: Type.String({ description: 'Name of a numeric field that is neither the key nor read-only.' }),
     count: Type.Optional(
-      Type.Unsafe<number | string>({
-        type: ['number', 'string'],
-        pattern: INTEGER_PATTERN,
-        default: 1,
-        description: 'Number to add. Send integers beyond ±(2^53−1) as decimal text.'
-      })
+      documentedAs(
+        Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN }),
+        Double({
+          description: 'Number to add. The default is 1. Integers beyond ±(2^53−1) are accepted as decimal text.',
+          examples: [-1]
+        })
+      )
     )
   },
-  { $id: 'Increment', title: 'Increment', ...strict }
+  { title: 'TableRecordIncrement', description: 'The record, the field and the number to add.', ...strict }
 )
 export type Increment = Static<typeof IncrementSchema>

@@ -1,5 +1,7 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { strict, TimestampSchema } from './envelope.ts'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { documentedAs } from './documented.ts'
+import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { Int64, NullableInt64 } from './numbers.ts'
 import { NAME_PATTERN } from './patterns.ts'
 
 const jsonTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array'] as const
@@ -7,7 +9,9 @@ export type JsonType = (typeof jsonTypes)[number]
 
 const JsonTypeSchema = Type.Unsafe<JsonType>({
   type: 'string',
+  title: 'JsonType',
   enum: jsonTypes,
+  examples: ['number'],
   description: 'Type of the values in JSON. `boolean` is stored as 0 or 1, `object` and `array` as JSON text.'
 })
 
@@ -17,6 +21,7 @@ export type SqliteType = (typeof sqliteTypes)[number]
 const SqliteTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
   enum: sqliteTypes,
+  examples: ['REAL'],
   description:
     'Affinity of the column in SQLite (https://sqlite.org/datatype3.html). The values of a BLOB are base64 text in JSON.'
 })
@@ -26,142 +31,193 @@ const declarableTypes: readonly SqliteType[] = ['INTEGER', 'TEXT', 'REAL', 'BLOB
 const DeclaredTypeSchema = Type.Unsafe<SqliteType>({
   type: 'string',
   enum: declarableTypes,
+  examples: ['REAL'],
   description:
     'Stored type. Not needed, except for bytes: BLOB with the `jsonType` string, and values as base64 text. The others follow from `jsonType`: INTEGER for integer and boolean, REAL for number, TEXT for string, object and array.'
 })
 
-const HIDDEN = 'true: tokens cannot see, search, sort by or write the field.'
-const READ_ONLY = 'true: nobody can write the field through the API.'
+const HiddenSchema = Type.Boolean({
+  description: 'true: tokens cannot see, search, sort by or write the field.',
+  examples: [false]
+})
+const ReadonlySchema = Type.Boolean({
+  description: 'true: nobody can write the field through the API.',
+  examples: [false]
+})
+const PublishedSchema = Type.Boolean({ description: 'false: tokens get TABLE_NOT_FOUND.', examples: [true] })
+const EditableSchema = Type.Boolean({ description: 'false: tokens can only read the table.', examples: [true] })
+
+const fieldNameExample = { examples: ['price'] }
 
 const FieldSchema = Type.Object(
   {
-    name: Type.String(),
-    label: Type.String(),
+    name: Type.String({ description: 'Name of the column.', ...fieldNameExample }),
+    label: Type.String({ description: 'Name for display.', examples: ['Price'] }),
     sqliteType: SqliteTypeSchema,
     jsonType: JsonTypeSchema,
-    nullable: Type.Boolean(),
+    nullable: Type.Boolean({ description: 'true: the value can be null.', examples: [true] }),
     defaultValue: Type.Unknown({
-      description: 'Value for new records that are sent without the field. null: no default.'
+      description: 'Value for new records that are sent without the field. null: no default.',
+      examples: [0]
     }),
-    isPrimary: Type.Boolean(),
-    isAutoIncrement: Type.Boolean(),
-    isHidden: Type.Boolean({ description: HIDDEN }),
-    isReadonly: Type.Boolean({ description: READ_ONLY })
+    isPrimary: Type.Boolean({ description: 'true: the field is the key, or a part of it.', examples: [false] }),
+    isAutoIncrement: Type.Boolean({
+      description: 'true: keys of deleted records are not used again.',
+      examples: [false]
+    }),
+    isHidden: HiddenSchema,
+    isReadonly: ReadonlySchema
   },
-  { title: 'Field', ...strict }
+  { title: 'TableField', description: 'A field of a table: a column of SQLite.', ...strict }
 )
 export type Field = Static<typeof FieldSchema>
 
-/** Without an `$id`: fast-json-stringify rejects a union that contains the same one twice. */
-export const TableSchema = Type.Object(
+const TableSchema = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
-    label: Type.String(),
+    id: Int64({ description: 'Id of the table.', examples: [3] }),
+    name: Type.String({ description: 'Name of the table in the database.', examples: ['products'] }),
+    label: Type.String({ description: 'Name for display.', examples: ['Products'] }),
     primaryKey: Type.String({
-      description: 'Name of the key field. The names of a composite key are separated by commas.'
+      description: 'Name of the key field. The names of a composite key are separated by commas.',
+      examples: ['id']
     }),
-    fields: Type.Array(FieldSchema),
-    isPublished: Type.Boolean({ description: 'false: tokens get TABLE_NOT_FOUND.' }),
-    isEditable: Type.Boolean({ description: 'false: tokens can only read the table.' }),
-    note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    createdAt: TimestampSchema,
-    updatedAt: TimestampSchema
+    fields: Type.Array(FieldSchema, { description: 'The fields, in the order of the columns.' }),
+    isPublished: PublishedSchema,
+    isEditable: EditableSchema,
+    note: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'A remark of an administrator. null: none.',
+      examples: ['Prices include tax.']
+    }),
+    createdAt: CreatedAtSchema,
+    updatedAt: UpdatedAtSchema
   },
-  { title: 'Table', ...strict }
+  { title: 'Table', description: 'A registered table.', ...strict }
 )
 export type Table = Static<typeof TableSchema>
 
+const TablesSchema = Type.Array(TableSchema, { description: 'The tables.' })
+
+export const TableEnvelope = Envelope('TableEnvelope', TableSchema)
+export const TablesEnvelope = Envelope('TableListEnvelope', TablesSchema)
+
 /** SQLite's json_object takes 500 pairs, and Rowhouse may add a key and two timestamps. */
 const MAX_DECLARED_FIELDS = 490
-const LabelSchema = Type.String({ maxLength: 200 })
-const NoteSchema = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 4000 })
+const labelSchema = (example: string) =>
+  Type.String({ maxLength: 200, description: 'Name for display.', examples: [example] })
+const TableLabelSchema = labelSchema('Products')
+const FieldLabelSchema = labelSchema('Price')
+const NoteSchema = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  maxLength: 4000,
+  description: 'A remark of an administrator. null: none.',
+  examples: ['Prices include tax.']
+})
+
+const NAME_RULE = 'Starts with a letter, has only ASCII letters, digits and `_`, and at most 63 characters.'
 
 const NewFieldSchema = Type.Object(
   {
-    name: Type.String({ pattern: NAME_PATTERN }),
+    name: Type.String({ pattern: NAME_PATTERN, description: NAME_RULE, ...fieldNameExample }),
     jsonType: JsonTypeSchema,
     sqliteType: Type.Optional(DeclaredTypeSchema),
     isPrimary: Type.Optional(
-      Type.Boolean({ description: 'true: the field is the key. Without any, the key is an integer field `id`.' })
+      Type.Boolean({
+        description: 'true: the field is the key. Without any, the key is an integer field `id`.',
+        examples: [false]
+      })
     ),
     isAutoIncrement: Type.Optional(
-      Type.Boolean({ description: 'true: keys of deleted records are not used again. For integer keys only.' })
+      Type.Boolean({
+        description: 'true: keys of deleted records are not used again. For integer keys only.',
+        examples: [false]
+      })
     ),
-    label: Type.Optional(LabelSchema),
-    nullable: Type.Optional(Type.Boolean({ description: 'The default is true.' })),
+    label: Type.Optional(FieldLabelSchema),
+    nullable: Type.Optional(
+      Type.Boolean({ description: 'true: the value can be null. The default is true.', examples: [false] })
+    ),
     defaultValue: Type.Optional(
-      Type.Unknown({ description: 'Value for new records that are sent without the field.' })
+      Type.Unknown({ description: 'Value for new records that are sent without the field.', examples: [0] })
     ),
-    isHidden: Type.Optional(Type.Boolean({ description: HIDDEN })),
-    isReadonly: Type.Optional(Type.Boolean({ description: READ_ONLY }))
+    isHidden: Type.Optional(HiddenSchema),
+    isReadonly: Type.Optional(ReadonlySchema)
   },
-  { $id: 'NewField', title: 'NewField', ...strict }
+  { title: 'AdminTableFieldCreate', description: 'A new field, from an administrator.', ...strict }
 )
 export type NewField = Static<typeof NewFieldSchema>
 
 /** Without the flags that restrict tokens. */
 const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly'], {
-  $id: 'TokenNewField',
-  title: 'TokenNewField',
+  title: 'TableFieldCreate',
+  description: 'A new field.',
   ...strict
 })
 
+const newFields = <T extends TSchema>(field: T) =>
+  Type.Array(field, { minItems: 1, maxItems: MAX_DECLARED_FIELDS, description: 'The fields, in order.' })
+
 const newTable = {
-  name: Type.String({ pattern: NAME_PATTERN }),
-  label: LabelSchema,
-  fields: Type.Array(NewFieldSchema, { minItems: 1, maxItems: MAX_DECLARED_FIELDS }),
+  name: Type.String({ pattern: NAME_PATTERN, description: NAME_RULE, examples: ['products'] }),
+  label: TableLabelSchema,
+  fields: newFields(NewFieldSchema),
   note: Type.Optional(NoteSchema),
   autoTimestamps: Type.Optional(
     Type.Boolean({
-      description: 'true: adds `created_at` and `updated_at`, in epoch milliseconds. Rowhouse sets them.'
+      description: 'true: adds `created_at` and `updated_at`, in epoch milliseconds. Rowhouse sets them.',
+      examples: [true]
     })
   )
 }
 
-export const NewTableSchema = Type.Object(newTable, { $id: 'NewTable', title: 'NewTable', ...strict })
+export const NewTableSchema = Type.Object(newTable, {
+  title: 'AdminTableCreate',
+  description: 'A new table, from an administrator.',
+  ...strict
+})
 export type NewTable = Static<typeof NewTableSchema>
 
 export const TokenNewTableSchema = Type.Object(
-  { ...newTable, fields: Type.Array(TokenNewFieldSchema, { minItems: 1, maxItems: MAX_DECLARED_FIELDS }) },
-  { $id: 'TokenNewTable', title: 'TokenNewTable', ...strict }
+  { ...newTable, fields: newFields(TokenNewFieldSchema) },
+  { title: 'TableCreate', description: 'A new table.', ...strict }
 )
 
 const FieldChangesSchema = Type.Object(
   {
-    name: Type.String(),
-    label: Type.Optional(LabelSchema),
-    isHidden: Type.Optional(Type.Boolean()),
-    isReadonly: Type.Optional(Type.Boolean())
+    name: Type.String({ description: 'Name of the field to change.', ...fieldNameExample }),
+    label: Type.Optional(FieldLabelSchema),
+    isHidden: Type.Optional(HiddenSchema),
+    isReadonly: Type.Optional(ReadonlySchema)
   },
-  { $id: 'FieldChanges', title: 'FieldChanges', ...strict }
+  { title: 'TableFieldUpdate', description: 'The properties of one field to change.', ...strict }
 )
 export type FieldChanges = Static<typeof FieldChangesSchema>
 
 const tableChanges = {
-  label: Type.Optional(LabelSchema),
+  label: Type.Optional(TableLabelSchema),
   note: Type.Optional(NoteSchema),
-  isPublished: Type.Optional(Type.Boolean()),
-  isEditable: Type.Optional(Type.Boolean()),
-  fields: Type.Optional(Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000 }))
+  isPublished: Type.Optional(PublishedSchema),
+  isEditable: Type.Optional(EditableSchema),
+  fields: Type.Optional(
+    Type.Array(FieldChangesSchema, { minItems: 1, maxItems: 2000, description: 'The fields to change.' })
+  )
 }
 
 export const TableChangesSchema = Type.Object(tableChanges, {
-  $id: 'TableChanges',
-  title: 'TableChanges',
+  title: 'TableUpdate',
+  description: 'The properties to change.',
   minProperties: 1,
   ...strict
 })
 export type TableChanges = Static<typeof TableChangesSchema>
 
-const StoredNameSchema = Type.String({ minLength: 1, maxLength: 1000 })
+const storedName = { minLength: 1, maxLength: 1000, examples: ['orders'] }
+const StoredNameSchema = Type.String({ ...storedName, description: 'Name of a table in the database, or `*`.' })
 
 /** The service checks that there is one of `name` and `names`: generators do not understand such a rule in a schema. */
 export const TableImportSchema = Type.Object(
   {
-    name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: 'The table to import. Not together with `names`.' })
-    ),
+    name: Type.Optional(Type.String({ ...storedName, description: 'The table to import. Not together with `names`.' })),
     names: Type.Optional(
       Type.Array(StoredNameSchema, {
         minItems: 1,
@@ -173,7 +229,6 @@ export const TableImportSchema = Type.Object(
     ...tableChanges
   },
   {
-    $id: 'TableImport',
     title: 'TableImport',
     ...strict,
     description: 'Needs `name` or `names`. The other properties are set for each of the tables.'
@@ -181,41 +236,56 @@ export const TableImportSchema = Type.Object(
 )
 export type TableImport = Static<typeof TableImportSchema>
 
-export const ImportableTableSchema = Type.Object(
+const ImportableTableSchema = Type.Object(
   {
-    name: Type.String(),
-    rows: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
+    name: Type.String({ description: 'Name of the table or view.', examples: ['orders'] }),
+    rows: NullableInt64({
       description:
-        'Number of rows: exact below 10,000. Beyond that an estimate, which assumes that the rowids are as dense in the whole table as in its first 10,000 rows. A table without a rowid has at most 10,000 here. null for views and virtual tables, whose rows are not counted.'
+        'Number of rows: exact below 10,000. Beyond that an estimate, which assumes that the rowids are as dense in the whole table as in its first 10,000 rows. A table without a rowid has at most 10,000 here. null for views and virtual tables, whose rows are not counted.',
+      examples: [1200]
     }),
-    isImportable: Type.Boolean(),
+    isImportable: Type.Boolean({ description: 'true: the table can be imported.', examples: [true] }),
     reason: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Why the table or view cannot be imported. null if it can.'
+      description: 'Why the table or view cannot be imported. null if it can.',
+      examples: [null]
     })
   },
-  { $id: 'ImportableTable', title: 'ImportableTable', ...strict }
+  { title: 'ImportableTable', description: 'A table or view that is not registered.', ...strict }
 )
 export type ImportableTable = Static<typeof ImportableTableSchema>
 
-export const ImportedSchema = Type.Union([TableSchema, Type.Array(TableSchema)], {
-  description: 'The table, for a request with `name`. The list of tables, for a request with `names`.'
-})
+export const ImportablesEnvelope = Envelope(
+  'ImportableTableListEnvelope',
+  Type.Array(ImportableTableSchema, { description: 'The tables and views, by name.' })
+)
+
+const IMPORTED = 'The table, for a request with `name`. The list of tables, for a request with `names`.'
+
+/** fast-json-stringify serialises `anyOf`. Generators make better types from `oneOf`. */
+export const ImportedEnvelope = Envelope(
+  'ImportedTableEnvelope',
+  documentedAs(
+    Type.Union([TableSchema, TablesSchema]),
+    Type.Unsafe({ title: 'ImportedTable', oneOf: [TableSchema, TablesSchema], description: IMPORTED })
+  )
+)
 
 export const FieldAdditionSchema = Type.Object(
   { field: NewFieldSchema },
-  { $id: 'FieldAddition', title: 'FieldAddition', ...strict }
+  { title: 'AdminTableFieldAddition', description: 'The field to add, from an administrator.', ...strict }
 )
 
 export const TokenFieldAdditionSchema = Type.Object(
   { field: TokenNewFieldSchema },
-  { $id: 'TokenFieldAddition', title: 'TokenFieldAddition', ...strict }
+  { title: 'TableFieldAddition', description: 'The field to add.', ...strict }
 )
 
 export const UnregisterQuerySchema = Type.Object(
   {
-    confirm: Type.Optional(Type.Boolean({ description: 'Must be true. The table and its rows stay in the database.' }))
+    confirm: Type.Optional(
+      Type.Boolean({ description: 'Must be true. The table and its rows stay in the database.', examples: [true] })
+    )
   },
   strict
 )

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { strict, TimestampSchema } from './envelope.ts'
+import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { Int64, NullableInt64 } from './numbers.ts'
 
 const MAX_ENTRIES = 1000
 
@@ -8,7 +9,9 @@ export type Action = (typeof actions)[number]
 
 const ActionSchema = Type.Unsafe<Action>({
   type: 'string',
+  title: 'TokenAction',
   enum: actions,
+  examples: ['read'],
   description:
     '`read`: list and read records, read the schema. `create`: create records. `update`: update and increment records. `delete`: delete records. `schema`: create tables, add fields. `write`: `create`, `update`, `delete` and `schema`.'
 })
@@ -17,13 +20,17 @@ const PermissionsSchema = Type.Object(
   {
     tables: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       maxItems: MAX_ENTRIES,
-      description: 'Names of tables, ignoring case. They need not exist yet. `*` stands for all tables.'
+      description: 'Names of tables, ignoring case. They need not exist yet. `*` stands for all tables.',
+      examples: [['products', 'orders']]
     }),
-    actions: Type.Array(ActionSchema, { maxItems: MAX_ENTRIES })
+    actions: Type.Array(ActionSchema, {
+      maxItems: MAX_ENTRIES,
+      description: 'The permitted actions.',
+      examples: [['read', 'update']]
+    })
   },
   {
-    $id: 'Permissions',
-    title: 'Permissions',
+    title: 'TokenPermissions',
     description: 'The tables and actions of a token. An empty list permits nothing.',
     ...strict
   }
@@ -37,62 +44,82 @@ const IntegerFormatSchema = Type.Unsafe<IntegerFormat>({
   type: 'string',
   enum: integerFormats,
   description:
-    'How records show integer fields to this token. `auto`: a JSON number, but decimal text beyond ±(2^53−1). `number`: always a JSON number, for languages with 64-bit integers (Go, Java, Python, Rust, C#). `string`: always decimal text, which is exact in JavaScript.'
+    'How records show integer fields to this token. `auto`: a JSON number, but decimal text beyond ±(2^53−1). `number`: always a JSON number, for languages with 64-bit integers (Go, Java, Python, Rust, C#). `string`: always decimal text, which is exact in JavaScript.',
+  examples: ['auto']
 })
 
-const NullableTimestampSchema = Type.Unsafe<number | null>({
-  type: ['integer', 'null'],
-  description: 'Epoch milliseconds. null: never.'
+const EXPIRY = 'Time at which the token expires, in epoch milliseconds. null: never.'
+const expiryExample = { examples: [1798761600000] }
+const StoredExpirySchema = NullableInt64({ description: EXPIRY, ...expiryExample })
+
+const expirySchema = (rule: string) =>
+  NullableInt64({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: `${EXPIRY} ${rule}`,
+    ...expiryExample
+  })
+
+const NewExpirySchema = expirySchema('Must be in the future.')
+const ExpirySchema = expirySchema('A time in the past ends the token.')
+
+const nameExample = { examples: ['Web shop'] }
+const NameSchema = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'Name for display. Does not have to be unique.',
+  ...nameExample
 })
 
-const expirySchema = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const TokenIdSchema = Int64({ description: 'Id of the token.', examples: [2] })
+const StoredNameSchema = Type.String({ description: 'Name for display.', ...nameExample })
+const ActiveSchema = Type.Boolean({ description: 'false: requests with the token get 401.', examples: [true] })
 
-const EXPIRY = 'Epoch milliseconds at which the token expires. null: never.'
-const NewExpirySchema = expirySchema(`${EXPIRY} Must be in the future.`)
-const ExpirySchema = expirySchema(`${EXPIRY} A time in the past ends the token.`)
+const PrefixSchema = Type.String({
+  description: 'The first characters of the token, then asterisks.',
+  examples: ['rh_4c1d********']
+})
 
-const NameSchema = Type.String({ minLength: 1, maxLength: 100, description: 'Does not have to be unique.' })
-
-const PrefixSchema = Type.String({ description: 'The first characters of the token, then asterisks.' })
-
-export const TokenSchema = Type.Object(
+const TokenSchema = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
+    id: TokenIdSchema,
+    name: StoredNameSchema,
     token_prefix: PrefixSchema,
     permissions: PermissionsSchema,
     integers: IntegerFormatSchema,
-    is_active: Type.Boolean(),
-    expires_at: NullableTimestampSchema,
-    last_used_at: NullableTimestampSchema,
-    created_at: TimestampSchema,
-    updated_at: TimestampSchema
+    is_active: ActiveSchema,
+    expires_at: StoredExpirySchema,
+    last_used_at: NullableInt64({
+      description: 'Time of the last use, in epoch milliseconds. null: never used.',
+      examples: [1767312000000]
+    }),
+    created_at: CreatedAtSchema,
+    updated_at: UpdatedAtSchema
   },
-  { $id: 'Token', title: 'Token', ...strict }
+  { title: 'Token', description: 'An access token, without its secret.', ...strict }
 )
+export const TokensEnvelope = Envelope('TokenListEnvelope', Type.Array(TokenSchema, { description: 'The tokens.' }))
 export type Token = Static<typeof TokenSchema>
 
-export const IssuedTokenSchema = Type.Object(
+const IssuedTokenSchema = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
+    id: TokenIdSchema,
+    name: StoredNameSchema,
     token: Type.String({
       pattern: '^rh_[0-9a-f]{64}$',
-      description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.'
+      description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.',
+      examples: [`rh_${'0123456789abcdef'.repeat(4)}`]
     }),
     tokenPrefix: PrefixSchema,
     permissions: PermissionsSchema,
     expiresAt: Type.Optional(
-      Type.Unsafe<number | null>({
-        type: ['integer', 'null'],
-        description: 'Epoch milliseconds. null: never. Only if the request contains `expiresAt`.'
-      })
+      NullableInt64({ description: `${EXPIRY} Only if the request contains \`expiresAt\`.`, ...expiryExample })
     ),
     integers: Type.Optional(IntegerFormatSchema)
   },
-  { $id: 'IssuedToken', title: 'IssuedToken', ...strict }
+  { title: 'IssuedToken', description: 'A new access token with its secret.', ...strict }
 )
+export const IssuedTokenEnvelope = Envelope('IssuedTokenEnvelope', IssuedTokenSchema)
 export type IssuedToken = Static<typeof IssuedTokenSchema>
 
 export const NewTokenSchema = Type.Object(
@@ -102,7 +129,7 @@ export const NewTokenSchema = Type.Object(
     expiresAt: Type.Optional(NewExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)
   },
-  { $id: 'NewToken', title: 'NewToken', ...strict }
+  { title: 'TokenCreate', description: 'A new access token.', ...strict }
 )
 export type NewToken = Static<typeof NewTokenSchema>
 
@@ -110,22 +137,26 @@ export const TokenChangesSchema = Type.Object(
   {
     name: Type.Optional(NameSchema),
     permissions: Type.Optional(PermissionsSchema),
-    isActive: Type.Optional(Type.Boolean()),
+    isActive: Type.Optional(ActiveSchema),
     expiresAt: Type.Optional(ExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)
   },
-  { $id: 'TokenChanges', title: 'TokenChanges', minProperties: 1, ...strict }
+  { title: 'TokenUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
 export type TokenChanges = Static<typeof TokenChangesSchema>
 
-/** The token of the request. */
-export const TokenIdentitySchema = Type.Object(
+const TokenIdentitySchema = Type.Object(
   {
-    name: Type.String(),
+    name: StoredNameSchema,
     permissions: PermissionsSchema,
     integers: IntegerFormatSchema,
-    expires_at: NullableTimestampSchema,
-    tables: Type.Array(Type.String(), { description: 'Names of the published tables that the token can use.' })
+    expires_at: StoredExpirySchema,
+    tables: Type.Array(Type.String(), {
+      description: 'Names of the published tables that the token can use.',
+      examples: [['orders', 'products']]
+    })
   },
-  { $id: 'TokenIdentity', title: 'TokenIdentity', ...strict }
+  { title: 'TokenIdentity', description: 'The name and the permissions of the token of the request.', ...strict }
 )
+
+export const TokenIdentityEnvelope = Envelope('TokenIdentityEnvelope', TokenIdentitySchema)

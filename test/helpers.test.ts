@@ -1,7 +1,7 @@
 import Fastify, { type FastifySchema } from 'fastify'
 import t from 'tap'
-import { Envelope, ok } from '../schemas/envelope.ts'
-import { PageSchema } from '../schemas/record.ts'
+import { ok } from '../schemas/envelope.ts'
+import { PageEnvelope } from '../schemas/record.ts'
 import { checkResponses, client, dataOf, logIn, startApp } from './helpers.ts'
 
 t.test('a response that differs from its documented schema is reported', async (t) => {
@@ -10,7 +10,7 @@ t.test('a response that differs from its documented schema is reported', async (
   checkResponses(app, (message) => {
     faults.push(message)
   })
-  const schema: FastifySchema = { response: { 200: Envelope(PageSchema) } }
+  const schema: FastifySchema = { response: { 200: PageEnvelope } }
   const page = { rows: [], total: 0, page: 1, size: 20 }
   // As text, like records: a serializer would correct the body.
   const send = (url: string, status: number, body: object) =>

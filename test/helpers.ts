@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
-import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
+import { type ErrorBody, type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
@@ -39,7 +39,7 @@ const validatorOf = (schema: object) => {
 }
 
 /** Returns true for the error envelope, without any further properties. */
-export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body)
+export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body) && (body as ErrorBody).success === false
 
 /** The declarations of a request's route, in the form of its registration. */
 const routeOf = ({ method, routeOptions: { url = '', config, schema } }: FastifyRequest) => ({
@@ -64,7 +64,8 @@ export const checkResponses = (fastify: FastifyInstance, fail: (message: string,
     if (!/json/.test(type)) return
     const validate = validatorOf(schema ?? {})
     const body = JSON.parse(payload)
-    if (!validate(body)) {
+    const isConsistent = body?.success === undefined || body.success === (reply.statusCode === 200)
+    if (!validate(body) || !isConsistent) {
       fail(`${request.method} ${request.url} responds with an undocumented body`, { errors: validate.errors, payload })
     }
     if (reply.statusCode === 200 || isDeclared(routeOf(request), body.error?.code)) return

@@ -4,7 +4,11 @@ import { Envelope, ok, strict } from '../../schemas/envelope.ts'
 import { READ_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['service']
-const response = { 200: Envelope(Type.Object({ status: Type.Literal('ok') }, strict)) }
+const HealthSchema = Type.Object(
+  { status: Type.String({ description: '`ok`', examples: ['ok'] }) },
+  { title: 'Health', description: 'The result of a check that has passed.', ...strict }
+)
+const response = { 200: Envelope('HealthEnvelope', HealthSchema) }
 const healthy = ok({ status: 'ok' as const })
 
 /**
@@ -17,7 +21,13 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/health',
     {
-      schema: { operationId: 'isAlive', tags, summary: 'Check that the process responds', response },
+      schema: {
+        operationId: 'checkLiveness',
+        tags,
+        summary: 'Check that the process responds',
+        description: 'Responds without a look at the database.',
+        response
+      },
       config: { credential: 'none', errors: [], evenUnderPressure: true }
     },
     async () => healthy
@@ -27,7 +37,7 @@ const health: FastifyPluginAsyncTypebox = async (fastify) => {
     '/health/ready',
     {
       schema: {
-        operationId: 'isReady',
+        operationId: 'checkReadiness',
         tags,
         summary: 'Check that records can be read and written',
         description: 'Reads and writes the database, at most once a second. The message of a 503 contains the cause.',

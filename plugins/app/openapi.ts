@@ -1,14 +1,24 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { Type } from '@sinclair/typebox'
-import type { FastifySchema, RouteOptions } from 'fastify'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import {
+  DocumentHeadersSchema,
+  type DocumentQuery,
+  DocumentQuerySchema,
+  documentResponses
+} from '../../schemas/document.ts'
+import { digestOf } from '../../services/documents/digest.ts'
+import type { Json } from '../../services/documents/json.ts'
+import { toOpenapi30 } from '../../services/documents/openapi-3-0.ts'
 import {
   CODES_KEY,
   CREDENTIAL_KEY,
   completeDocument,
   type OpenapiDocument
 } from '../../services/documents/openapi-document.ts'
+import { sendTagged, type TaggedText } from '../http/etag.ts'
 import { declaredErrors } from './declarations.ts'
 
 /** The version in package.json. A test compares them. */
@@ -20,12 +30,22 @@ Administrators log in with \`POST /auth/login\` and get a session cookie for \`/
 header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions.
 
 Every success has the status 200 and, except for CSV and this document, the body \`{ "success": true, "data": … }\`.
-Every failure has the body \`Error\`. Its \`code\` is stable, so programs can rely on it. \`x-error-codes\` of an operation
+Every failure has the body \`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it. \`x-error-codes\` of an operation
 lists the codes of its failures.
 
 Any request can also get 400 (it cannot be read), 404 (the path does not exist), 405 (the path does not have this
 method), 408 (it does not arrive in time), 413 (its body is too large), 414 (its URL is too long), 415 (its body is not
 JSON, or has a content encoding) and 431 (its headers are too large).`
+
+const info = {
+  title: 'Rowhouse',
+  version: API_VERSION,
+  description: DESCRIPTION,
+  contact: { name: 'Rowhouse' },
+  license: { name: 'MIT', identifier: 'MIT' }
+}
+
+const servers = [{ url: '/', description: 'The service that returned this document.' }]
 
 const tags = [
   { name: 'auth', description: 'Login and session of an administrator.' },
@@ -86,18 +106,35 @@ const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions
   return { ...schema, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
 }
 
+type Version = NonNullable<DocumentQuery['openapi']>
+
+/** Returns a function that returns the document in a version of OpenAPI. Each is made at its first request. */
+const createDocuments = ({ swagger }: FastifyInstance) => {
+  const make = (version: Version): TaggedText => {
+    const document = swagger() as unknown as Json
+    const text = JSON.stringify(version === '3.0' ? toOpenapi30(document) : document)
+    return { text, etag: `"${digestOf(text).slice(0, 16)}"` }
+  }
+  const made = new Map<Version, TaggedText>()
+  return (version: Version) => {
+    const document = made.get(version) ?? make(version)
+    made.set(version, document)
+    return document
+  }
+}
+
 /** Must be registered before all routes that it documents. */
 export default fp(
   async (fastify) => {
     await fastify.register(swagger, {
       openapi: {
         openapi: '3.1.0',
-        info: { title: 'Rowhouse', version: API_VERSION, description: DESCRIPTION, license: { name: 'MIT' } },
+        info,
+        servers,
         tags,
         components: { securitySchemes }
       },
       transform: ({ schema, url, route }) => ({ schema: withDeclarations(schema, route), url }),
-      refResolver: { buildLocalReference: ({ $id }) => String($id) },
       // The boundary to a package whose types span three versions of OpenAPI.
       transformObject: (built) => completeDocument((built as { openapiObject: OpenapiDocument }).openapiObject)
     })
@@ -120,22 +157,22 @@ export default fp(
       }
     })
 
-    let text: string | undefined
-    fastify.get(
+    const documentIn = createDocuments(fastify)
+    fastify.withTypeProvider<TypeBoxTypeProvider>().get(
       '/openapi.json',
       {
         schema: {
-          operationId: 'readOpenapi',
+          operationId: 'readOpenapiDocument',
           tags: ['service'],
           summary: 'Read this document',
-          response: { 200: Type.Object({}, { additionalProperties: true, description: 'An OpenAPI 3.1 document.' }) }
+          description: 'Its `info.version` contains a digest of its content, and changes with every change of the API.',
+          querystring: DocumentQuerySchema,
+          headers: DocumentHeadersSchema,
+          response: documentResponses
         },
         config: { credential: 'none', errors: [] }
       },
-      async (_request, reply) => {
-        text ??= JSON.stringify(fastify.swagger())
-        return reply.type('application/json; charset=utf-8').send(text)
-      }
+      async (request, reply) => sendTagged(request, reply, documentIn(request.query.openapi ?? '3.1'))
     )
   },
   { name: 'openapi' }

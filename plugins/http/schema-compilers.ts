@@ -62,10 +62,16 @@ const serializerCompiler: FastifySerializerCompiler<Parameters<typeof fastJson>[
 }
 
 /**
- * TypeBox makes valid schemas. A check against the meta-schema costs more than all other work of Ajv. `verbose`: errors
- * have the schema around them, for the hint.
+ * TypeBox makes valid schemas. A check against the meta-schema costs more than all other work of Ajv. Formats are for the
+ * document: Ajv does not know those of numbers. `verbose`: errors have the schema around them, for the hint.
  */
-const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false, verbose: true } as const
+const AJV_OPTIONS = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  validateFormats: false,
+  verbose: true
+} as const
 
 /** A Fastify constructor option (`schemaController`). Without it, Fastify loads its own compilers at start. */
 export const compilers = {

@@ -1,6 +1,6 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { AdminAccountSchema, AdminChangesSchema, NewAdminSchema } from '../../schemas/admin.ts'
-import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AdminAccountEnvelope, AdminAccountsEnvelope, AdminChangesSchema, NewAdminSchema } from '../../schemas/admin.ts'
+import { AdminIdParamsSchema, done, OkSchema, ok } from '../../schemas/envelope.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['admins']
@@ -12,10 +12,11 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'listAdmins',
+        operationId: 'adminListAccounts',
         tags,
         summary: 'List the administrators',
-        response: { 200: Envelope(Type.Array(AdminAccountSchema)) }
+        description: 'Lists all administrators, without their passwords.',
+        response: { 200: AdminAccountsEnvelope }
       },
       config: { credential: 'administrator', errors: READ_ERRORS }
     },
@@ -26,13 +27,13 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'createAdmin',
+        operationId: 'adminCreateAccount',
         tags,
         summary: 'Create an administrator',
         description:
           'Sets `mustChangePassword`. With REQUIRE_PASSWORD_CHANGE, the new administrator cannot use /admin before changing the password.',
         body: NewAdminSchema,
-        response: { 200: Envelope(AdminAccountSchema) }
+        response: { 200: AdminAccountEnvelope }
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_EXISTS'] }
     },
@@ -43,12 +44,12 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'updateAdmin',
+        operationId: 'adminUpdateAccount',
         tags,
         summary: 'Change an administrator',
         description:
           'A new password ends all sessions of this administrator and sets `mustChangePassword`. Change your own password with PUT /auth/password.',
-        params: IdParamsSchema,
+        params: AdminIdParamsSchema,
         body: AdminChangesSchema,
         response: { 200: OkSchema }
       },
@@ -64,11 +65,11 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'deleteAdmin',
+        operationId: 'adminDeleteAccount',
         tags,
         summary: 'Delete an administrator',
         description: 'Ends all sessions of this administrator. The last administrator cannot be deleted.',
-        params: IdParamsSchema,
+        params: AdminIdParamsSchema,
         response: { 200: OkSchema }
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_NOT_FOUND', 'LAST_ADMIN'] }

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope, IdParamsSchema } from '../../schemas/envelope.ts'
+import { TableIdParamsSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
   ListQuerySchema,
-  PageSchema,
+  PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
+  RecordEnvelope,
   RecordParamsSchema,
-  RecordSchema,
   ReturnQuerySchema
 } from '../../schemas/record.ts'
 import { pathKey } from '../path-key.ts'
@@ -31,12 +31,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data',
     {
       schema: {
-        operationId: 'listRecords',
+        operationId: 'adminListRecords',
         summary: 'List, sort and search records',
+        description:
+          'Returns one page of the matching records, with the hidden fields. Without `order`, the records are sorted by the key.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         querystring: ListQuerySchema,
-        response: { 200: Envelope(PageSchema) }
+        response: { 200: PageEnvelope }
       },
       config: { credential: 'administrator', errors: READ }
     },
@@ -47,12 +49,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/export',
     {
       schema: {
-        operationId: 'exportRecords',
+        operationId: 'adminExportRecords',
         summary: 'Export records as CSV',
         description:
           'Exports all matching records, unless `page` or `size` is sent. Records that change during the export appear in the old or in the new state.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         querystring: ExportQuerySchema,
         response: { 200: CsvSchema }
       },
@@ -69,11 +71,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'readRecord',
+        operationId: 'adminReadRecord',
         summary: 'Read one record',
+        description: 'Returns the record with this key, with the hidden fields.',
         tags,
         params: RecordParamsSchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
@@ -87,12 +90,13 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data',
     {
       schema: {
-        operationId: 'createRecord',
+        operationId: 'adminCreateRecord',
         summary: 'Create a record',
+        description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         body: RecordBodySchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS] }
     },
@@ -106,7 +110,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'updateRecord',
+        operationId: 'adminUpdateRecord',
         summary: 'Update a record',
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
@@ -129,8 +133,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/data/:pk',
     {
       schema: {
-        operationId: 'deleteRecord',
+        operationId: 'adminDeleteRecord',
         summary: 'Delete a record',
+        description: 'Deletes the record with this key. With `return=record`, returns it as it was.',
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,

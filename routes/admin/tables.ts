@@ -1,20 +1,21 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   FieldAdditionSchema,
-  ImportableTableSchema,
-  ImportedSchema,
+  ImportablesEnvelope,
+  ImportedEnvelope,
   NewTableSchema,
   TableChangesSchema,
+  TableEnvelope,
   TableImportSchema,
-  TableSchema,
+  TablesEnvelope,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
 import { toTable } from '../../services/tables/registry.ts'
 
 const tags = ['tables']
-const response = { 200: Envelope(TableSchema) }
+const response = { 200: TableEnvelope }
 
 const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
@@ -23,10 +24,11 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'listTables',
+        operationId: 'adminListTables',
         summary: 'List the registered tables',
+        description: 'Lists all registered tables with their fields, also those that are not published.',
         tags,
-        response: { 200: Envelope(Type.Array(TableSchema)) }
+        response: { 200: TablesEnvelope }
       },
       config: { credential: 'administrator', errors: [] }
     },
@@ -36,7 +38,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/:id',
     {
-      schema: { operationId: 'readTable', summary: 'Read one table', tags, params: IdParamsSchema, response },
+      schema: {
+        operationId: 'adminReadTable',
+        summary: 'Read one table',
+        description: 'Returns the table with its fields, also the hidden ones.',
+        tags,
+        params: TableIdParamsSchema,
+        response
+      },
       config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
     async ({ params }) => ok(toTable(tables.get(params.id)))
@@ -46,12 +55,12 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/importable',
     {
       schema: {
-        operationId: 'listImportableTables',
+        operationId: 'adminListImportableTables',
         summary: 'List the tables and views that are not registered',
         description:
           'Lists what the file has and the registry has not, by name. Tables of SQLite and of Rowhouse, and the parts of virtual tables, are left out.',
         tags,
-        response: { 200: Envelope(Type.Array(ImportableTableSchema)) }
+        response: { 200: ImportablesEnvelope }
       },
       config: { credential: 'administrator', errors: READ_ERRORS }
     },
@@ -62,13 +71,13 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/import',
     {
       schema: {
-        operationId: 'importTable',
+        operationId: 'adminImportTables',
         summary: 'Import one table or several',
         description:
           'Registers existing tables of the database. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
         tags,
         body: TableImportSchema,
-        response: { 200: Envelope(ImportedSchema) }
+        response: { 200: ImportedEnvelope }
       },
       config: {
         credential: 'administrator',
@@ -85,7 +94,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'createTable',
+        operationId: 'adminCreateTable',
         summary: 'Create a table',
         description: 'Creates the table in the database and registers it. Tokens can use it at once.',
         tags,
@@ -101,11 +110,11 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'updateTable',
+        operationId: 'adminUpdateTable',
         summary: 'Change the labels, note and flags of a table',
         description: 'Changes only the properties and fields that are sent.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         body: TableChangesSchema,
         response
       },
@@ -121,12 +130,12 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/fields',
     {
       schema: {
-        operationId: 'addTableField',
+        operationId: 'adminAddTableField',
         summary: 'Add a field to a table',
         description:
           'Adds a column to the stored table, also if `isEditable` is false. `isPrimary` and `isAutoIncrement` cannot be true: the key cannot change. A field that is not `nullable` needs a default.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         body: FieldAdditionSchema,
         response
       },
@@ -149,12 +158,12 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id/refresh',
     {
       schema: {
-        operationId: 'refreshTable',
+        operationId: 'adminRefreshTable',
         summary: 'Refresh a table',
         description:
           'Reads the columns of the stored table again, after another program has changed them. New columns become visible to tokens, unless the table hides any field: then they are hidden.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         response
       },
       config: {
@@ -176,11 +185,11 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'unregisterTable',
+        operationId: 'adminUnregisterTable',
         summary: 'Unregister a table',
         description: 'The table and its rows stay in the database, and can be imported again.',
         tags,
-        params: IdParamsSchema,
+        params: TableIdParamsSchema,
         querystring: UnregisterQuerySchema,
         response: { 200: OkSchema }
       },

@@ -1,7 +1,7 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { done, Envelope, IdParamsSchema, OkSchema, ok } from '../../schemas/envelope.ts'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { done, OkSchema, ok, TokenIdParamsSchema } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
-import { IssuedTokenSchema, NewTokenSchema, TokenChangesSchema, TokenSchema } from '../../schemas/token.ts'
+import { IssuedTokenEnvelope, NewTokenSchema, TokenChangesSchema, TokensEnvelope } from '../../schemas/token.ts'
 
 const tags = ['tokens']
 
@@ -12,10 +12,11 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'listTokens',
+        operationId: 'adminListTokens',
         tags,
         summary: 'List the access tokens',
-        response: { 200: Envelope(Type.Array(TokenSchema)) }
+        description: 'Lists all tokens. Only the response to POST /admin/tokens contains a secret.',
+        response: { 200: TokensEnvelope }
       },
       config: { credential: 'administrator', errors: [] }
     },
@@ -26,12 +27,12 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '',
     {
       schema: {
-        operationId: 'issueToken',
+        operationId: 'adminIssueToken',
         tags,
         summary: 'Issue an access token',
         description: 'Only this response contains the secret. Keep it: Rowhouse stores its hash only.',
         body: NewTokenSchema,
-        response: { 200: Envelope(IssuedTokenSchema) }
+        response: { 200: IssuedTokenEnvelope }
       },
       config: { credential: 'administrator', errors: WRITE_ERRORS }
     },
@@ -42,11 +43,11 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'changeToken',
+        operationId: 'adminUpdateToken',
         tags,
         summary: 'Change an access token',
         description: 'Changes only the properties that are sent, with effect from the next request.',
-        params: IdParamsSchema,
+        params: TokenIdParamsSchema,
         body: TokenChangesSchema,
         response: { 200: OkSchema }
       },
@@ -62,11 +63,11 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:id',
     {
       schema: {
-        operationId: 'revokeToken',
+        operationId: 'adminRevokeToken',
         tags,
         summary: 'Revoke an access token',
         description: 'Deletes the token, with effect from the next request.',
-        params: IdParamsSchema,
+        params: TokenIdParamsSchema,
         response: { 200: OkSchema }
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }

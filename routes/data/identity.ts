@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope, ok } from '../../schemas/envelope.ts'
-import { TokenIdentitySchema } from '../../schemas/token.ts'
+import { ok } from '../../schemas/envelope.ts'
+import { TokenIdentityEnvelope } from '../../schemas/token.ts'
 import type { Scope } from '../../services/tokens/permissions.ts'
 
 const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -12,10 +12,11 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/_me',
     {
       schema: {
-        operationId: 'readTokenIdentity',
+        operationId: 'readIdentity',
         summary: 'Read the permissions of this token',
+        description: 'Returns the name of the token of the request, and what it may use.',
         tags: ['data'],
-        response: { 200: Envelope(TokenIdentitySchema) }
+        response: { 200: TokenIdentityEnvelope }
       },
       config: { credential: 'token', action: 'none', errors: [] }
     },

@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
-  PageSchema,
+  PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
-  RecordSchema,
+  RecordEnvelope,
   ReturnQuerySchema,
   TableParamsSchema,
   TableRecordParamsSchema
@@ -34,12 +33,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table',
     {
       schema: {
-        operationId: 'listTableRecords',
+        operationId: 'listRecords',
         summary: 'List, sort and search records',
+        description:
+          'Returns one page of the matching records, without the hidden fields. Without `order`, the records are sorted by the key.',
         tags,
         params: TableParamsSchema,
         querystring: ListQuerySchema,
-        response: { 200: Envelope(PageSchema) }
+        response: { 200: PageEnvelope }
       },
       config: { credential, action: 'read', errors: READ }
     },
@@ -51,11 +52,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'readTableRecord',
+        operationId: 'readRecord',
         summary: 'Read one record',
+        description: 'Returns the record with this key, without the hidden fields.',
         tags,
         params: TableRecordParamsSchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
@@ -69,12 +71,13 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records',
     {
       schema: {
-        operationId: 'createTableRecord',
+        operationId: 'createRecord',
         summary: 'Create a record',
+        description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
         params: TableParamsSchema,
         body: RecordBodySchema,
-        response: { 200: Envelope(RecordSchema) }
+        response: { 200: RecordEnvelope }
       },
       config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
@@ -88,7 +91,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'updateTableRecord',
+        operationId: 'updateRecord',
         summary: 'Update a record',
         description: 'Changes only the fields that are sent. The key cannot change.',
         tags,
@@ -110,8 +113,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/records/:pk',
     {
       schema: {
-        operationId: 'deleteTableRecord',
+        operationId: 'deleteRecord',
         summary: 'Delete a record',
+        description: 'Deletes the record with this key. With `return=record`, returns it as it was.',
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
@@ -130,8 +134,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/incr',
     {
       schema: {
-        operationId: 'incrementField',
-        summary: 'Increment a numeric field',
+        operationId: 'incrementRecord',
+        summary: 'Increment a numeric field of a record',
         description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
         tags,
         params: TableParamsSchema,

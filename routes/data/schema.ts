@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Envelope, ok } from '../../schemas/envelope.ts'
+import { ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
-import { TableSchema, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
+import { TableEnvelope, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
 import { toVisibleTable } from '../../services/tables/registry.ts'
 
 const tags = ['data']
 const credential = 'token'
-const response = { 200: Envelope(TableSchema) }
+const response = { 200: TableEnvelope }
 
 const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
@@ -16,7 +16,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/_schema/tables',
     {
       schema: {
-        operationId: 'createTableByToken',
+        operationId: 'createTable',
         summary: 'Create a table',
         description: 'Creates the table in the database and registers it.',
         tags,
@@ -36,8 +36,9 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/_schema/tables/:table/fields',
     {
       schema: {
-        operationId: 'addField',
+        operationId: 'addTableField',
         summary: 'Add a field to a table',
+        description: 'Adds a column to the stored table. A field that is not `nullable` needs a default.',
         tags,
         params: TableParamsSchema,
         body: TokenFieldAdditionSchema,
@@ -67,6 +68,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'readTableSchema',
         summary: 'Read the fields of a table',
+        description: 'Returns the table with its fields, without the hidden ones.',
         tags,
         params: TableParamsSchema,
         response

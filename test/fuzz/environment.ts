@@ -107,17 +107,17 @@ const recordKey = ({ keys }: Environment, data: Record<string, unknown>) => keep
 
 /** How each successful operation changes the environment. The response was already checked against the document. */
 const updates: Record<string, (environment: Environment, data: never, target: string) => void> = {
+  adminCreateTable: recordTable,
   createTable: recordTable,
-  createTableByToken: recordTable,
-  importTable: recordTable,
-  updateTable: recordTable,
-  refreshTable: recordTable,
-  addField: recordTable,
-  unregisterTable: ({ tables }, _data, target) => tables.size > 1 && tables.delete(idIn(target)),
-  issueToken: ({ tokens }, data: { id: number; token: string }) => keep(tokens, data),
-  createAdmin: ({ adminIds }, { id }: { id: number }) => keep(adminIds, id),
-  createRecord: recordKey,
-  createTableRecord: recordKey
+  adminImportTables: recordTable,
+  adminUpdateTable: recordTable,
+  adminRefreshTable: recordTable,
+  addTableField: recordTable,
+  adminUnregisterTable: ({ tables }, _data, target) => tables.size > 1 && tables.delete(idIn(target)),
+  adminIssueToken: ({ tokens }, data: { id: number; token: string }) => keep(tokens, data),
+  adminCreateAccount: ({ adminIds }, { id }: { id: number }) => keep(adminIds, id),
+  adminCreateRecord: recordKey,
+  createRecord: recordKey
 }
 
 /** Updates the environment after an operation that succeeded. */
@@ -130,5 +130,5 @@ export const updateEnvironment = (
   if (response.status !== 200 || method !== operation.method) return
   updates[operation.operationId]?.(environment, JSON.parse(response.body).data as never, target)
   if (operation.operationId === 'logIn') environment.spare.cookie = cookieOf(response)
-  if (operation.operationId === 'changeMyPassword') environment.spare.password = 'correct battery'
+  if (operation.operationId === 'changeOwnPassword') environment.spare.password = 'correct battery'
 }

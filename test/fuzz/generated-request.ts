@@ -22,7 +22,7 @@ export interface GeneratedRequest {
 type Json = Record<string, unknown>
 
 /** Operations that are generated less often: they hash passwords, end sessions or have a large response. */
-const RARE = ['logIn', 'logOut', 'changeMyPassword', 'createAdmin', 'updateAdmin', 'readOpenapi']
+const RARE = ['logIn', 'logOut', 'changeOwnPassword', 'adminCreateAccount', 'adminUpdateAccount', 'readOpenapiDocument']
 const weightedOperations = operations.flatMap((operation) =>
   Array.from({ length: RARE.includes(operation.operationId) ? 3 : 10 }, () => operation)
 )
@@ -65,16 +65,22 @@ const passwordChange: MakeBody = (_, { spare: { password } }, { chance }) => ({
 
 /** Bodies for operations that would rarely succeed with a body from the schema alone. */
 const bodies: Record<string, MakeBody> = {
+  adminCreateRecord: record,
   createRecord: record,
-  createTableRecord: record,
+  adminUpdateRecord: record,
   updateRecord: record,
-  updateTableRecord: record,
-  incrementField: increment,
-  importTable: (_table, _environment, { pick }) => ({ name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema']) }),
+  incrementRecord: increment,
+  adminImportTables: (_table, _environment, { pick }) => ({
+    name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
+  }),
   logIn: login,
-  changeMyPassword: passwordChange,
-  createAdmin: (_table, _environment, random) => ({ name: newName(random), nickname: 'New', password: 'long enough' }),
-  updateAdmin: () => ({ nickname: 'Other', password: 'long enough, too' })
+  changeOwnPassword: passwordChange,
+  adminCreateAccount: (_table, _environment, random) => ({
+    name: newName(random),
+    nickname: 'New',
+    password: 'long enough'
+  }),
+  adminUpdateAccount: () => ({ nickname: 'Other', password: 'long enough, too' })
 }
 
 const parameterValues: Record<string, (table: Table, random: Random) => unknown> = {
@@ -95,7 +101,7 @@ const credentialFor = (
   { operationId, security }: Operation,
   { cookie, token, spare }: Environment
 ): Record<string, string> => {
-  if (operationId === 'logOut' || operationId === 'changeMyPassword') return { cookie: spare.cookie }
+  if (operationId === 'logOut' || operationId === 'changeOwnPassword') return { cookie: spare.cookie }
   const [scheme = {}] = security
   if ('token' in scheme) return { authorization: `Bearer ${token}` }
   return 'session' in scheme ? { cookie } : {}

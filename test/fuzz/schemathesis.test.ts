@@ -21,10 +21,13 @@ const CHECKS = [
   'response_schema_conformance'
 ]
 /** Operations that would end the credentials of the test. */
-const EXCLUDED = ['logOut', 'changeToken', 'revokeToken']
+const EXCLUDED = ['logOut', 'adminUpdateToken', 'adminRevokeToken']
 
-/** Returns the document without the pattern that Python's regular expressions do not support (`\p{C}`). */
-const documentForPython = () => readFileSync('openapi.json', 'utf8').replaceAll(/"pattern": "[^"]*\\\\p\{.*",/g, '')
+/** Returns the document without the default responses, which would document every status. */
+const strictDocument = () =>
+  JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8')), (key, value) =>
+    key === 'default' ? undefined : value
+  )
 
 t.test(
   'schemathesis finds no response outside the document',
@@ -33,7 +36,7 @@ t.test(
     const { service, cookie, token } = await createEnvironment(t)
     const directory = temporaryDirectory(t)
     const file = join(directory, 'openapi.json')
-    writeFileSync(file, documentForPython())
+    writeFileSync(file, strictDocument())
     const child = spawn(
       COMMAND,
       [

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import errors from '../../../plugins/http/errors.ts'
 import { compilers } from '../../../plugins/http/schema-compilers.ts'
 import validation from '../../../plugins/http/validation.ts'
-import { IdSchema } from '../../../schemas/envelope.ts'
+import { TableIdSchema } from '../../../schemas/envelope.ts'
 import { NAME_PATTERN } from '../../../schemas/patterns.ts'
 
 const strict = { additionalProperties: false }
@@ -161,7 +161,7 @@ t.test('a body has at most 20,000 keys, objects and arrays; brackets in strings 
 
 t.test('query text is converted strictly, and unknown or repeated keys are refused', async (t) => {
   const querystring = Type.Object(
-    { page: Type.Optional(IdSchema), deep: Type.Optional(Type.Boolean()), q: Type.Optional(Type.String()) },
+    { page: Type.Optional(TableIdSchema), deep: Type.Optional(Type.Boolean()), q: Type.Optional(Type.String()) },
     strict
   )
   const { query } = await startEcho(t, { querystring })

@@ -1,0 +1,18 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+export interface TaggedText {
+  readonly text: string
+  /** An entity tag (RFC 9110, 8.8.3) with its quotes. */
+  readonly etag: string
+}
+
+/** RFC 9110, 13.1.2: tags are compared without their `W/`. */
+const matches = (header: string | undefined, etag: string) =>
+  header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, ''))) === true
+
+/** Sends JSON text with its tag, or 304 if the client has it. */
+export const sendTagged = ({ headers }: FastifyRequest, reply: FastifyReply, { text, etag }: TaggedText) => {
+  reply.header('etag', etag)
+  if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(text)
+}

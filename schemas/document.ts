@@ -1,0 +1,43 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { strict } from './envelope.ts'
+
+export const DocumentQuerySchema = Type.Object(
+  {
+    openapi: Type.Optional(
+      Type.Unsafe<'3.0' | '3.1'>({
+        type: 'string',
+        enum: ['3.0', '3.1'],
+        description: 'The version of OpenAPI: `3.0` stands for 3.0.3, `3.1` (the default) for 3.1.0.',
+        examples: ['3.0']
+      })
+    )
+  },
+  strict
+)
+export type DocumentQuery = Static<typeof DocumentQuerySchema>
+
+export const DocumentHeadersSchema = Type.Object({
+  'If-None-Match': Type.Optional(
+    Type.String({
+      description: 'The `ETag` of an earlier response. The response is 304 if the document is still the same.',
+      examples: ['"6c1f0a9be2d47f35"']
+    })
+  )
+})
+
+const OpenapiDocumentSchema = Type.Object(
+  {},
+  {
+    title: 'OpenapiDocument',
+    additionalProperties: true,
+    description: 'An OpenAPI document.',
+    examples: [{ openapi: '3.1.0', info: { title: 'Rowhouse', version: '0.1.0+6c1f0a9b' }, paths: {} }]
+  }
+)
+
+const headers = { ETag: { type: 'string', description: 'Identifies this content of the document.' } }
+
+export const documentResponses = {
+  200: { ...OpenapiDocumentSchema, headers },
+  304: Type.Null({ description: 'The document is still the same. The response has no body.', headers })
+}
