@@ -19,6 +19,8 @@ export interface OrderItem {
 interface Condition {
   readonly sql: string
   readonly params: readonly SqlValue[]
+  /** An expression for the bytes of text that the condition reads of a row. */
+  readonly width: string
 }
 
 /** The rows of a page or an export, and their order. */
@@ -99,8 +101,12 @@ export const search = ({ name: table }: RegisteredTable, columns: readonly Colum
     ...textual.map((column) => contains(table, column)),
     ...numeric.map(({ name }) => `${columnRef(table, name)} = ?`)
   ]
-  if (terms.length === 0) return { sql: '0', params: [] }
-  return { sql: joinTerms(terms, 'OR'), params: [...textual.map(() => text), ...numeric.map(() => number)] }
+  const lengths = textual.map(({ name }) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)
+  return {
+    sql: joinTerms(['0', ...terms], 'OR'),
+    params: [...textual.map(() => text), ...numeric.map(() => number)],
+    width: joinTerms(['0', ...lengths], '+')
+  }
 }
 
 /** Joins records as the elements of a JSON array, without its brackets. */
@@ -179,10 +185,19 @@ export const pageBySeeking = (selection: Selection, json: RecordText, window: Bo
 export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection, 'table' | 'dialect'>) =>
   dialect.scanGuard(structure.rowid === null ? null : columnRef(name, structure.rowid))
 
-/** Selects the rows in a reader thread. A filter can take long for one row, so its guard runs at every row. */
+/** Bytes of text. A search reads 170 of them in a microsecond. */
+const MAX_UNGUARDED_WIDTH = 4096
+
+/**
+ * Selects the rows in a reader thread. A search can take long for one row, so its guard runs at every wide row. A guard
+ * at every row makes a search of short rows slower by half.
+ */
 export const selectionWhere = (selection: RowSelection) => {
   const { filter, dialect } = selection
-  return filter ? `WHERE ${dialect.scanGuard(null)} AND ${filter.sql}` : `WHERE ${guardOf(selection)}`
+  const guard = guardOf(selection)
+  if (!filter) return `WHERE ${guard}`
+  const isShort = `${guard} AND ${filter.width} < ${MAX_UNGUARDED_WIDTH}`
+  return `WHERE (${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
 }
 
 /** Selects the records of the keys in `PAGE_KEYS` as `text`. Null if the page is too large. */

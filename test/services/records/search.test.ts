@@ -18,6 +18,8 @@ const SCHEMA = `
   CREATE TABLE keyed (id INTEGER, n INTEGER, words TEXT, PRIMARY KEY (id)) WITHOUT ROWID;
   INSERT INTO keyed SELECT * FROM crowd;
   CREATE TABLE odd (id INTEGER PRIMARY KEY, words TEXT, anything);
+  CREATE TABLE wide (id INTEGER PRIMARY KEY, words TEXT);
+  INSERT INTO wide SELECT id, printf('%.5000c', 'x') FROM crowd LIMIT 50;
   INSERT INTO odd VALUES (1, x'616c6c', 'x'), (2, 'x', x'616c6c'), (3, 'all', NULL), (4, NULL, 'ALL'), (5, 5, 5);
 `
 
@@ -68,42 +70,43 @@ t.test('a search', async (t) => {
     t.equal((await list({ q: '5' })).total, 1)
   })
 
-  t.test('reads each row once if few rows match, and its guard runs at every row', async (t) => {
-    const { view } = await serve('crowd')
-    const served = view()
-    let calls = 0
-    const clock = () => {
-      calls += 1
-      return 0
-    }
-    const scan = createScan({ file, cacheSize: 8, stop: new Int32Array(new SharedArrayBuffer(4)) }, clock)
-    const selection = selectionOf(served, { q: 'few', order: 'n' })
-    const { rows } = scan(pageWithTotal(selection, served.json, { limit: 20, offset: 0 })) as { rows: unknown[] }
-    t.match(rows, [{ total: 100 }])
-    t.ok(calls >= ROWS && calls < ROWS + 1000, `${calls} calls for ${ROWS} rows`)
-  })
-
-  t.test('stops with the service in each of its scans', async (t) => {
-    const { view } = await serve('crowd')
-    const served = view()
+  /** Returns a function that runs a search, and stops it at the given call of its guard. */
+  const scanOf = async (name: string, q: string) => {
+    const { view } = await serve(name)
+    const { json } = view()
+    const statement = pageWithTotal(selectionOf(view(), { q, order: 'words' }), json, { limit: 20, offset: 0 })
     const stop = new Int32Array(new SharedArrayBuffer(4))
-    let calls = 0
-    const scanUntil = (row: number) => {
+    return (stopAt = Number.POSITIVE_INFINITY) => {
       Atomics.store(stop, 0, 0)
-      calls = 0
+      // The scan reads the clock when it starts, and in each call of its guard.
+      let calls = -1
       const clock = () => {
         calls += 1
-        if (calls === row) Atomics.store(stop, 0, 1)
+        if (calls + 1 === stopAt) Atomics.store(stop, 0, 1)
         return 0
       }
-      const selection = selectionOf(served, { q: 'all', order: 'n' })
-      return createScan(
-        { file, cacheSize: 8, stop },
-        clock
-      )(pageWithTotal(selection, served.json, { limit: 20, offset: 0 }))
+      return { outcome: createScan({ file, cacheSize: 8, stop }, clock)(statement), calls }
     }
-    t.match(scanUntil(Number.POSITIVE_INFINITY), { rows: [{ total: ROWS }] })
-    t.equal(calls, 2 * ROWS + 1)
-    for (const row of [2, 10_010, 10_010 + ROWS]) t.match(scanUntil(row), { error: { code: 'ENGINE_STOPPED' } })
+  }
+
+  t.test('stops with the service in each of its scans', async (t) => {
+    const scan = await scanOf('crowd', 'all')
+    const { outcome, calls } = scan()
+    t.match(outcome, { rows: [{ total: ROWS }] })
+    t.ok(calls >= 2 * Math.floor(ROWS / 4095), `${calls} calls in two scans`)
+    for (let call = 1; call <= calls; call += 1)
+      t.match(scan(call), { outcome: { error: { code: 'ENGINE_STOPPED' } }, calls: call - 1 }, `at call ${call}`)
+  })
+
+  t.test('reads each row once if few rows match', async (t) => {
+    const { outcome, calls } = (await scanOf('crowd', 'few'))()
+    t.match(outcome, { rows: [{ total: 100 }] })
+    t.ok(calls <= 100 + Math.ceil(ROWS / 2048), `${calls} calls for 100 keys and one scan`)
+  })
+
+  t.test('can be stopped at every wide row', async (t) => {
+    const { outcome, calls } = (await scanOf('wide', 'none'))()
+    t.match(outcome, { rows: [{ total: 0 }] })
+    t.equal(calls, 50)
   })
 })
