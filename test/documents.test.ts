@@ -48,22 +48,16 @@ const startShop = (t: Test, directory: string, env: Record<string, string | unde
 /** The commands of the README after the first: they log in, import all tables, issue a token and read a record. */
 const FIRST_STEPS = blocksOf('README.md').slice(2, 10)
 
-/**
- * Runs the `sh` blocks in one shell, with the settings of the README, and returns the output of each. A guide needs
- * only better-sqlite3 of the project.
- */
-const runInShell = (blocks: readonly Block[], { address, dataDir }: Service, cwd: string, password: string) => {
+/** Runs the `sh` blocks one after the other in one shell, and returns the output of each. */
+const runInShell = (blocks: readonly Block[], { address }: Service, cwd: string, password: string) => {
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ content }) => content)
   const script = commands
     .flatMap((command) => [command, STOP])
     .join('\n')
     .replaceAll(ADDRESS, address)
     .replaceAll('the password from above', password)
-    .replaceAll("'data/rowhouse.db'", `'${join(cwd, 'shop.sqlite')}'`)
-  const env = { ...process.env, NODE_OPTIONS: '', NODE_PATH: resolve('node_modules'), DATA_DIR: dataDir }
   const { stdout, stderr, status } = spawnSync('bash', ['-c', script.replaceAll('curl ', 'curl -sS -w "\\n" ')], {
     cwd,
-    env,
     encoding: 'utf8'
   })
   if (status !== 0 || stderr !== '') throw new Error(stderr)

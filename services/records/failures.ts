@@ -8,7 +8,7 @@ export const wrongKeyLength = (pk: string, length: number) =>
   new DomainError(
     'RECORD_NOT_FOUND',
     `There is no such record: the primary key has ${length} parts, but '${excerpt(pk)}' has ${pk.split(',').length}.`,
-    { hint: 'Percent-encode each part, join the parts with commas, and percent-encode the result in a path.' }
+    { hint: 'Percent-encode each part, and join the parts with commas.' }
   )
 
 export const ignoredByTrigger = () =>
