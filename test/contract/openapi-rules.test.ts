@@ -160,7 +160,8 @@ const checkOperations = async (t: Test, document: Document) => {
   for (const { operationId, summary, description, security, responses } of operationsOf(document)) {
     t.ok(summary && description, `${operationId} has a summary and a description`)
     t.ok(Array.isArray(security), `${operationId} has its own security`)
-    t.match(responses.default, { $ref: '#/components/responses/OtherFailure' }, operationId)
+    for (const status of document.openapi.startsWith('3.1') ? ['default'] : ['4XX', '5XX'])
+      t.match(responses[status], { $ref: '#/components/responses/OtherFailure' }, operationId)
   }
   const ids = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.values(methods).map(({ operationId }) => ({ path, operationId }))
