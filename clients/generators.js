@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CACHE, installModules, openapiGenerator, pythonTools, recentNode, versions } from './tools.js'
 
@@ -119,28 +119,14 @@ const openapiPythonClient = async ({ run }) => {
   return [join(bin, 'python'), ['scenario.py']]
 }
 
-const java = async ({ run }) => {
-  await generate(
-    run,
-    'java',
-    'client',
-    '--library',
-    'native',
-    '--additional-properties',
-    'hideGenerationTimestamp=true,groupId=rowhouse,artifactId=client,artifactVersion=1'
-  )
-  await run('mvn', [
-    '-q',
-    '-B',
-    '-f',
-    'client/pom.xml',
-    'install',
-    '-DskipTests',
-    '-Dmaven.javadoc.skip=true',
-    '-Dmaven.source.skip=true'
-  ])
-  await run('mvn', ['-q', '-B', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath'])
-  return ['sh', ['-c', 'java -cp target/classes:$(cat classpath) Scenario']]
+const java = async ({ work, run }) => {
+  await generate(run, 'java', 'client', '--library', 'native')
+  const list = join(work, 'classpath')
+  const options = ['-q', '-B', '-f', 'client/pom.xml']
+  await run('mvn', [...options, 'compile', 'dependency:build-classpath', `-Dmdep.outputFile=${list}`])
+  const classpath = ['.', 'client/target/classes', readFileSync(list, 'utf8').trim()].join(':')
+  await run('javac', ['-Xlint:all,-processing,-classfile', '-Werror', '-cp', classpath, 'Scenario.java'])
+  return ['java', ['-cp', classpath, 'Scenario']]
 }
 
 const buildRust = async (run) => {
