@@ -129,17 +129,24 @@ const java = async ({ work, run }) => {
   return ['java', ['-cp', classpath, 'Scenario']]
 }
 
-const buildRust = async (run) => {
-  await run('cargo', ['build'], { env: { CARGO_TARGET_DIR: join(CACHE, 'rust') } })
-  return [join(CACHE, 'rust', 'debug', 'scenario'), []]
+/** Both crates share their compiled dependencies. */
+const TARGET = join(CACHE, 'rust')
+
+const buildRust = async (run, name) => {
+  await run('cargo', ['build', '--quiet'], { env: { CARGO_TARGET_DIR: TARGET } })
+  return [join(TARGET, 'debug', name), []]
 }
 
 const rust = async ({ run }) => {
   await generate(run, 'rust', 'client', '--additional-properties', 'packageName=rowhouse')
-  return buildRust(run)
+  return buildRust(run, 'rust-scenario')
 }
 
-const progenitor = async ({ run }) => buildRust(run)
+/** It generates the client while the scenario is compiled. */
+const progenitor = async ({ run }) => {
+  await run('cargo', ['add', '--quiet', `progenitor@=${versions.rust.progenitor}`])
+  return buildRust(run, 'progenitor-scenario')
+}
 
 const NODE = ['node', 'npm']
 const JAVA = ['java', 'mvn']
