@@ -1,5 +1,5 @@
 /**
- * The documents that clients are generated from. Each has a folder in `scenarios/`, with a folder for each generator.
- * `token`: the access token whose document it is, as `service.js` names it.
+ * The documents that clients are generated from. `headers` returns the credential, from what `startService` returns. The
+ * generators of a document are those with a folder in `scenarios/<name>/`.
  */
-export const documents = [{ name: 'generic', path: '/openapi.json' }]
+export const documents = [{ name: 'generic', path: '/openapi.json', headers: () => ({}) }]

@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CACHE, installModules, openapiGenerator, pythonTools, recentNode, versions } from './tools.js'
 
@@ -119,6 +119,15 @@ const openapiPythonClient = async ({ run }) => {
   return [join(bin, 'python'), ['scenario.py']]
 }
 
+/** Each file has a mistake that must not compile. */
+const expectFailure = async (compiling, file) => {
+  const isCompiled = await compiling.then(
+    () => true,
+    () => false
+  )
+  if (isCompiled) throw new Error(`${file} compiles.`)
+}
+
 const java = async ({ work, run }) => {
   await generate(run, 'java', 'client', '--library', 'native')
   const list = join(work, 'classpath')
@@ -126,6 +135,8 @@ const java = async ({ work, run }) => {
   await run('mvn', [...options, 'compile', 'dependency:build-classpath', `-Dmdep.outputFile=${list}`])
   const classpath = ['.', 'client/target/classes', readFileSync(list, 'utf8').trim()].join(':')
   await run('javac', ['-Xlint:all,-processing,-classfile', '-Werror', '-cp', classpath, 'Scenario.java'])
+  for (const mistake of readdirSync(join(work, 'mistakes')))
+    await expectFailure(run('javac', ['-cp', classpath, join('mistakes', mistake)]), mistake)
   return ['java', ['-cp', classpath, 'Scenario']]
 }
 

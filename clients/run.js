@@ -1,12 +1,12 @@
 // Generates clients from the documents of a running service, compiles them and runs a scenario with each:
 // `npm run clients`, or `npm run clients -- go typescript-fetch` for some. The last line is `N passed, N failed`.
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documents } from './documents.js'
 import { generators } from './generators.js'
 import { lint } from './lint.js'
 import { startService } from './service.js'
-import { CACHE, isInstalled, run } from './tools.js'
+import { CACHE, endChildren, isInstalled, run } from './tools.js'
 
 const LIMIT_MS = 15 * 60_000
 const scenarios = new URL('scenarios/', import.meta.url).pathname
@@ -14,9 +14,8 @@ const scenarios = new URL('scenarios/', import.meta.url).pathname
 const isInCi = process.env.CI === 'true'
 const print = (line) => process.stdout.write(`${line}\n`)
 
-const download = async (service, { path, token }, version, file) => {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${service.tokens[token]}` }
-  const response = await fetch(`${service.address}${path}?openapi=${version}`, { headers })
+const download = async (service, { path, headers }, version, file) => {
+  const response = await fetch(`${service.address}${path}?openapi=${version}`, { headers: headers(service) })
   if (!response.ok) throw new Error(`GET ${path} returned ${response.status}.`)
   writeFileSync(file, JSON.stringify(await response.json(), null, 2))
 }
@@ -60,9 +59,12 @@ const checkRules = async (document) => {
   }
 }
 
+const generatorsOf = (document) =>
+  Object.entries(generators).filter(([name]) => existsSync(join(scenarios, document.name, name)))
+
 const checks = documents.flatMap((document) => [
   { name: 'lint', document, needs: ['npm'], check: () => checkRules(document) },
-  ...Object.entries(generators).map(([name, generator]) => ({
+  ...generatorsOf(document).map(([name, generator]) => ({
     name,
     document,
     needs: generator.needs,
@@ -97,6 +99,7 @@ if (unknown.length > 0) {
 
 setTimeout(() => {
   print(`not ok: the checks took longer than ${LIMIT_MS / 60_000} minutes`)
+  endChildren()
   process.exit(1)
 }, LIMIT_MS).unref()
 

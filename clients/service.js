@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createMusicShop } from './music-shop.js'
+import { endWithCheck } from './tools.js'
 
 const SERVER = new URL('../dist/server.js', import.meta.url).pathname
 const PASSWORD = 'seven green apples'
@@ -30,7 +31,7 @@ const send = async (url, cookie, body) => {
   return response
 }
 
-/** Imports all tables and returns the tokens by name. */
+/** Imports all tables. Returns the cookie of the administrator, and the tokens by name. */
 const setUp = async (address) => {
   const login = await send(`${address}/auth/login`, undefined, { name: 'admin', password: PASSWORD })
   const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0]
@@ -40,7 +41,7 @@ const setUp = async (address) => {
     const issued = await send(`${address}/admin/tokens`, cookie, { name, permissions })
     tokens[name] = (await issued.json()).data.token
   }
-  return tokens
+  return { cookie, tokens }
 }
 
 /** Starts a service on a free port of the loopback interface, with a small music shop. */
@@ -56,7 +57,8 @@ export const startService = async () => {
     HOST: '127.0.0.1',
     ADMIN_PASSWORD: PASSWORD
   }
-  const child = spawn(process.execPath, [SERVER], { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] })
+  const options = { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] }
+  const child = endWithCheck(spawn(process.execPath, [SERVER], options))
   const stop = async () => {
     if (child.exitCode === null) {
       child.kill()
@@ -67,7 +69,7 @@ export const startService = async () => {
   try {
     const address = await readAddress(child)
     child.stdout.resume()
-    return { address, tokens: await setUp(address), stop }
+    return { address, ...(await setUp(address)), stop }
   } catch (error) {
     await stop()
     throw error

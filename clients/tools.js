@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,13 +14,27 @@ const MODULES = join(here, 'node_modules')
 
 export const isInstalled = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 
+const children = new Set()
+
+/** Registers a process, so that it ends with the check. */
+export const endWithCheck = (child) => {
+  children.add(child)
+  child.on('close', () => children.delete(child))
+  return child
+}
+
+export const endChildren = () => {
+  for (const child of children) child.kill()
+}
+
 /** The end of a failed command's output, in characters. */
 const SHOWN = 4000
 
 /** Runs a command. Its output goes to a log, and to the error if it fails. */
 export const run = (command, args, { cwd = here, env = {}, log } = {}) =>
   new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }
+    const child = endWithCheck(spawn(command, args, options))
     let output = ''
     const collect = (chunk) => {
       output += chunk
@@ -43,9 +57,12 @@ const once = (name, make) => {
   return made.get(name)
 }
 
+const isCurrent = (installed, lock) => existsSync(installed) && statSync(installed).mtimeMs > statSync(lock).mtimeMs
+
 export const installModules = () =>
   once('modules', async () => {
-    if (!existsSync(join(MODULES, '.package-lock.json'))) await run('npm', ['ci', '--no-audit', '--no-fund'])
+    if (!isCurrent(join(MODULES, '.package-lock.json'), join(here, 'package-lock.json')))
+      await run('npm', ['ci', '--no-audit', '--no-fund'])
     return MODULES
   })
 
