@@ -5,13 +5,14 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
+import { countTypos } from './schemas/similar-names.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Bytes. A V8 string has at most 2^29 - 24 characters. */
 const MAX_BODY_LIMIT = 500 * 2 ** 20
 
-/** All settings. Each is an environment variable of the same name. README.md has the same table. */
+/** All settings. Each is an environment variable of the same name. docs/guides/configure.md has the same table. */
 const ConfigSchema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
@@ -152,34 +153,13 @@ export const loadEnvironmentFile = (file = '.env') => {
   process.loadEnvFile(file)
 }
 
-/**
- * Returns the edit distance: the number of letters to insert, delete, replace or swap with the next one.
- * https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance (optimal string alignment)
- */
-const editDistance = (a: string, b: string) => {
-  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
-  const at = (row: number, column: number) => Number(rows[row]?.[column])
-  for (let i = 1; i <= a.length; i += 1) {
-    rows.push([i])
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
-      rows[i]?.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped))
-    }
-  }
-  return at(a.length, b.length)
-}
-
 /** Returns 0 for up to 7 letters, 1 for 8, otherwise 2. Short names are as close to those of other programs: PROT, POST. */
 const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7))
 
 const SETTINGS = Object.keys(ConfigSchema.properties)
 
 const closestSetting = (name: string) => {
-  const isClose = (setting: string) =>
-    Math.abs(setting.length - name.length) <= maxTypos(setting) && editDistance(name, setting) <= maxTypos(setting)
-  return SETTINGS.find(isClose)
+  return SETTINGS.find((setting) => countTypos(name, setting, maxTypos(setting)) < Number.POSITIVE_INFINITY)
 }
 
 export interface Misspelling {

@@ -13,6 +13,8 @@ export interface Environment {
   readonly service: Service
   /** The cookie header of an administrator's session. */
   readonly session: { readonly cookie: string }
+  /** May read and write the tables. */
+  readonly token: string
   /** The id of the first table. */
   readonly tableId: number
   /** Sends the requests of a workload and returns the figures. @throws when a request failed */
@@ -80,6 +82,7 @@ export const withEnvironment = <T>(
       return await use({
         service,
         session,
+        token,
         tableId,
         measure: createMeasure({ generator: context.generator, service, token, directory })
       })

@@ -3,7 +3,9 @@ import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runExport } from './experiments/export.ts'
+import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
+import { runSearch } from './experiments/search.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
@@ -15,6 +17,8 @@ const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\
 const printSection = (title: string, text: string) => print('', title, text)
 
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
+  imported: { title: 'Lists of an imported table', run: runImported },
+  search: { title: 'Search', run: runSearch },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },

@@ -41,5 +41,8 @@ export const sampleRow = (name: string, samples: readonly Sample[]) => [
 ]
 
 /** Returns the median, over the rounds, of a figure divided by the same figure of another case in the same round. */
-export const ratioOf = (figure: 'perSecond' | 'p99', samples: readonly Sample[], base: readonly Sample[]) =>
-  median(samples.map((sample, round) => sample[figure] / (base[round] as Sample)[figure]))
+export const ratioOf = (
+  figure: 'perSecond' | 'p99' | 'cpuPerRequest',
+  samples: readonly Sample[],
+  base: readonly Sample[]
+) => median(samples.map((sample, round) => sample[figure] / (base[round] as Sample)[figure]))

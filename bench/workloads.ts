@@ -19,16 +19,20 @@ const PAGE_SIZE = 20
 export const TABLE = 'items'
 /** The table for creates. It is a second one, so that `items` keeps its number of rows. */
 export const CREATE_TABLE = 'created_items'
+/** Has the rows of `items`, and is not STRICT, as most tables of other programs. */
+export const IMPORTED_TABLE = 'imported_items'
 export const CONSTANT_PATH = '/bench/constant'
 
 const PAGES = ROWS / PAGE_SIZE
 
 const between = (first: number, last: number) => first + Math.floor(Math.random() * (last - first + 1))
 const randomKey = () => between(1, ROWS)
-const page = (number: number): HttpRequest => ({
+const page = (number: number, table = TABLE): HttpRequest => ({
   method: 'GET',
-  path: `/data/${TABLE}?page=${number}&size=${PAGE_SIZE}`
+  path: `/data/${table}?page=${number}&size=${PAGE_SIZE}`
 })
+
+const nearStart = () => between(1, 5)
 
 const newItem = () => ({
   name: `Item ${randomKey()}`,
@@ -46,7 +50,7 @@ export const workloads: readonly Workload[] = [
     isWrite: false,
     request: () => ({ method: 'GET', path: `/data/${TABLE}/records/${randomKey()}` })
   },
-  { name: 'list', target: 0.25, isWrite: false, request: () => page(between(1, 5)) },
+  { name: 'list', target: 0.25, isWrite: false, request: () => page(nearStart()) },
   { name: 'middle', target: 0.2, isWrite: false, request: () => page(between(PAGES * 0.4, PAGES * 0.6)) },
   // The cost of HTTP alone in a write: the body is read and validated as in create, and the response is the constant.
   {
@@ -82,6 +86,14 @@ export const workloads: readonly Workload[] = [
     })
   }
 ]
+
+/** Not in `workloads`: it is compared with `list`, not with the constant route. */
+export const listImported: Workload = {
+  name: 'list, imported table',
+  target: null,
+  isWrite: false,
+  request: () => page(nearStart(), IMPORTED_TABLE)
+}
 
 export const findWorkload = (name: string): Workload => {
   const found = workloads.find((candidate) => candidate.name === name)

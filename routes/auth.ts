@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AdminEnvelope, LoginEnvelope, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
 import { done, OkSchema, ok } from '../schemas/envelope.ts'
-import { WRITE_ERRORS } from '../schemas/operation-errors.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../schemas/operation-errors.ts'
 
 const tags = ['auth']
 
@@ -21,13 +21,13 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Log in',
         description:
-          'Sets the session cookie. After ten failed logins in 15 minutes with one name from one address, further ones get 429.',
+          'Sets the session cookie. After ten failed logins in 15 minutes with one name from one address, further ones get 429. On a full disk, the session ends when the service stops.',
         body: LoginSchema,
         response: { 200: LoginEnvelope }
       },
       config: {
         credential: 'none',
-        errors: [...WRITE_ERRORS, 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'CROSS_SITE_REQUEST']
+        errors: [...READ_ERRORS, 'OUTCOME_UNKNOWN', 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'CROSS_SITE_REQUEST']
       },
       bodyLimit: Math.min(MAX_LOGIN_BYTES, config.BODY_LIMIT)
     },

@@ -1,6 +1,9 @@
 /** For new tables and fields. Imported ones may have any name. */
 export const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,62}$'
 
+/** For names in generated clients: one identifier in every common language. */
+export const CLIENT_NAME_PATTERN = '^[A-Z][A-Za-z0-9]{0,59}$'
+
 export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
 
 /** For integers beyond ±(2^53−1), which JSON numbers would round. */
@@ -9,6 +12,8 @@ export const INTEGER_PATTERN = '^-?[0-9]{1,19}$'
 /** The rule of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
   [NAME_PATTERN]: 'start with a letter, contain only letters, digits and _, and have at most 63 characters',
+  [CLIENT_NAME_PATTERN]:
+    'start with a capital letter, contain only ASCII letters and digits, and have at most 60 characters',
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text'
 }

@@ -20,12 +20,15 @@ const joinTypes = (types: readonly string[]) => types.map((type) => typePhrases[
 
 const count = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
+const phraseOfValues = (values: readonly string[]) =>
+  values.length === 1 ? `must be '${values[0]}'` : `must be one of ${values.join(', ')}`
+
 /** By Ajv's keyword. Ajv's own messages contain operators and internal terms: "must be >= 1". */
 const phrases: Record<string, (params: SchemaViolation['params']) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is unknown',
   type: ({ type }) => `must be ${joinTypes([type].flat() as readonly string[])}`,
-  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly string[]).join(', ')}`,
+  enum: ({ allowedValues }) => phraseOfValues(allowedValues as readonly string[]),
   pattern: ({ pattern }) => `must ${patternPhrases[String(pattern)] ?? `match ${pattern}`}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,

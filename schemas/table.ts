@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
-import { Int64, NullableInt64 } from './numbers.ts'
-import { NAME_PATTERN } from './patterns.ts'
+import { Double, Int64, NullableInt64 } from './numbers.ts'
+import { CLIENT_NAME_PATTERN, NAME_PATTERN } from './patterns.ts'
 
 const jsonTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array'] as const
 export type JsonType = (typeof jsonTypes)[number]
@@ -49,6 +49,22 @@ const EditableSchema = Type.Boolean({ description: 'false: tokens can only read 
 
 const fieldNameExample = { examples: ['price'] }
 
+const CLIENT_NAME =
+  'Name of the table in generated clients: unique, and safe in common languages. Given at registration; it changes only by PUT.'
+const FIELD_CLIENT_NAME =
+  'Name of the field in generated clients: unique in the table, and safe in common languages. Records have the key `name`.'
+
+const defaultKinds = ['none', 'value', 'expression'] as const
+export type DefaultKind = (typeof defaultKinds)[number]
+
+const DefaultKindSchema = Type.Unsafe<DefaultKind>({
+  type: 'string',
+  enum: defaultKinds,
+  description:
+    'Meaning of `defaultValue`. `value`: the value itself. `expression`: an SQL expression, which SQLite evaluates for each new record.',
+  examples: ['value']
+})
+
 const FieldSchema = Type.Object(
   {
     name: Type.String({ description: 'Name of the column.', ...fieldNameExample }),
@@ -66,7 +82,38 @@ const FieldSchema = Type.Object(
       examples: [false]
     }),
     isHidden: HiddenSchema,
-    isReadonly: ReadonlySchema
+    isReadonly: ReadonlySchema,
+    clientName: Type.String({ description: FIELD_CLIENT_NAME, examples: ['Price'] }),
+    isRequired: Type.Boolean({
+      description: 'true: a new record must have a value. Never true for a key that SQLite generates.',
+      examples: [false]
+    }),
+    isNullable: Type.Boolean({
+      description: 'Whether a stored value may be null. Unlike `nullable`, also right for keys.',
+      examples: [true]
+    }),
+    isExact: Type.Boolean({
+      description:
+        'true: every stored value has the type of the field, and writes through the API keep it so. false: a value may have any type, because SQLite does not enforce types in tables that are not STRICT. Measured by import and refresh.',
+      examples: [true]
+    }),
+    defaultKind: DefaultKindSchema,
+    allowedValues: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        description: 'The only values, besides null, that a CHECK of the table allows.',
+        examples: [['new', 'paid']]
+      })
+    ),
+    minimum: Type.Optional(Double({ description: 'Smallest number that a CHECK of the table allows.', examples: [0] })),
+    maximum: Type.Optional(
+      Double({ description: 'Largest number that a CHECK of the table allows.', examples: [100] })
+    ),
+    minLength: Type.Optional(
+      Int64({ description: 'Smallest number of characters that a CHECK of the table allows.', examples: [1] })
+    ),
+    maxLength: Type.Optional(
+      Int64({ description: 'Largest number of characters that a CHECK of the table allows.', examples: [40] })
+    )
   },
   { title: 'TableField', description: 'A field of a table: a column of SQLite.', ...strict }
 )
@@ -90,7 +137,12 @@ const TableSchema = Type.Object(
       examples: ['Prices include tax.']
     }),
     createdAt: CreatedAtSchema,
-    updatedAt: UpdatedAtSchema
+    updatedAt: UpdatedAtSchema,
+    clientName: Type.String({ description: CLIENT_NAME, examples: ['Products'] }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Names of fields that generators of clients may not handle, one sentence each.',
+      examples: [[]]
+    })
   },
   { title: 'Table', description: 'A registered table.', ...strict }
 )
@@ -182,12 +234,19 @@ export const TokenNewTableSchema = Type.Object(
   { title: 'TableCreate', description: 'A new table.', ...strict }
 )
 
+const ClientNameSchema = Type.String({
+  pattern: CLIENT_NAME_PATTERN,
+  description: 'Name in generated clients.',
+  examples: ['Products']
+})
+
 const FieldChangesSchema = Type.Object(
   {
     name: Type.String({ description: 'Name of the field to change.', ...fieldNameExample }),
     label: Type.Optional(FieldLabelSchema),
     isHidden: Type.Optional(HiddenSchema),
-    isReadonly: Type.Optional(ReadonlySchema)
+    isReadonly: Type.Optional(ReadonlySchema),
+    clientName: Type.Optional(ClientNameSchema)
   },
   { title: 'TableFieldUpdate', description: 'The properties of one field to change.', ...strict }
 )
@@ -203,12 +262,10 @@ const tableChanges = {
   )
 }
 
-export const TableChangesSchema = Type.Object(tableChanges, {
-  title: 'TableUpdate',
-  description: 'The properties to change.',
-  minProperties: 1,
-  ...strict
-})
+export const TableChangesSchema = Type.Object(
+  { ...tableChanges, clientName: Type.Optional(ClientNameSchema) },
+  { title: 'TableUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
+)
 export type TableChanges = Static<typeof TableChangesSchema>
 
 const storedName = { minLength: 1, maxLength: 1000, examples: ['orders'] }
@@ -272,7 +329,9 @@ const importedExample = {
   isEditable: true,
   note: null,
   createdAt: 1767225600000,
-  updatedAt: 1767225600000
+  updatedAt: 1767225600000,
+  clientName: 'Orders',
+  warnings: []
 }
 
 /** With a union in the document, clients of openapi-generator for TypeScript and Go do not compile. */

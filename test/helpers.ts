@@ -197,7 +197,12 @@ export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType
   isPrimary: false,
   isAutoIncrement: false,
   isHidden: false,
-  isReadonly: false
+  isReadonly: false,
+  clientName: name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  isRequired: false,
+  isNullable: true,
+  isExact: true,
+  defaultKind: 'none'
 })
 
 /** Asserts a success with exactly this data. The comparison is strict: null, booleans and numbers stay apart. */

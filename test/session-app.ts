@@ -4,8 +4,10 @@ import type { Test } from 'tap'
 import { ok } from '../schemas/envelope.ts'
 import { createAdminService } from '../services/accounts/admins.ts'
 import { createCredentials } from '../services/accounts/credentials.ts'
+import { createMemorySessions } from '../services/accounts/memory-sessions.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
-import { createSessionService } from '../services/accounts/sessions.ts'
+import { createSessionService, type SessionServiceOptions } from '../services/accounts/sessions.ts'
+import type { Database } from '../services/engine/database.ts'
 import { openDatabase } from '../services/engine/loop/open.ts'
 import { CHEAP, PASSWORD, startApp, temporaryDirectory } from './helpers.ts'
 
@@ -34,13 +36,25 @@ export const openTestDatabase = async (t: Test) => {
   return db
 }
 
+/** Returns a session service on a database, with sessions of one hour. */
+export const createTestSessions = (
+  options: Pick<SessionServiceOptions, 'db' | 'clock' | 'credentials'> & Partial<SessionServiceOptions>
+) =>
+  createSessionService({
+    memorySessions: createMemorySessions(options),
+    ttl: 3600,
+    onMemorySession: () => {},
+    ...options
+  })
+
 /** Returns the services of administrators and sessions on a real database, with one administrator named admin. */
 export const startAdminServices = async (t: Test) => {
   const db = await openTestDatabase(t)
   const { clock, advance } = createTestClock()
   const credentials = createCredentials(createPasswords(CHEAP))
-  const admins = createAdminService({ db, clock, credentials, passwordMinLength: 8 })
-  const sessions = createSessionService({ db, clock, credentials, ttl: 3600 })
+  const memorySessions = createMemorySessions({ clock })
+  const admins = createAdminService({ db, clock, credentials, memorySessions, passwordMinLength: 8 })
+  const sessions = createTestSessions({ db, clock, credentials, memorySessions })
   const makeFirst = await admins.prepareFirst({ name: 'admin', password: PASSWORD })
   await makeFirst()
   return { db, clock, advance, admins, sessions }
@@ -65,6 +79,17 @@ export const startSessionApp = async (t: Test, env: Record<string, string | unde
   }
   const app = await startApp(t, { env: { JWT_SECRET, SESSION_TTL: '3600', ...env }, clock, onRegister })
   return { app, config: app.config, clock, advance }
+}
+
+/** Makes each write of a session fail with SQLITE_FULL. Returns the function that ends this. */
+export const fillDisk = async (db: Database) => {
+  const run = (...lines: string[]) => db.write(lines.map((sql) => ({ sql, params: [] })))
+  await run(
+    'CREATE TABLE filler (bytes BLOB)',
+    `CREATE TRIGGER full BEFORE INSERT ON _rowhouse_sessions BEGIN INSERT INTO filler VALUES (zeroblob(1000000)); END`,
+    'PRAGMA max_page_count = 1'
+  )
+  return () => run('PRAGMA max_page_count = 1000000', 'DROP TRIGGER full', 'DROP TABLE filler')
 }
 
 /** An app that accepts injected requests. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { type AdminService, createAdminService } from '../../services/accounts/admins.ts'
 import { createCredentials } from '../../services/accounts/credentials.ts'
+import { createMemorySessions } from '../../services/accounts/memory-sessions.ts'
 import { createPasswords, type HashingCost, type VerifyPassword } from '../../services/accounts/passwords.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
@@ -9,6 +10,7 @@ import { createExportService, type ExportService } from '../../services/records/
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
 import { createViews, type Views } from '../../services/records/view.ts'
+import { upgradeChoices } from '../../services/tables/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
@@ -67,6 +69,15 @@ const reloadAfterExternalCommits = (fastify: FastifyInstance, reload: () => Prom
   })
 }
 
+/** Returns a function that logs only its first call: a full disk must not fill with log lines. */
+const logOnce = ({ log }: FastifyInstance) => {
+  let isLogged = false
+  return (cause: unknown) => {
+    if (!isLogged) log.warn({ err: cause }, 'The disk cannot store sessions. They are kept in memory until a restart.')
+    isLogged = true
+  }
+}
+
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost, verifyPassword }) => {
@@ -84,10 +95,12 @@ export default fp<ServicesOptions>(
     fastify.decorate('exports', createExportService({ db, maxPageSize }))
     const tokens = createTokenService({ db, clock })
     fastify.decorate('tokens', tokens)
-    fastify.decorate('sessions', createSessionService({ db, clock, credentials, ttl: config.SESSION_TTL }))
 
-    const passwordMinLength = config.PASSWORD_MIN_LENGTH
-    fastify.decorate('admins', createAdminService({ db, clock, credentials, passwordMinLength }))
+    const memorySessions = createMemorySessions({ clock })
+    const accounts = { db, clock, credentials, memorySessions }
+    const onMemorySession = logOnce(fastify)
+    fastify.decorate('sessions', createSessionService({ ...accounts, ttl: config.SESSION_TTL, onMemorySession }))
+    fastify.decorate('admins', createAdminService({ ...accounts, passwordMinLength: config.PASSWORD_MIN_LENGTH }))
 
     fastify.decorate('readiness', createReadiness({ db, clock }))
 
@@ -99,6 +112,7 @@ export default fp<ServicesOptions>(
         )
     }
     const load = () => Promise.all([loadTables(), tokens.load()])
+    await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)
     reloadAfterExternalCommits(fastify, load)

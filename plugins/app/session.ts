@@ -3,7 +3,7 @@ import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { assertSecret, readOrCreateSecret } from '../../services/accounts/secret.ts'
-import { authenticationRequired, type Session } from '../../services/accounts/sessions.ts'
+import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
 import type { AdminCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
 import { CALLER } from './caller.ts'
@@ -146,7 +146,7 @@ export default fp(
 
     const verifyCookie = (request: FastifyRequest): Promise<SessionClaims> =>
       request.jwtVerify<SessionClaims>({ clockTimestamp: clock() }).catch(() => {
-        throw authenticationRequired()
+        throw request.headers.authorization === undefined ? authenticationRequired() : sessionRequired()
       })
 
     fastify.decorate('authenticateAdmin', async (request) => {

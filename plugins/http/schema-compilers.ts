@@ -4,7 +4,7 @@ import fastJson from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { invalid, pointer } from '../../services/model/errors.ts'
 import { findViolation, toValidationError } from './json-body.ts'
-import { toErrorDetail } from './schema-errors.ts'
+import { hintOf, toErrorDetail } from './schema-errors.ts'
 
 /** Converts text to the type of its schema, or leaves it as text. The schema checks the range. */
 const convertText = (type: unknown, text: unknown) => {
@@ -28,6 +28,10 @@ const createTextConverter = (schema: TSchema) => {
   }
 }
 
+/** Ajv stops at the first error. */
+const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]]) =>
+  invalid(errors.map(toErrorDetail), hintOf(errors[0]))
+
 /**
  * Validates bodies as they were sent, and text parts after a strict conversion. Fastify's default coercion turns null
  * into "" or 0, and drops unknown keys silently. Schemas are compiled at the first request: see `serializerCompiler`.
@@ -40,7 +44,7 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
       try {
         prepare(value as Record<string, unknown>)
         validate ??= ajv.compile(schema)
-        return validate(value) ? { value } : { error: invalid((validate.errors as ErrorObject[]).map(toErrorDetail)) }
+        return validate(value) ? { value } : { error: toInvalid(validate.errors as [ErrorObject]) }
       } catch (error) {
         return { error: error as Error }
       }
@@ -59,9 +63,15 @@ const serializerCompiler: FastifySerializerCompiler<Parameters<typeof fastJson>[
 
 /**
  * TypeBox makes valid schemas. A check against the meta-schema costs more than all other work of Ajv. Formats are for the
- * document: Ajv does not know those of numbers.
+ * document: Ajv does not know those of numbers. `verbose`: errors have the schema around them, for the hint.
  */
-const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false, validateFormats: false } as const
+const AJV_OPTIONS = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  validateFormats: false,
+  verbose: true
+} as const
 
 /** A Fastify constructor option (`schemaController`). Without it, Fastify loads its own compilers at start. */
 export const compilers = {

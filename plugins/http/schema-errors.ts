@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { ErrorDetail } from '../../schemas/error.ts'
 import { violationPhrase } from '../../schemas/phrases.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import { excerpt, pointer } from '../../services/model/errors.ts'
 
 /** The code of an error detail, by Ajv's keyword. */
@@ -30,6 +31,15 @@ const toMessage = (error: ErrorObject, path: string) => {
   if (error.keyword === 'minProperties') return 'There is nothing to change.'
   const name = path === '' ? 'The body' : `'${path.slice(1)}'`
   return `${name} ${violationPhrase(error)}.`
+}
+
+/** Returns a hint for the first unknown key, if it resembles a known one. Needs Ajv's option `verbose`. */
+export const hintOf = (error: ErrorObject): string | undefined => {
+  // A misspelled key that is required is reported as missing.
+  if (keyOf(error) === undefined) return undefined
+  const known = Object.keys(error.parentSchema?.properties)
+  const unknown = Object.keys(error.data as object).find((key) => !known.includes(key))
+  return unknown === undefined ? undefined : suggestName(unknown, known)
 }
 
 /** Converts an error of Ajv to a detail of VALIDATION_FAILED. */

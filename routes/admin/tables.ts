@@ -12,7 +12,7 @@ import {
   TablesEnvelope,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
-import { toTable } from '../../services/tables/registry.ts'
+import { toTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']
 const response = { 200: TableEnvelope }
@@ -81,7 +81,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_REGISTERED', 'TABLE_NOT_IMPORTABLE', 'TABLE_UNUSABLE']
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_REGISTERED',
+          'TABLE_NOT_IMPORTABLE',
+          'TABLE_UNUSABLE',
+          'UNIQUE_VIOLATION'
+        ]
       }
     },
     async ({ caller, body }) => {
@@ -120,7 +127,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
+        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED', 'UNIQUE_VIOLATION']
       }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))

@@ -3,7 +3,7 @@ import { ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { TableEnvelope, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
-import { toVisibleTable } from '../../services/tables/registry.ts'
+import { toVisibleTable } from '../../services/tables/table-json.ts'
 
 const tags = ['data']
 const credential = 'token'

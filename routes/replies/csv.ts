@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
@@ -14,9 +15,43 @@ const disposition = (filename: string) => {
 /** `20261122T144938Z` */
 const timeInName = (now: number) => new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
 
+type Chunks = AsyncGenerator<Uint8Array | string>
+
+/** A response that waits for an earlier one of its connection has no socket yet. */
+const writableOf = (response: ServerResponse) => response.socket ?? response
+
+const drainOrClose = (response: ServerResponse) =>
+  new Promise<void>((resolve) => {
+    const writable = writableOf(response)
+    const settle = () => {
+      writable.off('drain', settle)
+      response.off('close', settle)
+      resolve()
+    }
+    writable.on('drain', settle)
+    response.on('close', settle)
+  })
+
+/**
+ * Returns chunks that each wait until the chunk before has been sent. The `drain` of a response does not guarantee this:
+ * Node also emits it when a later response of the connection is written (`updateOutgoingData` in Node's _http_server.js).
+ * The chunk in flight was then overwritten.
+ */
+const afterPrevious = (response: ServerResponse, chunks: Chunks): AsyncIterable<Uint8Array | string> => ({
+  // Not a generator: one that has not started would not end `chunks`.
+  [Symbol.asyncIterator]: () => ({
+    next: async () => {
+      const step = await chunks.next()
+      while (!response.destroyed && writableOf(response).writableNeedDrain) await drainOrClose(response)
+      return step
+    },
+    return: () => chunks.return(undefined)
+  })
+})
+
 /** A response to HEAD has no body. The export is ended, which releases its reader thread. */
-const bodyFor = async (method: string, chunks: AsyncGenerator<Uint8Array | string>) => {
-  if (method !== 'HEAD') return chunks
+const bodyFor = async ({ request, raw }: FastifyReply, chunks: Chunks) => {
+  if (request.method !== 'HEAD') return afterPrevious(raw, chunks)
   await chunks.return(undefined)
   return []
 }
@@ -25,13 +60,8 @@ const bodyFor = async (method: string, chunks: AsyncGenerator<Uint8Array | strin
  * Streams an export named `<table>-<UTC time>.csv`. `highWaterMark: 1` buffers at most one chunk while another is being
  * sent: the memory of earlier chunks is used again.
  */
-export const sendCsv = async (
-  reply: FastifyReply,
-  table: string,
-  now: number,
-  chunks: AsyncGenerator<Uint8Array | string>
-) =>
+export const sendCsv = async (reply: FastifyReply, table: string, now: number, chunks: Chunks) =>
   reply
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
     .type('text/csv; charset=utf-8; header=present')
-    .send(Readable.from(await bodyFor(reply.request.method, chunks), { highWaterMark: 1 }))
+    .send(Readable.from(await bodyFor(reply, chunks), { highWaterMark: 1 }))

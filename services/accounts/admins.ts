@@ -8,14 +8,16 @@ import type { Row } from '../model/sql-value.ts'
 import type { Unit } from '../sql/statement.ts'
 import * as statements from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
+import type { MemorySessions } from './memory-sessions.ts'
 import { normalizePassword } from './passwords.ts'
-import { endSessionsOf, requireSession } from './session-statements.ts'
+import { endSessionsOf, requireHolder, requireSession } from './session-statements.ts'
 import { authenticationRequired } from './sessions.ts'
 
 interface AdminServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly credentials: Credentials
+  readonly memorySessions: MemorySessions
   /** Minimum number of characters of a new password. */
   readonly passwordMinLength: number
 }
@@ -55,7 +57,8 @@ const ownPassword = () =>
     hint: 'Send both to PUT /auth/password.'
   })
 
-export const createAdminService = ({ db, clock, credentials, passwordMinLength }: AdminServiceOptions) => {
+export const createAdminService = (options: AdminServiceOptions) => {
+  const { db, clock, credentials, memorySessions, passwordMinLength } = options
   const isShort = (password: string) => [...normalizePassword(password)].length < passwordMinLength
 
   const assertLongEnough = (password: string, path: string) => {
@@ -64,14 +67,19 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     throw invalid([{ path, code: 'length', message }])
   }
 
+  const requireCaller = ({ sessionId }: AdminCaller) => {
+    const inMemory = memorySessions.find(sessionId)
+    return inMemory ? requireHolder(inMemory) : requireSession(sessionId, clock())
+  }
+
   /**
    * Returns the results of the unit; null if one of its statements did not change the rows that it expects. The unit
    * begins with a check of the session, which may have ended while a password was hashed.
    * @throws AUTHENTICATION_REQUIRED
    */
-  const commit = async ({ sessionId }: AdminCaller, unit: Unit) => {
+  const commit = async (caller: AdminCaller, unit: Unit) => {
     try {
-      const [, ...results] = await db.write([requireSession(sessionId, clock()), ...unit])
+      const [, ...results] = await db.write([requireCaller(caller), ...unit])
       return results
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
@@ -144,6 +152,7 @@ export const createAdminService = ({ db, clock, credentials, passwordMinLength }
     const unit = () => [statements.changePassword(id, verified, hash, clock()), endSessionsOf(id, sessionId)]
     // The stored hash may have changed since: another change in the same session, or a login that renewed the hash.
     while (!(await commit(caller, unit()))) verified = await verifyOwn(caller, change.oldPassword)
+    memorySessions.renew(sessionId, hash)
   }
 
   /**

@@ -9,6 +9,12 @@ interface NewSession {
   readonly expiresAt: number
 }
 
+/** The account of a session in memory, with the hash that it had at the login. */
+interface Holder {
+  readonly admin: number
+  readonly hash: string
+}
+
 const adminColumn = (name: string) =>
   `(SELECT a.${name} FROM _rowhouse_admins AS a WHERE a.id = _rowhouse_sessions.admin_id) AS ${name}`
 
@@ -32,6 +38,19 @@ export const readSession = (id: string, now: number): Statement => ({
 export const requireSession = (id: string, now: number): Statement => ({
   sql: 'UPDATE _rowhouse_sessions SET expires_at = expires_at WHERE id = ? AND expires_at > ?',
   params: [id, BigInt(now)],
+  expect: 1
+})
+
+/** Reads the administrator of a session in memory. Returns no row once the account has another hash. */
+export const readHolder = ({ admin, hash }: Holder): Statement => ({
+  sql: 'SELECT id, name, nickname, must_change_password FROM _rowhouse_admins WHERE id = ? AND password_hash = ?',
+  params: [BigInt(admin), hash]
+})
+
+/** `requireSession` for a session in memory. */
+export const requireHolder = ({ admin, hash }: Holder): Statement => ({
+  sql: 'UPDATE _rowhouse_admins SET id = id WHERE id = ? AND password_hash = ?',
+  params: [BigInt(admin), hash],
   expect: 1
 })
 

@@ -3,11 +3,12 @@ import type { Admin, Login } from '../../schemas/admin.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { AdminCaller, Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError } from '../model/errors.ts'
+import { DomainError, hasCode } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { findAccount, replaceHash } from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
-import { deleteExpiredSessions, endSession, openSession, readSession } from './session-statements.ts'
+import type { MemorySession, MemorySessions } from './memory-sessions.ts'
+import { deleteExpiredSessions, endSession, openSession, readHolder, readSession } from './session-statements.ts'
 
 export interface Session {
   readonly id: string
@@ -17,12 +18,16 @@ export interface Session {
   readonly expiresAt: number
 }
 
-interface SessionServiceOptions {
+export interface SessionServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly credentials: Credentials
+  /** For sessions that the full disk cannot store. */
+  readonly memorySessions: MemorySessions
   /** Seconds. */
   readonly ttl: number
+  /** Called when a session is kept in memory, with the reason. */
+  readonly onMemorySession: (cause: unknown) => void
 }
 
 interface Account {
@@ -46,28 +51,60 @@ const toSession = (row: Row): Session => ({
 
 const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
 
-export const authenticationRequired = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', {
-    hint: 'Log in: POST /auth/login.'
-  })
+const LOGIN_HINT = 'Log in: POST /auth/login.'
 
-export const createSessionService = ({ db, clock, credentials, ttl }: SessionServiceOptions) => {
+export const authenticationRequired = (hint = LOGIN_HINT) =>
+  new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', { hint })
+
+/** Returns the error for a request that has an access token instead of a session. */
+export const sessionRequired = () => authenticationRequired(`Tokens are accepted under /data only. ${LOGIN_HINT}`)
+
+/** A file system with a quota fails with EDQUOT, which SQLite reports as an I/O error. */
+const isStorageFailure = (error: unknown) => hasCode(error, 'DISK_FULL') || hasCode(error, 'STORAGE_UNAVAILABLE')
+
+export const createSessionService = (options: SessionServiceOptions) => {
+  const { db, clock, credentials, memorySessions, ttl, onMemorySession } = options
+
   const accountOf = async (name: string): Promise<Account | undefined> => {
     const [row] = await db.read(findAccount(name))
     return row && { id: Number(row.id), hash: String(row.password_hash) }
   }
 
-  /** @throws UnexpectedChanges if the account has changed since its password was verified */
-  const open = async (account: Account, hash: string): Promise<Session> => {
-    const id = randomUUID()
+  const findInMemory = async (id: string, session: MemorySession): Promise<Session | null> => {
+    const [row] = await db.read(readHolder(session))
+    return row ? toSession({ ...row, session: id, issued_at: session.issuedAt, expires_at: session.expiresAt }) : null
+  }
+
+  /** Returns the session as it is stored now; null if it has ended or expired. */
+  const find = async (id: string): Promise<Session | null> => {
+    const inMemory = memorySessions.find(id)
+    if (inMemory) return findInMemory(id, inMemory)
+    const [row] = await db.read(readSession(id, clock()))
+    return row ? toSession(row) : null
+  }
+
+  /** Returns null if the account has changed since its password was verified. */
+  const openInMemory = (session: MemorySession): Promise<Session | null> => find(memorySessions.open(session))
+
+  /** Returns null if the account has changed since its password was verified. */
+  const open = async (account: Account, hash: string): Promise<Session | null> => {
     // Whole seconds: the row expires together with the JWT, whose times are seconds.
     const now = Math.floor(clock() / 1000) * 1000
-    const results = await db.write([
-      ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
-      deleteExpiredSessions(now),
-      openSession({ id, admin: account.id, hash, now, expiresAt: now + ttl * 1000 })
-    ])
-    return toSession(results.at(-1)?.rows[0] as Row)
+    const expiresAt = now + ttl * 1000
+    try {
+      const results = await db.write([
+        ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
+        deleteExpiredSessions(now),
+        openSession({ id: randomUUID(), admin: account.id, hash, now, expiresAt })
+      ])
+      return toSession(results.at(-1)?.rows[0] as Row)
+    } catch (error) {
+      if (error instanceof UnexpectedChanges) return null
+      if (!isStorageFailure(error)) throw error
+      onMemorySession(error)
+      // The new hash was not stored either.
+      return openInMemory({ admin: account.id, hash: account.hash, issuedAt: now, expiresAt })
+    }
   }
 
   /** Returns null if the account changed between the verification of its password and the storing of the session. */
@@ -75,10 +112,7 @@ export const createSessionService = ({ db, clock, credentials, ttl }: SessionSer
     const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)
     if (!account || hash === null) throw invalidCredentials()
-    return open(account, hash).catch((error) => {
-      if (error instanceof UnexpectedChanges) return null
-      throw error
-    })
+    return open(account, hash)
   }
 
   /** @throws INVALID_CREDENTIALS, the same for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED */
@@ -91,12 +125,9 @@ export const createSessionService = ({ db, clock, credentials, ttl }: SessionSer
 
   return {
     logIn,
-    /** Returns the session as it is stored now; null if it has ended or expired. */
-    find: async (id: string): Promise<Session | null> => {
-      const [row] = await db.read(readSession(id, clock()))
-      return row ? toSession(row) : null
-    },
+    find,
     end: async ({ sessionId }: AdminCaller) => {
+      if (memorySessions.end(sessionId)) return
       await db.write([endSession(sessionId)])
     }
   }

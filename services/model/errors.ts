@@ -8,6 +8,8 @@ interface Explanation {
   readonly retryAfter?: number | undefined
   /** Position of the failed statement in its unit, from 0. */
   readonly statement?: number | undefined
+  /** What SQLite names as the cause: a CHECK, an index, or the message of a trigger. Not part of the response. */
+  readonly reported?: string | undefined
 }
 
 /** An error that the caller caused or can act on. Any other error is reported as INTERNAL_ERROR. */
@@ -20,8 +22,10 @@ export class DomainError extends Error {
   readonly retryAfter: number | undefined
   /** Position of the failed statement in its unit of writes, from 0; undefined if no statement failed. */
   readonly statement: number | undefined
+  readonly reported: string | undefined
 
-  constructor(code: ErrorCode, message: string, { details, hint, retryAfter, statement }: Explanation = {}) {
+  constructor(code: ErrorCode, message: string, explanation: Explanation = {}) {
+    const { details, hint, retryAfter, statement, reported } = explanation
     super(message)
     this.code = code
     this.kind = errorCatalogue[code].kind
@@ -29,6 +33,7 @@ export class DomainError extends Error {
     this.hint = hint
     this.retryAfter = retryAfter
     this.statement = statement
+    this.reported = reported
   }
 }
 
@@ -72,8 +77,9 @@ export const responseTooLarge = () =>
     hint: 'For a page, send a smaller `size`. For one record, an administrator can hide its large fields.'
   })
 
-export const tableNotFound = (ref: string | number) =>
+export const tableNotFound = (ref: string | number, hint?: string) =>
   new DomainError(
     'TABLE_NOT_FOUND',
-    `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`
+    `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`,
+    { hint }
   )

@@ -1,10 +1,26 @@
 import type { Field, JsonType, Table } from '../../schemas/table.ts'
 
+/** What the CHECK constraints of a table say about the values of one column. NULL passes every check. */
+export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
+
+/** What a DEFAULT clause contains. `time`: CURRENT_TIMESTAMP and the like, which are texts. */
+export type DefaultLiteral = 'none' | 'text' | 'number' | 'blob' | 'time' | 'expression'
+
+/** The properties of a field that follow from its table, or from choices of an administrator that no SQL needs. */
+type Derived = 'clientName' | 'isRequired' | 'isNullable' | 'isExact' | 'defaultKind' | keyof Checks
+
+/** A field without them. */
+export type PlainField = Omit<Field, Derived>
+
 /** A field as clients see it, with the properties that only SQL needs. */
-export interface Column extends Field {
+export interface Column extends PlainField {
   /** The type as it was declared; '' for a column without one. */
   readonly declaredType: string
   readonly isGenerated: boolean
+  /** Whether SQLite refuses NULL, whatever `nullable` reports. */
+  readonly isNotNull: boolean
+  readonly defaultLiteral: DefaultLiteral
+  readonly checks: Checks
 }
 
 /** The properties of a stored table that its SQL depends on. */
@@ -35,9 +51,15 @@ export const isRequired = (structure: Structure, column: Column) =>
   column.defaultValue === null &&
   !(column.isPrimary ? structure.isRowidKey : column.nullable)
 
+/** Whether a stored value may be null. SQLite generates a missing key that is the rowid. */
+export const isNullable = ({ isRowidKey }: Structure, { isPrimary, isNotNull }: Column) =>
+  !isNotNull && !(isPrimary && isRowidKey)
+
 /** What an administrator chose for a column. */
 export interface FieldChoices {
   readonly name: string
+  /** The name of the field in generated clients. Unique in its table. */
+  readonly clientName: string
   readonly label: string
   readonly jsonType: JsonType
   readonly isHidden: boolean
@@ -47,17 +69,21 @@ export interface FieldChoices {
    * created through the API as NOT NULL.
    */
   readonly isNullableKey?: boolean
+  /** The declared type under which every stored value was found to fit the field. Absent if one does not fit. */
+  readonly exactType?: string
 }
 
 /** What an administrator chose for a table: all that the registry stores of its structure. */
 export interface Choices {
+  /** The name of the table in generated clients. No name that a client derives from it is used by another table. */
+  readonly clientName: string
   /** In the order of registration. A column that is not among them is not served before a refresh. */
   readonly fields: readonly FieldChoices[]
   readonly autoTimestamps: boolean
 }
 
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
-export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
+export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'warnings'> {
   readonly choices: Choices
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */
   readonly structure: Structure
@@ -66,10 +92,12 @@ export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey'> {
    * its records fail with STRUCTURE_CHANGED until a refresh.
    */
   readonly isOutdated: boolean
+  /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
+  readonly exactFields: ReadonlySet<string>
 }
 
 /** A row of the registry whose choices cannot be read. It is listed, and can only be unregistered. */
-export interface UnusableTable extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated'> {
+export interface UnusableTable extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated' | 'exactFields'> {
   readonly structure: null
   readonly isPublished: false
   readonly isEditable: false

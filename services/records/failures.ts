@@ -3,6 +3,14 @@ import { DomainError, excerpt, invalid } from '../model/errors.ts'
 export const recordNotFound = (pk: string) =>
   new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`)
 
+/** `length`: the number of fields of the table's key. */
+export const wrongKeyLength = (pk: string, length: number) =>
+  new DomainError(
+    'RECORD_NOT_FOUND',
+    `There is no such record: the primary key has ${length} parts, but '${excerpt(pk)}' has ${pk.split(',').length}.`,
+    { hint: 'Percent-encode each part, and join the parts with commas.' }
+  )
+
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
 import type { Checked } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -30,6 +31,12 @@ const check = ({ table, integers }: View, column: Column, value: unknown): Check
   return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
 }
 
+/** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
+const suggestField = ({ columns }: View, body: RecordBody) => {
+  const unknown = Object.keys(body).find((name) => !columns.has(name))
+  return unknown === undefined ? undefined : suggestName(unknown, columns.keys())
+}
+
 /** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
 const readBody = (view: View, body: RecordBody) => {
   const assignments: Assignment[] = []
@@ -46,7 +53,7 @@ const readBody = (view: View, body: RecordBody) => {
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }
-  if (violations.length > 0) throw invalid(violations)
+  if (violations.length > 0) throw invalid(violations, suggestField(view, body))
   return assignments
 }
 

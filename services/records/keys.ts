@@ -1,7 +1,7 @@
 import { DomainError } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { MAX_KEY_LENGTH } from '../sql/keys.ts'
-import { recordNotFound } from './failures.ts'
+import { recordNotFound, wrongKeyLength } from './failures.ts'
 import type { View } from './view.ts'
 
 /** Returns the parameters of a key. @throws PATH_TOO_LONG, RECORD_NOT_FOUND for a text that cannot be a key of the table */
@@ -9,6 +9,7 @@ export const keyOf = (view: View, pk: string): readonly SqlValue[] => {
   if (pk.length > MAX_KEY_LENGTH)
     throw new DomainError('PATH_TOO_LONG', `A primary key has at most ${MAX_KEY_LENGTH} characters.`)
   const key = view.parseKey(pk)
-  if (!key) throw recordNotFound(pk)
-  return key
+  if (key) return key
+  const { length } = view.table.structure.key
+  throw length > 1 && pk.split(',').length !== length ? wrongKeyLength(pk, length) : recordNotFound(pk)
 }

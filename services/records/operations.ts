@@ -1,4 +1,5 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -23,7 +24,7 @@ import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf } from './keys.ts'
 import type { Planner } from './planner.ts'
 import type { View } from './view.ts'
-import { explainViolation } from './violations.ts'
+import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
 export interface OperationFailure {
@@ -80,8 +81,10 @@ const returnedRecord = (results: readonly WriteResult[]) => {
 /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
 const incrementableColumn = ({ columns }: View, name: string): Column => {
   const column = columns.get(name)
-  if (!column)
-    throw invalid([{ path: '/field', code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }])
+  if (!column) {
+    const message = `'${excerpt(name)}' is not a field of this table.`
+    throw invalid([{ path: '/field', code: 'unknown', message }], suggestName(name, columns.keys()))
+  }
   if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
     throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
       hint: 'Name an integer or number field that is neither the key nor read-only.'
@@ -105,6 +108,8 @@ const readPk = (pk: string | number) => {
 
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
 export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+  const explainViolation = createViolations(db)
+
   const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): Returned => {
     if (!returnsRecord) return 'nothing'
     return hasUpdateEffects(table) ? 'final' : 'changed'
@@ -126,9 +131,10 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
    * none although the record exists.
    */
   const explainRowChange =
-    (view: View, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
-      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
+      const { view } = write
+      if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
       const found = await countByKey(caller, view, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
@@ -137,16 +143,19 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
 
   /** The result is the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody): Operation<string> => ({
-    table: view.table,
-    unit: view.statements.insert(readNewRecord(view, body, clock()), hasTriggers(view.table)),
-    countChange: 1,
-    result: (results) => String(results.at(-1)?.rows[0]?.record),
-    explain: (_caller, { error, statement }) => {
-      if (!(error instanceof UnexpectedChanges)) return final(explainViolation(error, view))
-      return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+  const createOp = (view: View, body: RecordBody): Operation<string> => {
+    const sent = readNewRecord(view, body, clock())
+    return {
+      table: view.table,
+      unit: view.statements.insert(sent, hasTriggers(view.table)),
+      countChange: 1,
+      result: (results) => String(results.at(-1)?.rows[0]?.record),
+      explain: async (caller, { error, statement }) => {
+        if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
+        return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+      }
     }
-  })
+  }
 
   /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
@@ -163,7 +172,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.update({ key, assignments, unchanged, now: clock() }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange(view, pk, reason)
+      explain: explainRowChange({ view, sent: assignments }, pk, reason)
     }
   }
 
@@ -173,7 +182,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     pk: string,
     { returnsRecord = false }: ChangeOptions = {}
   ): Operation<string | undefined> => {
-    const explainChange = explainRowChange(view, pk, () => ignored(view.table))
+    const explainChange = explainRowChange({ view }, pk, () => ignored(view.table))
     return {
       table: view.table,
       unit: [view.statements.remove(keyOf(view, pk), returnsRecord)],
@@ -207,7 +216,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.increment({ ...increment, now: clock() }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange(view, text, reason)
+      explain: explainRowChange({ view }, text, reason)
     }
   }
 

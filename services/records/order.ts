@@ -1,14 +1,13 @@
+import { suggestName } from '../../schemas/similar-names.ts'
 import { excerpt, invalid } from '../model/errors.ts'
 import type { OrderItem } from '../sql/lists.ts'
 import type { View } from './view.ts'
 
 const MAX_ITEMS = 8
 
-const invalidOrder = (message: string) =>
-  invalid(
-    [{ path: '/order', code: 'order', message }],
-    'Separate fields with commas. A leading - means descending: -price,name.'
-  )
+const FORM = 'Separate fields with commas. A leading - means descending: -price,name.'
+
+const invalidOrder = (message: string, hint = FORM) => invalid([{ path: '/order', code: 'order', message }], hint)
 
 const isDescending = (direction: string) => direction.toLowerCase() === 'desc'
 
@@ -33,6 +32,12 @@ const parseItem = (item: string, isField: (name: string) => boolean): OrderItem 
   return direction !== '' && isField(name) ? { name, descending: isDescending(direction) } : undefined
 }
 
+const notAField = (item: string, names: Iterable<string>) => {
+  const { name } = splitDirection(item.replace(/^[+-]/, ''))
+  const hint = [suggestName(name, names) ?? [], FORM].flat().join(' ')
+  return invalidOrder(`'order' names '${excerpt(item)}', which is not a field of this table.`, hint)
+}
+
 /** Returns the fields and directions of the `order` parameter. Empty counts as absent. @throws VALIDATION_FAILED */
 export const parseOrder = ({ columns, table }: View, order = ''): readonly OrderItem[] => {
   const items = order.split(',').map((item) => item.trim())
@@ -42,8 +47,7 @@ export const parseOrder = ({ columns, table }: View, order = ''): readonly Order
   const add = (item: string) => {
     const known = parseItem(item, (name) => columns.has(name))
     if (known) return parsed.push(known)
-    if (!/^(?:asc|desc)$/i.test(item))
-      throw invalidOrder(`'order' names '${excerpt(item)}', which is not a field of this table.`)
+    if (!/^(?:asc|desc)$/i.test(item)) throw notAField(item, columns.keys())
     // A direction without a field belongs to the field before it, or to the key if there is none.
     const before = parsed.pop()
     const names = before ? [before.name] : table.structure.key

@@ -2,7 +2,7 @@ import type { RegisteredTable, Structure } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
-import { orderBy, pageByScanning, type Selection, selectionWhere, type Window } from './lists.ts'
+import { orderBy, pageByScanning, type Selection, STABLE_PARAM, selectionWhere, type Window } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
 
@@ -43,7 +43,7 @@ export const exportByKey = (selection: Selection, csv: RecordText, step: KeyStep
   const key = columnRef(table.name, table.structure.key[0] as string)
   const descending = order[0]?.descending === true
   const select = (expression: string) => `SELECT ${expression} AS value, ${key} AS k FROM ${identifier(table.name)}
-    WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ?`
+    WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ${STABLE_PARAM}`
   const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
   const params = [step.from, BigInt(step.rows)]
   return stepOf({ select, params }, csv, step.maxBytes, last)

@@ -1,8 +1,10 @@
 import { affinityOf, jsonTypeOf } from '../model/column-types.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
 import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
-import type { Row } from '../model/sql-value.ts'
-import type { Column, Structure } from '../model/table.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { Checks, Column, DefaultLiteral, Structure } from '../model/table.ts'
+import { type Comparison, columnChecks } from './checks.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
@@ -51,6 +53,35 @@ export const describeTables = (names: readonly string[]): Statement => ({
 export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []
+}
+
+/** Selects `type`, `name` and `sql` of the table, of its indexes and of its triggers. */
+export const selectDeclarations = (table: string): Statement => ({
+  sql: 'SELECT type, name, sql FROM main.sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL',
+  params: [table]
+})
+
+/**
+ * Selects the columns of each foreign key of a table: its `id`, the `parent` table, the `child` column and the `key`
+ * column of the parent, which may be declared without its name.
+ */
+export const selectForeignKeys = (table: string): Statement => ({
+  sql: `SELECT f.id, f."table" AS parent, f."from" AS child,
+      coalesce(f."to", (SELECT p.name FROM temp.pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)) AS key
+    FROM temp.pragma_foreign_key_list(?) AS f ORDER BY f.id, f.seq`,
+  params: [table]
+})
+
+/** Selects a row if no record of the parent table has these values, by column. */
+export const selectIfMissing = (
+  parent: string,
+  values: readonly (readonly [column: string, SqlValue])[]
+): Statement => {
+  const isSame = values.map(([column]) => `${columnRef(parent, column)} = ?`).join(' AND ')
+  return {
+    sql: `SELECT 1 AS missing WHERE NOT EXISTS (SELECT 1 FROM ${identifier(parent)} WHERE ${isSame})`,
+    params: values.map(([, value]) => value)
+  }
 }
 
 /**
@@ -153,11 +184,27 @@ export const defaultValueOf = (sql: string | null, column: Typed): unknown => {
   return number === undefined ? (blobIn(sql) ?? sql) : asNumber(number, column)
 }
 
+const TIME = /^current_(?:date|time|timestamp)$/i
+
+/** SQLite takes an unquoted word, other than TRUE, FALSE and the current time, for a text: DEFAULT abc. */
+const WORD = /^[a-z_][\w$]*$/i
+
+/** Returns what a DEFAULT clause contains. An expression has had parentheses, which SQLite does not report. */
+export const defaultLiteralOf = (sql: string | null): DefaultLiteral => {
+  if (sql === null || sql.toUpperCase() === 'NULL') return 'none'
+  if (TIME.test(sql)) return 'time'
+  if (numberIn(sql) !== undefined) return 'number'
+  if (blobIn(sql) !== undefined) return 'blob'
+  return unquote(sql) !== undefined || WORD.test(sql) ? 'text' : 'expression'
+}
+
 /** Returns the default under a JSON type that was chosen later: a boolean or JSON, which the declaration does not show. */
 export const defaultAs = (value: unknown, jsonType: string): unknown => {
   if (typeof value === 'string') return asJson(value, jsonType)
   return jsonType === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
 }
+
+const NO_CHECKS: Checks = {}
 
 const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: boolean): Column => {
   const { name, type: declaredType } = stored
@@ -178,8 +225,21 @@ const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: bool
     isHidden: false,
     isReadonly: isGenerated,
     declaredType,
-    isGenerated
+    isGenerated,
+    isNotNull: stored.notNull === 1,
+    defaultLiteral: defaultLiteralOf(stored.defaultSql),
+    checks: NO_CHECKS
   }
+}
+
+/** By the name of a kind. Values of other kinds have several types, or JSON shows them in another form. */
+const COMPARISONS: Record<string, Comparison> = { integer: 'integer', real: 'real', numeric: 'real', text: 'text' }
+
+const withChecks = (columns: readonly Column[], declaration: string): readonly Column[] => {
+  if (!/check/i.test(declaration)) return columns
+  const comparisons = new Map(columns.map((column) => [foldName(column.name), COMPARISONS[kindOf(column).name]]))
+  const checks = columnChecks(declaration, (name) => comparisons.get(foldName(name)))
+  return columns.map((column) => ({ ...column, checks: checks.get(foldName(column.name)) ?? NO_CHECKS }))
 }
 
 const rowidColumn = (name: string): Column => ({
@@ -194,7 +254,10 @@ const rowidColumn = (name: string): Column => ({
   isHidden: false,
   isReadonly: false,
   declaredType: 'INTEGER',
-  isGenerated: false
+  isGenerated: false,
+  isNotNull: false,
+  defaultLiteral: 'none',
+  checks: NO_CHECKS
 })
 
 /** Returns a name for the rowid that no column hides, or null if columns hide all of them. */
@@ -217,9 +280,11 @@ export const toStructure = (row: Row): Structure | null => {
   if (row.stored_type !== 'table') return null
   const isStrict = row.strict === 1
   const withoutRowid = row.without_rowid === 1
-  const isAutoIncrement = declaresAutoIncrement(String(row.declaration))
+  const declaration = String(row.declaration)
+  const isAutoIncrement = declaresAutoIncrement(declaration)
   const stored = storedColumns(row)
-  const columns = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
+  const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
+  const columns = withChecks(declared, declaration)
   const rowid = withoutRowid ? null : reachableRowid(columns)
   const key = keyOf(stored)
   const common = { isStrict, autoTimestamps: false }

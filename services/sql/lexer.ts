@@ -1,10 +1,38 @@
-/** SQLite's tokens: quoted names, text, comments, words, and any other character. */
+/** SQLite's tokens: quoted names, text, comments, numbers, words, operators, and any other character. */
 const TOKEN =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[\w$\u0080-\uffff]+|\S/g
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?![\w$\u0080-\uffff])|[\w$\u0080-\uffff]+|[<>!=]=|<>|\S/gi
+
+/** Returns the tokens of a statement without its comments, with their positions. */
+export const tokensOf = (sql: string) =>
+  [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) => (/^(?:--|\/\*)/.test(text) ? [] : [{ text, index }]))
+
+/** The same without positions. */
+export const tokenTexts = (sql: string): readonly string[] => tokensOf(sql).map(({ text }) => text)
+
+const isWord = (token: string) => /^[\w$\u0080-\uffff]/.test(token)
+
+const QUOTE = /^["`[]/
+
+/** Returns the name that a token stands for, or undefined for a text, a number or an operator. */
+export const nameIn = (token: string): string | undefined => {
+  if (isWord(token)) return /^\d/.test(token) ? undefined : token
+  if (!QUOTE.test(token)) return undefined
+  const [quote, name] = [token.slice(-1), token.slice(1, -1)]
+  return quote === ']' ? name : name.replaceAll(quote + quote, quote)
+}
+
+/** Returns the value of a text literal, or undefined for any other token. */
+export const textIn = (token: string): string | undefined =>
+  token.startsWith("'") ? token.slice(1, -1).replaceAll("''", "'") : undefined
+
+/** Whether the token is this keyword. `word`: in upper case. */
+export const isKeyword = (token: string | undefined, word: string) => token?.toUpperCase() === word
 
 /** Returns the keywords and the unquoted names of a statement in upper case, in order. */
 const wordsOf = (sql: string) =>
-  (sql.match(TOKEN) ?? []).filter((token) => /^\w/.test(token)).map((token) => token.toUpperCase())
+  tokenTexts(sql)
+    .filter(isWord)
+    .map((token) => token.toUpperCase())
 
 /** Whether AUTOINCREMENT is declared, which no pragma returns. */
 export const declaresAutoIncrement = (sql: string) => wordsOf(sql).includes('AUTOINCREMENT')
@@ -12,3 +40,20 @@ export const declaresAutoIncrement = (sql: string) => wordsOf(sql).includes('AUT
 /** Whether a constraint is declared ON CONFLICT REPLACE, which deletes the conflicting row. */
 export const declaresReplace = (sql: string) =>
   wordsOf(sql).some((word, index, words) => word === 'REPLACE' && words[index - 1] === 'CONFLICT')
+
+/** Whether a collation other than BINARY is declared for any column. */
+export const declaresCollation = (sql: string) =>
+  tokenTexts(sql).some((token, index, tokens) => isKeyword(token, 'COLLATE') && !isKeyword(tokens[index + 1], 'BINARY'))
+
+/** Returns the position of the table's name in `UPDATE name`, `UPDATE OR IGNORE name` and `INTO name`. */
+const targetIndex = (tokens: readonly string[], index: number) => {
+  if (isKeyword(tokens[index], 'INTO')) return index + 1
+  if (!isKeyword(tokens[index], 'UPDATE')) return undefined
+  return isKeyword(tokens[index + 1], 'OR') ? index + 3 : index + 1
+}
+
+/** Returns the names of the tables into which a trigger may write new values. It may return other names, too. */
+export const triggerTargets = (sql: string): readonly string[] => {
+  const tokens = tokenTexts(sql)
+  return tokens.flatMap((_, index) => nameIn(tokens[targetIndex(tokens, index) ?? -1] ?? '') ?? [])
+}

@@ -34,16 +34,24 @@ const costOf = ({ isGenerated, sqliteType }: Column) => {
   return sqliteType === 'BLOB' ? BLOB_COST : 0
 }
 
-const isNumber = ({ sqliteType }: Column, isStrict: boolean) =>
-  isStrict && (sqliteType === 'INTEGER' || sqliteType === 'REAL')
+const hasNumberType = ({ sqliteType }: Column) => sqliteType === 'INTEGER' || sqliteType === 'REAL'
+
+/** Returns an expression for the length of a value. `octet_length` of a number makes its text, which takes longer than `typeof`. */
+const lengthOf = (column: Column, tableName: string) => {
+  const value = columnRef(tableName, column.name)
+  const length = `ifnull(octet_length(${value}), 0)`
+  if (!hasNumberType(column)) return length
+  const other = column.sqliteType === 'REAL' ? 'INTEGER' : 'REAL'
+  const whens = [column.sqliteType, other].map((type) => `WHEN '${type.toLowerCase()}' THEN ${MAX_NUMBER_BYTES}`)
+  return `CASE typeof(${value}) ${whens.join(' ')} ELSE ${length} END`
+}
 
 const widthOf = ({ tableName, isStrict, columns }: RecordShape, frameBytes: (column: Column) => number) => {
-  const fixed = columns.map((column) => frameBytes(column) + (isNumber(column, isStrict) ? MAX_NUMBER_BYTES : 0))
+  const isFixed = (column: Column) => isStrict && hasNumberType(column)
+  const fixed = columns.map((column) => frameBytes(column) + (isFixed(column) ? MAX_NUMBER_BYTES : 0))
   const minWidth = fixed.reduce((sum, bytes) => sum + bytes, 0)
   const minCost = columns.reduce((sum, column) => sum + costOf(column), minWidth)
-  const lengths = columns
-    .filter((column) => !isNumber(column, isStrict))
-    .map(({ name }) => `ifnull(octet_length(${columnRef(tableName, name)}), 0)`)
+  const lengths = columns.filter((column) => !isFixed(column)).map((column) => lengthOf(column, tableName))
   return { width: joinTerms([String(minWidth), ...lengths], '+'), minCost }
 }
 

@@ -1,3 +1,5 @@
+import { CLIENT_NAME_PATTERN } from '../../schemas/patterns.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import type { FieldChanges, JsonType } from '../../schemas/table.ts'
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { excerpt, invalid } from '../model/errors.ts'
@@ -11,12 +13,17 @@ import {
   type Structure,
   TIMESTAMPS
 } from '../model/table.ts'
+import { isReservedTable, nameFields } from './client-names.ts'
+import { type ExactTypes, withExactTypes } from './exactness.ts'
+import { clientNameTaken } from './failures.ts'
+import { isReservedForFields } from './reserved-words.ts'
 
-const VERSION = 1
+/** Version 2 adds names for clients and exact types: choices-upgrade.ts. */
+export const VERSION = 2
 
 /** The choices as the registry stores them. */
-export const writeChoices = ({ fields, autoTimestamps }: Choices) =>
-  JSON.stringify({ version: VERSION, autoTimestamps, fields })
+export const writeChoices = ({ clientName, fields, autoTimestamps }: Choices) =>
+  JSON.stringify({ version: VERSION, clientName, autoTimestamps, fields })
 
 type Unknown = Readonly<Record<string, unknown>>
 
@@ -30,14 +37,22 @@ const isJsonType = (value: unknown): value is JsonType =>
 /** SQL text cannot hold a name with NUL. */
 const isName = (value: unknown) => typeof value === 'string' && !value.includes('\0')
 
+const CLIENT_NAME = new RegExp(CLIENT_NAME_PATTERN)
+
+const isClientName = (value: unknown): value is string => typeof value === 'string' && CLIENT_NAME.test(value)
+
+const isOptional = (value: unknown, isValid: (value: unknown) => boolean) => value === undefined || isValid(value)
+
 const isField = (value: unknown): value is FieldChoices =>
   isObject(value) &&
   isName(value.name) &&
+  isClientName(value.clientName) &&
   typeof value.label === 'string' &&
   isJsonType(value.jsonType) &&
   isBoolean(value.isHidden) &&
   isBoolean(value.isReadonly) &&
-  (value.isNullableKey === undefined || isBoolean(value.isNullableKey))
+  isOptional(value.isNullableKey, isBoolean) &&
+  isOptional(value.exactType, (type) => typeof type === 'string')
 
 const isFields = (value: unknown): value is readonly FieldChoices[] =>
   Array.isArray(value) &&
@@ -52,29 +67,50 @@ export const readChoices = (text: string): Choices => {
   if (stored.version !== VERSION) {
     throw new Error(`The choices have version ${excerpt(String(stored.version))}; this Rowhouse reads ${VERSION}.`)
   }
-  const { fields, autoTimestamps } = stored
+  const { clientName, fields, autoTimestamps } = stored
+  if (!isClientName(clientName)) throw new Error('`clientName` is not a name for generated clients.')
   if (typeof autoTimestamps !== 'boolean') throw new Error('`autoTimestamps` must be a boolean.')
   if (!isFields(fields)) throw new Error('`fields` is not a list of named fields.')
-  return { fields, autoTimestamps }
+  return { clientName, fields, autoTimestamps }
 }
 
 /** The choices for a column when it is registered. */
-export const registeredField = (column: Column): FieldChoices => {
+const registeredField = (column: Column, clientName: string): FieldChoices => {
   const { name, label, jsonType, isHidden, isReadonly, isPrimary, nullable } = column
-  return { name, label, jsonType, isHidden, isReadonly, ...(isPrimary && { isNullableKey: nullable }) }
+  return { name, label, jsonType, isHidden, isReadonly, clientName, ...(isPrimary && { isNullableKey: nullable }) }
 }
 
-/** The choices that a declaration makes. */
-export const declaredChoices = ({ columns, autoTimestamps }: Structure): Choices => ({
-  fields: columns.map(registeredField),
-  autoTimestamps
+/** The same for a column without values, or with values that our own declaration has checked. */
+const declaredField = (column: Column, clientName: string): FieldChoices => ({
+  ...registeredField(column, clientName),
+  exactType: column.declaredType
 })
 
+/** The choices for a table that is registered, before it gets its name for clients. */
+export type UnnamedChoices = Omit<Choices, 'clientName'>
+
+const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => name)
+
+/** The choices that a declaration makes. */
+export const declaredChoices = async ({ columns, autoTimestamps }: Structure): Promise<UnnamedChoices> => {
+  const clientNames = await nameFields(namesOf(columns))
+  return { fields: columns.map((column, index) => declaredField(column, String(clientNames[index]))), autoTimestamps }
+}
+
 /** The choices for a table that is imported: none. */
-export const importedChoices = ({ columns }: Structure): Choices => ({
-  fields: columns.map(registeredField),
-  autoTimestamps: false
+export const importedChoices = async ({ columns }: Structure): Promise<UnnamedChoices> => {
+  const clientNames = await nameFields(namesOf(columns))
+  const fields = columns.map((column, index) => registeredField(column, String(clientNames[index])))
+  return { fields, autoTimestamps: false }
+}
+
+/** The choices with what a scan has found. */
+export const measuredChoices = <T extends UnnamedChoices>(choices: T, exactTypes: ExactTypes): T => ({
+  ...choices,
+  fields: withExactTypes(choices.fields, exactTypes)
 })
+
+const clientNamesOf = (fields: readonly FieldChoices[]) => fields.map(({ clientName }) => clientName)
 
 /** The choices for a column that SQLite described again. */
 const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoices): FieldChoices => ({
@@ -90,41 +126,76 @@ const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoic
  * The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. A new
  * column is hidden if the table hides any: it may be a hidden column under another name.
  */
-export const refreshedChoices = ({ columns }: Structure, before: Choices): Choices => {
+export const refreshedChoices = async ({ columns }: Structure, before: Choices): Promise<Choices> => {
   const known = new Map(before.fields.map((field) => [foldName(field.name), field]))
   const hidesAny = before.fields.some(({ isHidden }) => isHidden)
+  const added = columns.filter(({ name }) => !known.has(foldName(name)))
+  // Names of fields that vanished are not given again.
+  const clientNames = await nameFields(namesOf(added), clientNamesOf(before.fields))
+  const addedNames = new Map(added.map(({ name }, index) => [name, String(clientNames[index])]))
   const fields = columns.map((column) => {
     const field = known.get(foldName(column.name))
     if (field) return refreshedField(column, field)
-    return { ...registeredField(column), isHidden: hidesAny && !column.isPrimary }
+    const clientName = String(addedNames.get(column.name))
+    return { ...registeredField(column, clientName), isHidden: hidesAny && !column.isPrimary }
   })
   const has = (name: string) => fields.some((field) => field.name === name)
-  return { fields, autoTimestamps: before.autoTimestamps && TIMESTAMPS.every(has) }
+  const autoTimestamps = before.autoTimestamps && TIMESTAMPS.every(has)
+  return { ...before, fields, autoTimestamps }
 }
 
-const unknownField = (index: number, name: string, table: string) => {
+/** The choices for a table with one more declared column. */
+export const extendedChoices = async (before: Choices, column: Column): Promise<Choices> => {
+  const [clientName] = await nameFields([column.name], clientNamesOf(before.fields))
+  return { ...before, fields: [...before.fields, declaredField(column, String(clientName))] }
+}
+
+const unknownField = (index: number, name: string, table: string, names: Iterable<string>) => {
   const message = `'${excerpt(name)}' is not a field of the table '${table}'.`
-  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }])
+  return invalid([{ path: `/fields/${index}/name`, code: 'unknown', message }], suggestName(name, names))
 }
 
 const hiddenKey = (index: number, name: string) =>
   invalid([{ path: `/fields/${index}/isHidden`, code: 'key', message: `'${name}' is the key and cannot be hidden.` }])
 
-type Chosen = Pick<RegisteredTable, 'name' | 'structure' | 'choices'>
+const reservedName = (path: string, clientName: string) => {
+  const message = `'${clientName}' is reserved: a common language or the OpenAPI document uses it. Choose another name.`
+  return invalid([{ path, code: 'reserved', message }])
+}
 
-/** The choices after changes to labels and flags of fields. @throws VALIDATION_FAILED */
-export const changedChoices = (
-  { name: table, structure, choices }: Chosen,
+/** @throws VALIDATION_FAILED */
+export const checkTableClientName = (clientName: string) => {
+  if (isReservedTable(clientName)) throw reservedName('/clientName', clientName)
+}
+
+/** @throws UNIQUE_VIOLATION */
+const checkUnique = (fields: readonly FieldChoices[], { name, clientName }: FieldChoices, path: string) => {
+  const folded = foldName(clientName)
+  const other = fields.find((field) => field.name !== name && foldName(field.clientName) === folded)
+  if (other) throw clientNameTaken(path, clientName, `the field '${other.name}'`)
+}
+
+type Chosen<T> = Pick<RegisteredTable, 'name' | 'structure'> & { readonly choices: T }
+
+/** The choices after changes to labels, flags and client names of fields. @throws VALIDATION_FAILED, UNIQUE_VIOLATION */
+export const changedChoices = <T extends UnnamedChoices>(
+  { name: table, structure, choices }: Chosen<T>,
   changes: readonly FieldChanges[]
-): Choices => {
+): T => {
   const columns = new Map(structure.columns.map((column) => [column.name, column]))
   const fields = new Map(choices.fields.map((field) => [field.name, field]))
   for (const [index, { name, ...change }] of changes.entries()) {
     const [column, field] = [columns.get(name), fields.get(name)]
-    if (!column || !field) throw unknownField(index, name, table)
+    if (!column || !field) throw unknownField(index, name, table, fields.keys())
     if (column.isPrimary && change.isHidden) throw hiddenKey(index, name)
+    const { clientName } = change
+    if (clientName && isReservedForFields(clientName)) throw reservedName(`/fields/${index}/clientName`, clientName)
     const isReadonly = isFilledIn(structure, column) || (change.isReadonly ?? field.isReadonly)
     fields.set(name, { ...field, ...change, isReadonly })
   }
-  return { ...choices, fields: [...fields.values()] }
+  const changed = [...fields.values()]
+  for (const [index, { name, clientName }] of changes.entries()) {
+    if (clientName) checkUnique(changed, fields.get(name) as FieldChoices, `/fields/${index}/clientName`)
+  }
+  return { ...choices, fields: changed }
 }

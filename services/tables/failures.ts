@@ -52,3 +52,9 @@ export const confirmationRequired = (name: string, state: string, afterwards: st
       hint: `To unregister the table, send the request with ?confirm=true. ${afterwards}`
     }
   )
+
+/** `owner`: the table or field that has the name. */
+export const clientNameTaken = (path: string, clientName: string, owner: string) => {
+  const message = `'${clientName}', or a name that clients derive from it, belongs to ${owner}. Choose another name.`
+  return new DomainError('UNIQUE_VIOLATION', message, { details: [{ path, code: 'unique', message }] })
+}

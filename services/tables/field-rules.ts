@@ -3,7 +3,7 @@ import type { NewField } from '../../schemas/table.ts'
 import { declarableTypesOf, storedTypeOf } from '../model/column-types.ts'
 import { invalid } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import type { Column } from '../model/table.ts'
+import type { Column, DefaultLiteral } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
 
 const KEY_TYPES = ['integer', 'number', 'string']
@@ -13,8 +13,16 @@ const MAX_DEFAULT_LENGTH = 4000
 /** Characters of all defaults of a table together. */
 const MAX_DEFAULTS_LENGTH = 64 * 1024
 
+/** How `createTableSql` writes the default of a field. */
+const declaredLiteral = ({ jsonType, sqliteType, defaultValue = null }: NewField): DefaultLiteral => {
+  if (defaultValue === null) return 'none'
+  if (sqliteType === 'BLOB') return 'blob'
+  return storedTypeOf[jsonType] === 'TEXT' ? 'text' : 'number'
+}
+
 /** Returns the column for a declared field. */
 export const toColumn = (field: NewField): Column => {
+  const { isPrimary = false } = field
   const sqliteType = field.sqliteType ?? storedTypeOf[field.jsonType]
   return {
     name: field.name,
@@ -23,12 +31,15 @@ export const toColumn = (field: NewField): Column => {
     jsonType: field.jsonType,
     nullable: field.nullable ?? true,
     defaultValue: field.defaultValue ?? null,
-    isPrimary: field.isPrimary ?? false,
+    isPrimary,
     isAutoIncrement: field.isAutoIncrement ?? false,
     isHidden: field.isHidden ?? false,
     isReadonly: field.isReadonly ?? false,
     declaredType: sqliteType,
-    isGenerated: false
+    isGenerated: false,
+    isNotNull: isPrimary ? sqliteType !== 'INTEGER' : field.nullable === false,
+    defaultLiteral: declaredLiteral(field),
+    checks: {}
   }
 }
 

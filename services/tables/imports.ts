@@ -5,19 +5,20 @@ import type { Clock } from '../model/clock.ts'
 import { excerpt, invalid, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { changedChoices, importedChoices } from './choices.ts'
+import { changedChoices, importedChoices, measuredChoices, type UnnamedChoices } from './choices.ts'
+import { createMeasurement, type ExactTypes } from './exactness.ts'
 import { notImportable, tableRegistered, tableUnusable } from './failures.ts'
-import { createRegistration } from './registration.ts'
+import type { Register } from './registration.ts'
 import type { TableRegistry } from './registry.ts'
 import { isReserved } from './reserved-names.ts'
 import { createRowEstimates } from './row-estimates.ts'
 import { createStoredTables, type StoredObject, type StoredTable, servable } from './stored-tables.ts'
-import { insertTable } from './table-statements.ts'
 
 interface ImportOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
+  readonly register: Register
 }
 
 /** In a list of names, alone: every table that can be imported. */
@@ -37,9 +38,9 @@ const checkList = (names: readonly string[]) => {
 }
 
 /** Imports register tables that the database already has. */
-export const createImports = ({ db, registry, clock }: ImportOptions) => {
+export const createImports = ({ db, registry, clock, register }: ImportOptions) => {
   const stored = createStoredTables(db)
-  const register = createRegistration(db, registry)
+  const measure = createMeasurement(db)
   const estimateRows = createRowEstimates(db)
 
   const checkFree = (name: string) => {
@@ -78,13 +79,20 @@ export const createImports = ({ db, registry, clock }: ImportOptions) => {
   const registerAll = async (caller: Caller, tables: readonly StoredTable[], changes: TableChanges) => {
     if (tables.length === 0) return []
     const { label = '', note = null, isPublished = true, isEditable = true, fields = [] } = changes
-    const now = clock()
-    const unit = tables.map(({ name, structure }) => {
-      const choices = changedChoices({ name, structure, choices: importedChoices(structure) }, fields)
-      return insertTable({ name, label, note, isPublished, isEditable, choices }, now)
-    })
+    // Before the scans, so that an error in the request is reported at once.
+    const chosen: UnnamedChoices[] = []
+    for (const table of tables) {
+      chosen.push(changedChoices({ ...table, choices: await importedChoices(table.structure) }, fields))
+    }
+    const exactTypes = await measure(caller, tables)
     await caller.confirm()
-    return register(tables, unit)
+    const flags = { label, note, isPublished, isEditable }
+    const unnamed = tables.map((table, index) => ({
+      ...table,
+      ...flags,
+      choices: measuredChoices(chosen[index] as UnnamedChoices, exactTypes[index] as ExactTypes)
+    }))
+    return register(unnamed, clock())
   }
 
   /** @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, VALIDATION_FAILED */

@@ -1,12 +1,12 @@
-import type { Table } from '../../schemas/table.ts'
 import type { Database } from '../engine/database.ts'
 import { tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
-import type { Column, RegisteredTable, Registration, Structure, UnusableTable } from '../model/table.ts'
+import type { RegisteredTable, Registration, Structure, UnusableTable } from '../model/table.ts'
 import { toStructure } from '../sql/introspection.ts'
 import type { Statement } from '../sql/statement.ts'
 import { readChoices } from './choices.ts'
+import { exactFieldsOf } from './exactness.ts'
 import { tableUnusable } from './failures.ts'
 import { combine } from './structure.ts'
 import { describeRegistrations, selectRegistrations } from './table-statements.ts'
@@ -22,27 +22,6 @@ const toMetadata = (row: Row) => ({
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at)
 })
-
-const toField = ({ declaredType: _, isGenerated: __, ...field }: Column) => field
-
-const show = (registration: Registration, primaryKey: string, columns: readonly Column[]): Table => {
-  const { id, name, label, isPublished, isEditable, note, createdAt, updatedAt } = registration
-  const fields = columns.map(toField)
-  return { id, name, label, primaryKey, fields, isPublished, isEditable, note, createdAt, updatedAt }
-}
-
-/** A table as administrators see it. */
-export const toTable = (table: Registration) =>
-  table.structure ? show(table, table.structure.key.join(','), table.structure.columns) : show(table, '', [])
-
-/** A table as tokens see it, without hidden fields. */
-export const toVisibleTable = (table: RegisteredTable) => {
-  const { key, columns } = table.structure
-  const visible = columns.filter((column) => !column.isHidden)
-  // Another program may have made a hidden column the key, or one that is not registered.
-  const visibleKey = key.filter((name) => visible.some((column) => column.name === name))
-  return show(table, visibleKey.join(','), visible)
-}
 
 const SCHEMA_VERSION: Statement = { sql: 'PRAGMA schema_version', params: [] }
 
@@ -75,7 +54,9 @@ export const createTableRegistry = (db: Database) => {
 
   const toRegisteredTable = (row: Row): RegisteredTable => {
     const choices = readChoices(String(row.choices))
-    return { ...toMetadata(row), choices, ...combine(facts.get(nameOf(row)) ?? null, choices) }
+    const served = combine(facts.get(nameOf(row)) ?? null, choices)
+    const exactFields = exactFieldsOf(String(row.name), served.structure, choices, effects)
+    return { ...toMetadata(row), choices, ...served, exactFields }
   }
 
   const toRegistration = (row: Row): Registration => {
@@ -159,6 +140,9 @@ export const createTableRegistry = (db: Database) => {
       if (table.structure === null) throw tableUnusable(table.name)
       return table
     },
+    /** The names of all tables but one in generated clients. */
+    clientNames: (except: number | null) =>
+      [...byId.values()].flatMap((table) => (table.structure && table.id !== except ? [table.choices.clientName] : [])),
     all: () => [...byId.values()].sort((a, b) => a.id - b.id),
     hasTriggers: effects.hasTriggers,
     hasUpdateEffects: effects.hasUpdateEffects,

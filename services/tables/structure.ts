@@ -15,7 +15,9 @@ const withChoices = (column: Column, field: FieldChoices): Column => {
     nullable: column.isPrimary ? isNullableKey : column.nullable,
     defaultValue: defaultAs(column.defaultValue, jsonType),
     isHidden,
-    isReadonly: field.isReadonly || column.isGenerated
+    isReadonly: field.isReadonly || column.isGenerated,
+    // The checks were read for the type that the declaration shows.
+    checks: jsonType === column.jsonType ? column.checks : {}
   }
 }
 
@@ -32,7 +34,10 @@ const missingColumn = ({ name, label, jsonType, isHidden, isReadonly, isNullable
   isHidden,
   isReadonly,
   declaredType: storedTypeOf[jsonType],
-  isGenerated: false
+  isGenerated: false,
+  isNotNull: false,
+  defaultLiteral: 'none',
+  checks: {}
 })
 
 /** The structure of a table that SQLite does not have, for lists of tables. */

@@ -29,7 +29,7 @@ const metadataParams = ({ label, note, isPublished, isEditable, choices }: Metad
 
 const METADATA = ['label', 'note', 'choices', 'is_published', 'is_editable']
 
-type NewRegistration = Pick<RegisteredTable, 'name'> & Metadata
+export type NewRegistration = Pick<RegisteredTable, 'name'> & Metadata
 
 /** Adds a table to the registry. `now`: epoch milliseconds. */
 export const insertTable = (table: NewRegistration, now: number): Statement => ({

@@ -9,7 +9,15 @@ import type { RegisteredTable, Registration, Structure } from '../model/table.ts
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { countRows } from '../sql/lists.ts'
 import type { Unit } from '../sql/statement.ts'
-import { changedChoices, declaredChoices, refreshedChoices, registeredField } from './choices.ts'
+import {
+  changedChoices,
+  checkTableClientName,
+  declaredChoices,
+  extendedChoices,
+  measuredChoices,
+  refreshedChoices
+} from './choices.ts'
+import { createMeasurement, type ExactTypes } from './exactness.ts'
 import {
   confirmationRequired,
   fieldExists,
@@ -20,13 +28,14 @@ import {
 } from './failures.ts'
 import { checkDefaults } from './field-rules.ts'
 import { createImports } from './imports.ts'
+import { createNameClaims } from './name-claims.ts'
 import { declareField, declareStructure } from './new-table.ts'
 import { createRegistration } from './registration.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import { RESERVED_NEW } from './reserved-names.ts'
 import { createStoredTables } from './stored-tables.ts'
-import { withColumn } from './structure.ts'
-import { deleteTable, insertTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
+import { combine, withColumn } from './structure.ts'
+import { deleteTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
 import { openToTokens } from './token-access.ts'
 
 interface TableServiceOptions {
@@ -46,7 +55,9 @@ const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table s
 /** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
   const { read: readStored } = createStoredTables(db)
-  const register = createRegistration(db, registry)
+  const claims = createNameClaims(registry)
+  const register = createRegistration(db, registry, claims)
+  const measure = createMeasurement(db)
 
   /** Commits a unit whose last statement returns the row of the registry. */
   const commit = async (unit: Unit, derive?: DeriveFacts) => {
@@ -92,34 +103,46 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
     const flags = { isPublished: true, isEditable: true }
-    const [created] = await register(
-      [{ name, structure }],
-      [
-        { sql: createTableSql(name, structure, defaults), params: [] },
-        insertTable({ name, label, note, ...flags, choices: declaredChoices(structure) }, clock())
-      ]
-    )
+    const choices = await declaredChoices(structure)
+    const [created] = await register([{ name, structure, label, note, ...flags, choices }], clock(), [
+      { sql: createTableSql(name, structure, defaults), params: [] }
+    ])
     return created as RegisteredTable
   }
 
-  /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED */
-  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> =>
-    change(caller, id, (table) => {
-      const { fields = [], ...metadata } = changes
-      return [updateMetadata(table, { ...table, ...metadata, choices: changedChoices(table, fields) }, clock())]
-    })
+  /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken */
+  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
+    const { fields = [], clientName, ...metadata } = changes
+    const commitChanges = () =>
+      change(caller, id, (table) => {
+        const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
+        return [updateMetadata(table, { ...table, ...metadata, choices }, clock())]
+      })
+    if (clientName === undefined) return commitChanges()
+    registry.get(id) // A table that does not exist is reported before a name that is taken.
+    checkTableClientName(clientName)
+    return claims.claim(id, clientName, commitChanges)
+  }
 
   /**
    * Registers the columns that the stored table has now.
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, STRUCTURE_CHANGED if the stored table is gone
    */
-  const refresh = (caller: Caller, id: number): Promise<RegisteredTable> =>
-    change(caller, id, async (table) => {
+  const refresh = async (caller: Caller, id: number): Promise<RegisteredTable> => {
+    const describe = async (table: RegisteredTable) => {
       const stored = await readStored(table.name)
       if (!stored) throw storedTableGone(table.name)
       registry.describe(table.name, stored.structure)
-      return [updateChoices(table, refreshedChoices(stored.structure, table.choices), clock())]
+      const choices = await refreshedChoices(stored.structure, table.choices)
+      return { name: table.name, choices, structure: combine(stored.structure, choices).structure }
+    }
+    // Once, and not for each attempt: a scan may take seconds.
+    const [exactTypes] = await measure(caller, [await describe(registry.get(id))])
+    return change(caller, id, async (table) => {
+      const { choices } = await describe(table)
+      return [updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())]
     })
+  }
 
   const checkRoomFor = (name: string, { columns }: Structure) => {
     if (columns.some((column) => foldName(column.name) === foldName(name))) throw fieldExists(name)
@@ -134,16 +157,15 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   const addField = async (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> => {
     registry.get(id) // A table that does not exist is reported before errors of the field.
     const { column, defaultValue } = declareField(field)
-    const unitOf = (table: RegisteredTable) => {
+    const unitOf = async (table: RegisteredTable) => {
       if (caller.kind === 'token') openToTokens(table, table.name, true)
       const { choices, structure } = table
       checkRoomFor(column.name, structure)
       if (table.isOutdated) throw tableOutdated(table.name)
       checkDefaults(structure.columns, [column], () => '/field')
-      const fields = [...choices.fields, registeredField(column)]
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
-        updateChoices(table, { ...choices, fields }, clock())
+        updateChoices(table, await extendedChoices(choices, column), clock())
       ]
     }
     return change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
@@ -173,7 +195,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
 
   return {
     create,
-    ...createImports({ db, registry, clock }),
+    ...createImports({ db, registry, clock, register }),
     update,
     refresh,
     addField,

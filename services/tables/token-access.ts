@@ -13,7 +13,7 @@ const tableReadOnly = (table: string) =>
  */
 export const openToTokens = (table: Registration | undefined, name: string, isWrite: boolean): RegisteredTable => {
   if (table?.structure === null && table.wasPublished) throw tableUnusable(table.name)
-  if (!table?.isPublished) throw tableNotFound(name)
+  if (!table?.isPublished) throw tableNotFound(name, 'GET /data/_me lists the tables that this token can use.')
   if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
   return table
 }

@@ -2,12 +2,12 @@ import type { Database } from '../engine/database.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { declaresReplace } from '../sql/lexer.ts'
+import { declaresReplace, triggerTargets } from '../sql/lexer.ts'
 import type { Statement } from '../sql/statement.ts'
 
 const statement = (sql: string): Statement => ({ sql, params: [] })
 
-const TRIGGERS = statement("SELECT tbl_name AS name FROM sqlite_schema WHERE type = 'trigger'")
+const TRIGGERS = statement("SELECT tbl_name AS name, sql FROM sqlite_schema WHERE type = 'trigger'")
 
 const CASCADES = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND f.on_delete = 'CASCADE'`)
@@ -15,24 +15,45 @@ const CASCADES = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_f
 const UPDATE_ACTIONS = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND f.on_update NOT IN ('NO ACTION', 'RESTRICT')`)
 
+/**
+ * Columns into which ON UPDATE CASCADE copies a value. Not those that refer to a primary key, which the API never
+ * changes. A root page of 0 is that of a view or a virtual table, which may be broken.
+ */
+const COPIES = statement(`SELECT s.name, f."from" AS field
+  FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
+  WHERE s.type = 'table' AND f.on_update = 'CASCADE' AND f."to" IS NOT NULL
+  AND NOT CASE WHEN EXISTS (
+    SELECT 1 FROM sqlite_schema AS parent
+    WHERE parent.type = 'table' AND parent.rootpage > 0 AND parent.name = f."table" COLLATE NOCASE
+  ) THEN EXISTS (
+    SELECT 1 FROM temp.pragma_table_info(f."table") AS k WHERE k.pk > 0 AND k.name = f."to" COLLATE NOCASE
+  ) ELSE 0 END`)
+
 const REPLACES = statement("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%replace%'")
 
 const namesIn = (rows: readonly Row[]) => new Set(rows.map(({ name }) => foldName(String(name))))
+
+const fieldKey = (table: string, field: string) => JSON.stringify([foldName(table), foldName(field)])
 
 /** What a write to a table may cause beyond its own row: triggers, cascades and replaced rows. */
 export const createWriteEffects = (db: Database) => {
   let triggered = new Set<string>()
   let unpredictable = new Set<string>()
   let hasUpdateActions = false
+  let targets = new Set<string>()
+  let copies = new Set<string>()
 
   const load = async () => {
-    const [triggers, cascades, updateActions, replaces] = await Promise.all([
+    const [triggers, cascades, updateActions, copied, replaces] = await Promise.all([
       db.read(TRIGGERS),
       db.read(CASCADES),
       db.read(UPDATE_ACTIONS),
+      db.read(COPIES),
       db.read(REPLACES)
     ])
     triggered = namesIn(triggers)
+    targets = new Set(triggers.flatMap(({ sql }) => triggerTargets(String(sql))).map(foldName))
+    copies = new Set(copied.map(({ name, field }) => fieldKey(String(name), String(field))))
     hasUpdateActions = updateActions.length > 0
     unpredictable = namesIn([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
   }
@@ -45,6 +66,10 @@ export const createWriteEffects = (db: Database) => {
      * record through other tables, so one that any table declares counts for all.
      */
     hasUpdateEffects: ({ name }: RegisteredTable) => hasUpdateActions || triggered.has(foldName(name)),
+    /** Whether a trigger of any table writes to this one. */
+    isTriggerTarget: (table: string) => targets.has(foldName(table)),
+    /** Whether a foreign key copies a value into the column that the API can change elsewhere. */
+    isCascadeTarget: (table: string, column: string) => copies.has(fieldKey(table, column)),
     /** Whether only our own inserts and deletes change the number of rows: no cascade, REPLACE or trigger does. */
     isCountable: ({ name }: RegisteredTable) => triggered.size === 0 && !unpredictable.has(foldName(name))
   }

@@ -28,7 +28,8 @@ const TABLE = {
   ]
 }
 
-const logIn = async (address: string) => {
+/** Returns the cookie of a new session. */
+export const logIn = async (address: string) => {
   const response = await createHttp(address)('POST', '/auth/login', { name: 'admin', password: PASSWORD })
   dataOf(response)
   return String(response.headers['set-cookie']?.[0]?.split(';')[0])

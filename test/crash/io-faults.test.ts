@@ -4,8 +4,9 @@ import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
-import { prepare } from './access.ts'
+import { logIn, prepare } from './access.ts'
 import { CLIENTS, startClients } from './clients.ts'
+import { createHttp } from './http.ts'
 import { compileInterposer, noInterposer } from './interposer.ts'
 import { createLedger } from './ledger.ts'
 import { readDatabase, readService } from './oracle.ts'
@@ -80,4 +81,19 @@ t.test('while the disk is full, writes fail with 507', { skip: noInterposer }, a
 t.test('while each write to the disk fails, writes fail with 503', { skip: noInterposer }, async (t) => {
   const { writes } = await writeThrough(t, createFailingDisk(t, { FAULT_EIO: '100' }))
   t.strictSame([...writes.keys()].sort(), [200, 503])
+})
+
+t.test('while the disk is full, an administrator can log in, read and log out', { skip: noInterposer }, async (t) => {
+  for (const rates of [{ FAULT_ENOSPC: '100' }, { FAULT_EIO: '100' }]) {
+    const disk = createFailingDisk(t, rates)
+    const { address, end } = await startService(t, { DATA_DIR: disk.directory, ...disk.env })
+    const { cookie } = await prepare(address, createLedger())
+    disk.fail()
+    const session = createHttp(address, { cookie: await logIn(address) })
+    t.equal((await session('GET', '/admin/tables')).status, 200)
+    t.equal((await session('POST', '/auth/logout')).status, 200)
+    t.equal((await session('GET', '/auth/me')).status, 401)
+    t.equal((await createHttp(address, { cookie })('GET', '/auth/me')).status, 200)
+    await end('SIGKILL')
+  }
 })

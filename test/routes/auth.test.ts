@@ -1,6 +1,6 @@
 import t from 'tap'
 import { logIn, PASSWORD, startApp } from '../helpers.ts'
-import { createAdmin, loginRequest } from '../session-app.ts'
+import { createAdmin, fillDisk, loginRequest } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
@@ -102,6 +102,25 @@ t.test('POST /auth/login', async (t) => {
     t.match(refused.headers['retry-after'], /^(89\d|900)$/)
     t.equal((await from('192.0.2.2', PASSWORD)).statusCode, 200)
   })
+})
+
+t.test('on a full disk an administrator can log in, read and log out, and one line is logged', async (t) => {
+  const lines: string[] = []
+  const app = await startApp(t, { logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } } })
+  await fillDisk(app.database)
+  const [headers, other] = [await logIn(app), await logIn(app)]
+  t.equal(lines.length, 1)
+  t.match(JSON.parse(String(lines[0])), {
+    level: 40,
+    msg: /^The disk cannot store sessions/,
+    err: { code: 'DISK_FULL' }
+  })
+  t.equal((await app.inject({ url: '/admin/tables', headers })).statusCode, 200)
+  t.equal((await app.inject({ method: 'POST', url: '/auth/logout', headers })).statusCode, 200)
+  const ended = await app.inject({ url: '/auth/me', headers })
+  t.equal(ended.statusCode, 401)
+  t.match(ended.json(), AUTHENTICATION_REQUIRED)
+  t.same((await app.inject({ url: '/auth/me', headers: other })).json(), { success: true, data: ADMIN })
 })
 
 t.test('GET /auth/me', async (t) => {

@@ -441,8 +441,10 @@ t.test('a token creates a table in the same way as an administrator', async (t) 
     name: 'by_token',
     label: 'By token',
     primaryKey: 'id',
+    clientName: 'ByToken',
+    warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
       plainField('a', 'string', 'TEXT'),
       { ...plainField('created_at', 'integer', 'INTEGER'), isReadonly: true },
       { ...plainField('updated_at', 'integer', 'INTEGER'), isReadonly: true }
@@ -506,7 +508,12 @@ t.test('a token adds a field', async (t) => {
   t.test('and existing rows get its default', async (t) => {
     const field = { name: 'ok', jsonType: 'boolean', nullable: false, defaultValue: true, label: 'OK' }
     const { fields } = dataOf(await add(field)) as Table
-    t.strictSame(fields.at(-1), { ...plainField('ok', 'boolean', 'INTEGER'), ...field })
+    t.strictSame(fields.at(-1), {
+      ...plainField('ok', 'boolean', 'INTEGER'),
+      ...field,
+      isNullable: false,
+      defaultKind: 'value'
+    })
     t.equal(dataOf(await token.get('/data/growing/records/1')).ok, true)
     expectError(
       t,

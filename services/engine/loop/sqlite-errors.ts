@@ -2,9 +2,15 @@ import { DomainError, overloaded, pointer, responseTooLarge } from '../../model/
 import { UnexpectedChanges } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 
+/** Returns what SQLite's message names: a CHECK, or columns. */
+const reportedBy = (message: string) => /constraint failed: (.*)$/s.exec(message)?.[1]
+
+/** Returns the name of an index on expressions, which SQLite's message has as a literal. */
+const indexIn = (message: string) => /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'")
+
 /** SQLite's message names the columns: `UNIQUE constraint failed: t.a, t.b`. For an index on expressions it does not. */
 const columnsOf = (message: string) => {
-  const list = /constraint failed: (.*)$/s.exec(message)?.[1] ?? ''
+  const list = indexIn(message) === undefined ? (reportedBy(message) ?? '') : ''
   return list.split(', ').filter((item) => item.includes('.'))
 }
 
@@ -46,10 +52,24 @@ const notWritable = () =>
     { hint: 'Refresh the table: POST /admin/tables/:id/refresh.' }
   )
 
-const constraint = (message: string) =>
+const constraint = (message: string, reported?: string) =>
   new DomainError('CONSTRAINT_VIOLATION', message, {
-    hint: 'GET /data/:table/schema lists the fields and their types; for administrators, GET /admin/tables/:id.'
+    hint: 'GET /data/:table/schema lists the fields and their types; for administrators, GET /admin/tables/:id.',
+    reported
   })
+
+const foreignKey = () =>
+  new DomainError('FOREIGN_KEY_VIOLATION', 'A foreign key would refer to a record that does not exist.', {
+    hint: 'Create the referenced record first, or change the records that refer to this one.'
+  })
+
+/** SQLite's message for a foreign key. A key with RESTRICT has the code of a trigger, because it is an internal one. */
+const FOREIGN_KEY_FAILED = 'FOREIGN KEY constraint failed'
+
+const refusedByTrigger = (message: string) =>
+  message === FOREIGN_KEY_FAILED
+    ? foreignKey()
+    : new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database refused the change.', { reported: message })
 
 const failedExpression = () =>
   constraint('An expression of the table (a check, an index, a default or a generated column) fails for these values.')
@@ -66,18 +86,17 @@ const failedGeneratedColumn = () =>
 const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_CONSTRAINT_UNIQUE: (message) =>
     new DomainError('UNIQUE_VIOLATION', 'A value that must be unique is taken.', {
-      details: details(message, 'unique', 'is taken')
+      details: details(message, 'unique', 'is taken'),
+      reported: indexIn(message)
     }),
-  SQLITE_CONSTRAINT_FOREIGNKEY: () =>
-    new DomainError('FOREIGN_KEY_VIOLATION', 'A foreign key would refer to a record that does not exist.', {
-      hint: 'Create the referenced record first, or change the records that refer to this one.'
-    }),
+  SQLITE_CONSTRAINT_FOREIGNKEY: foreignKey,
   SQLITE_CONSTRAINT_NOTNULL: (message) =>
     new DomainError('CONSTRAINT_VIOLATION', 'A field of the table must not be null.', {
       details: details(message, 'required', 'must not be null')
     }),
-  SQLITE_CONSTRAINT_TRIGGER: () =>
-    new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database refused the change.'),
+  SQLITE_CONSTRAINT_TRIGGER: refusedByTrigger,
+  SQLITE_CONSTRAINT_CHECK: (message) =>
+    constraint('The value violates a constraint of the table.', reportedBy(message)),
   SQLITE_CONSTRAINT: () => constraint('The value violates a constraint of the table.'),
   SQLITE_MISMATCH: () => constraint('The table does not accept the type of the value.'),
   SQLITE_TOOBIG: () => constraint('The value is larger than SQLite can store.'),

@@ -89,7 +89,9 @@ const migrations: readonly (readonly string[])[] = [
   ],
   [
     "ALTER TABLE _rowhouse_tokens ADD COLUMN integers TEXT NOT NULL DEFAULT 'auto' CHECK (integers IN ('auto', 'number', 'string'))"
-  ]
+  ],
+  // Choices of version 2, which services/tables/choices-upgrade.ts writes. An older Rowhouse could not read them.
+  []
 ]
 
 const currentVersion = (connection: Connection) => {

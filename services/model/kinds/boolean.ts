@@ -1,5 +1,5 @@
 import { anyCell } from './csv-cells.ts'
-import { anyJson } from './json-values.ts'
+import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, keyText, typed, valid } from './typed.ts'
@@ -16,6 +16,6 @@ export const boolean: Kind = {
   },
   keyText: (value) => (value === 0n || value === 1n ? String(value === 1n) : keyText(value)),
   json: (value, context) =>
-    `CASE ${value} WHEN 0 THEN json('false') WHEN 1 THEN json('true') ELSE ${anyJson(value, context)} END`,
+    `CASE ${value} WHEN 0 THEN json('false') WHEN 1 THEN json('true') ELSE ${mostlyNumberJson(value, context)} END`,
   csv: (value, context) => `CASE ${value} WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE ${anyCell(value, context)} END`
 }

@@ -1,4 +1,4 @@
-import { finiteReal } from './json-values.ts'
+import { finite, isBlob, isNumber } from './json-values.ts'
 import type { CsvContext } from './kind.ts'
 
 /** Code points that are invisible and that a spreadsheet may skip. TAB and CR are not here: they start formulas. */
@@ -37,7 +37,7 @@ const blobCell = (blob: string, { escapesFormulas, base64 }: CsvContext) => {
 
 /** A value of any type: a table that is not STRICT can store any type in any column. */
 export const anyCell = (value: string, context: CsvContext) =>
-  `CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${finiteReal(value)} WHEN 'blob' THEN ${blobCell(value, context)} ELSE ${textCell(value, context)} END`
+  `CASE WHEN ${isBlob(value)} THEN ${blobCell(value, context)} WHEN ${isNumber(value)} THEN ${finite(value)} ELSE ${textCell(value, context)} END`
 
 /** A name in the header line, under the same rules as a text cell. */
 export const headerCell = (name: string, escapesFormulas: boolean) => {

@@ -1,7 +1,7 @@
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
-import { anyJson, integerJson } from './json-values.ts'
+import { anyJson, integerJson, mostlyNumberJson } from './json-values.ts'
 import type { Checked, JsonContext, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
@@ -25,8 +25,13 @@ export const checkInteger = (value: unknown, integers: IntegerFormat): Checked =
   return isText ? valid(integer) : faulty('type', WIDE_INTEGER)
 }
 
-const formatInteger = (value: string, context: JsonContext) =>
-  context.integers === 'string' ? `CAST(${value} AS TEXT)` : integerJson(value, context)
+const integerNumber = (value: string, context: JsonContext) =>
+  context.isStrict ? integerJson(value, context) : mostlyNumberJson(value, context)
+
+const integerText = (value: string, context: JsonContext) =>
+  context.isStrict
+    ? `CAST(${value} AS TEXT)`
+    : `CASE WHEN typeof(${value}) = 'integer' THEN CAST(${value} AS TEXT) ELSE ${anyJson(value, context)} END`
 
 export const integer: Kind = {
   ...typed,
@@ -34,9 +39,6 @@ export const integer: Kind = {
   isNumeric: true,
   check: (value, _column, integers) => checkInteger(value, integers),
   parseKey: parseNumericKey,
-  json: (value, context) => {
-    const formatted = formatInteger(value, context)
-    return context.isStrict ? formatted : anyJson(value, context, formatted)
-  },
+  json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

@@ -1,7 +1,7 @@
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { checkInteger } from './integer.ts'
-import { anyJson } from './json-values.ts'
+import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { checkReal } from './real.ts'
@@ -17,6 +17,6 @@ export const numeric: Kind = {
     return isInteger ? checkInteger(value, integers) : checkReal(value)
   },
   parseKey: parseNumericKey,
-  json: anyJson,
+  json: mostlyNumberJson,
   csv: anyCell
 }

@@ -1,5 +1,5 @@
 import { anyCell } from './csv-cells.ts'
-import { anyJson, finiteReal } from './json-values.ts'
+import { finite, mostlyNumberJson } from './json-values.ts'
 import type { Checked, Kind } from './kind.ts'
 import { parseRealKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
@@ -15,6 +15,6 @@ export const real: Kind = {
   isNumeric: true,
   check: checkReal,
   parseKey: parseRealKey,
-  json: (value, context) => (context.isStrict ? finiteReal(value) : anyJson(value, context)),
-  csv: (value, context) => (context.isStrict ? finiteReal(value) : anyCell(value, context))
+  json: (value, context) => (context.isStrict ? finite(value) : mostlyNumberJson(value, context)),
+  csv: (value, context) => (context.isStrict ? finite(value) : anyCell(value, context))
 }

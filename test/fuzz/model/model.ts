@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../../schemas/error.ts'
-import type { Field, Table } from '../../../schemas/table.ts'
+import type { Table as FullTable } from '../../../schemas/table.ts'
 import type { Permissions } from '../../../schemas/token.ts'
+import type { PlainField as Field } from '../../../services/model/table.ts'
 import type { StoredTable } from './stored-tables.ts'
 import { fold } from './values.ts'
 
@@ -45,6 +46,11 @@ export interface Token {
   lastUsedAt: number | null
   readonly createdAt: number
   updatedAt: number
+}
+
+/** A table without the properties that the harness removes. */
+export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'warnings'> {
+  fields: Field[]
 }
 
 export interface Registered extends Omit<Table, 'primaryKey'> {

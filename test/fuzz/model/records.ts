@@ -1,4 +1,4 @@
-import type { Field } from '../../../schemas/table.ts'
+import type { PlainField as Field } from '../../../services/model/table.ts'
 import {
   CONFIRMED,
   findStored,

@@ -1,4 +1,5 @@
-import type { Field, JsonType, SqliteType } from '../../../schemas/table.ts'
+import type { JsonType, SqliteType } from '../../../schemas/table.ts'
+import type { PlainField } from '../../../services/model/table.ts'
 import { refuse } from './model.ts'
 import { compare, fold, isInt64, type Stored, toJson } from './values.ts'
 
@@ -27,7 +28,7 @@ export interface StoredTable {
 const JSON_TYPES: Partial<Record<SqliteType, JsonType>> = { INTEGER: 'integer', REAL: 'number', TEXT: 'string' }
 
 /** Returns the field that an import makes of a column. */
-export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column): Field => {
+export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column): PlainField => {
   const jsonType = JSON_TYPES[column.sqliteType] as JsonType
   const isPrimary = key.includes(column.name)
   return {

@@ -1,14 +1,13 @@
 import type {
-  Field,
   FieldChanges,
   ImportableTable,
   NewField,
   NewTable,
   SqliteType,
-  Table,
   TableChanges,
   TableImport
 } from '../../../schemas/table.ts'
+import type { PlainField as Field } from '../../../services/model/table.ts'
 import {
   CONFIRMED,
   findRegistered,
@@ -19,6 +18,7 @@ import {
   type Registered,
   refuse,
   remove,
+  type Table,
   tableOf,
   type Viewer,
   visibleFields

@@ -1,4 +1,5 @@
-import type { Field, JsonType } from '../../../schemas/table.ts'
+import type { JsonType } from '../../../schemas/table.ts'
+import type { PlainField as Field } from '../../../services/model/table.ts'
 
 /** A value as SQLite stores it. Integers are bigint, so that 64 bits are exact. Doubles are numbers. */
 export type Stored = null | bigint | number | string

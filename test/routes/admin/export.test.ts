@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -262,6 +263,69 @@ t.test('an export to a slow client is complete, whatever the sizes of its rows',
   }
   t.equal(await download(''), expected('id'))
   t.equal(await download('?order=s'), expected('s, id'))
+})
+
+/** Parses the chunked bodies of two responses on one connection. */
+const bodiesOf = (received: Buffer) => {
+  const text = received.toString('latin1')
+  const bodies: string[] = []
+  let at = 0
+  while (at < text.length) {
+    at = text.indexOf('\r\n\r\n', at) + 4
+    let body = ''
+    for (let size = -1; size !== 0; ) {
+      const start = text.indexOf('\r\n', at) + 2
+      size = Number.parseInt(text.slice(at, start), 16)
+      body += text.slice(start, start + size)
+      at = start + size + 2
+    }
+    bodies.push(body)
+  }
+  return bodies
+}
+
+t.test('chunks that a connection holds back are sent unchanged', async (t) => {
+  const file = createDatabase(
+    t,
+    `CREATE TABLE wide (id INTEGER PRIMARY KEY, s TEXT);
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+       INSERT INTO wide SELECT i, printf('%01000d', i) FROM n;
+     CREATE TABLE narrow (id INTEGER PRIMARY KEY, s TEXT);
+     INSERT INTO narrow SELECT id, printf('%010d', id) FROM wide;`
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const [wide, narrow] = [await importTable(admin, 'wide'), await importTable(admin, 'narrow')]
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+
+  for (const query of ['', '?order=s']) {
+    const paths = [wide, narrow].map(({ id }) => `/admin/tables/${id}/export${query}`)
+    const responses: ServerResponse[] = []
+    const onRequest = (_request: IncomingMessage, response: ServerResponse) => responses.push(response)
+    app.server.on('request', onRequest)
+    const socket = connect({ host: '127.0.0.1', port }).pause()
+    const headers = `Host: localhost\r\nCookie: ${admin.headers.cookie}\r\n`
+    // The client reads nothing. The second response waits behind the first one, which has filled all buffers.
+    for (const [index, path] of paths.entries()) {
+      socket.write(`GET ${path} HTTP/1.1\r\n${headers}\r\n`)
+      const sent = () => responses[index]?.writableNeedDrain && responses[0]?.socket?.bytesWritten
+      for (let before: unknown; !sent() || sent() !== before; await wait(50)) before = sent()
+    }
+    app.server.off('request', onRequest)
+    const received: Buffer[] = []
+    const isReceived = Promise.all(responses.map((response) => once(response, 'finish')))
+    socket.on('data', (chunk) => received.push(chunk)).resume()
+    await isReceived
+    socket.end()
+    await once(socket, 'close')
+    const bodies = bodiesOf(Buffer.concat(received))
+    t.equal(bodies.length, 2)
+    for (const [index, path] of paths.entries()) {
+      const { body } = await admin.get(path)
+      t.ok(bodies[index] === body && body.split('\r\n').length === 20_002, path)
+    }
+  }
 })
 
 t.test('an export to a client that does not read', async (t) => {

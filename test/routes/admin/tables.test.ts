@@ -77,8 +77,10 @@ t.test('a created table is returned as it was declared, with defaults for the re
     name: 'cats',
     label: 'Cats',
     primaryKey: 'id',
+    clientName: 'Cats',
+    warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
       plainField('name', 'string', 'TEXT'),
       plainField('weight', 'number', 'REAL'),
       plainField('lives', 'integer', 'INTEGER')
@@ -114,11 +116,23 @@ t.test('every property of a field can be declared', async (t) => {
   const table = await createTable(admin, { name: 'declared', fields })
   t.equal(table.primaryKey, 'code')
   t.strictSame(table.fields, [
-    { ...plainField('code', 'string', 'TEXT'), isPrimary: true, label: 'The code' },
-    { ...plainField('flag', 'boolean', 'INTEGER'), nullable: false, defaultValue: true },
-    { ...plainField('extra', 'object', 'TEXT'), defaultValue: { a: [1] } },
+    {
+      ...plainField('code', 'string', 'TEXT'),
+      isPrimary: true,
+      isNullable: false,
+      isRequired: true,
+      label: 'The code'
+    },
+    {
+      ...plainField('flag', 'boolean', 'INTEGER'),
+      nullable: false,
+      isNullable: false,
+      defaultKind: 'value',
+      defaultValue: true
+    },
+    { ...plainField('extra', 'object', 'TEXT'), defaultKind: 'value', defaultValue: { a: [1] } },
     { ...plainField('tags', 'array', 'TEXT'), isHidden: true, isReadonly: true },
-    { ...plainField('size', 'number', 'REAL'), defaultValue: 2.5, label: '' }
+    { ...plainField('size', 'number', 'REAL'), defaultKind: 'value', defaultValue: 2.5, label: '' }
   ])
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
   t.strictSame(refreshed.fields, table.fields, 'a refresh reads the same fields')
@@ -133,12 +147,21 @@ t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
       { name: 'body', jsonType: 'string', sqliteType: 'BLOB', nullable: false, defaultValue: bytes }
     ]
   })
-  const body = { ...plainField('body', 'string', 'BLOB'), nullable: false, defaultValue: bytes }
-  t.strictSame(table.fields, [{ ...plainField('hash', 'string', 'BLOB'), isPrimary: true }, body])
+  const body = {
+    ...plainField('body', 'string', 'BLOB'),
+    nullable: false,
+    isNullable: false,
+    defaultKind: 'value',
+    defaultValue: bytes
+  }
+  t.strictSame(table.fields, [
+    { ...plainField('hash', 'string', 'BLOB'), isPrimary: true, isNullable: false, isRequired: true },
+    body
+  ])
   expectData(t, await token.post('/data/_schema/tables/files/fields', { field: { ...blob, defaultValue: bytes } }), {
     ...table,
     updatedAt: table.updatedAt + 1,
-    fields: [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }]
+    fields: [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultKind: 'value', defaultValue: bytes }]
   })
   expectData(t, await token.post('/data/files/records', { hash: 'qg==' }), { hash: 'qg==', body: bytes, extra: bytes })
   expectData(t, await token.get('/data/files/records/qg=='), { hash: 'qg==', body: bytes, extra: bytes })
@@ -148,7 +171,10 @@ t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
   ])
   db.close()
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
-  t.strictSame(refreshed.fields, [...table.fields, { ...plainField('extra', 'string', 'BLOB'), defaultValue: bytes }])
+  t.strictSame(refreshed.fields, [
+    ...table.fields,
+    { ...plainField('extra', 'string', 'BLOB'), defaultKind: 'value', defaultValue: bytes }
+  ])
   expectError(t, await token.post('/data/files/records', { hash: 'no base64' }), 400, 'VALIDATION_FAILED', '/hash')
 })
 
@@ -156,7 +182,7 @@ t.test('a table without a key gets one', async (t) => {
   t.test('an id as its first field', async (t) => {
     const table = await createTable(admin, { name: 'keyless', fields: [{ name: 'a', jsonType: 'string' }] })
     t.equal(table.primaryKey, 'id')
-    t.strictSame(table.fields[0], { ...plainField('id', 'integer', 'INTEGER'), ...key })
+    t.strictSame(table.fields[0], { ...plainField('id', 'integer', 'INTEGER'), ...key, isNullable: false })
     t.strictSame(fieldNames(table), ['id', 'a'])
   })
   t.test('its declared integer id', async (t) => {
@@ -166,7 +192,12 @@ t.test('a table without a key gets one', async (t) => {
     ]
     const table = await createTable(admin, { name: 'own_id', fields })
     t.equal(table.primaryKey, 'id')
-    t.strictSame(table.fields[1], { ...plainField('id', 'integer', 'INTEGER'), ...key, label: 'No.' })
+    t.strictSame(table.fields[1], {
+      ...plainField('id', 'integer', 'INTEGER'),
+      ...key,
+      isNullable: false,
+      label: 'No.'
+    })
   })
   t.test('but not if its id has another type', async (t) => {
     expectError(t, await declare('text_id', { name: 'id', jsonType: 'string' }), 400, 'VALIDATION_FAILED', '/fields/0')
@@ -375,22 +406,41 @@ t.test('of two concurrent creates of one table, one succeeds', async (t) => {
 
 t.test('an imported table shows the stored structure', async (t) => {
   const table = await importTable(admin, 'people')
-  const readonly = { ...plainField('initials', 'string', 'TEXT'), isReadonly: true }
+  const readonly = { ...plainField('initials', 'string', 'TEXT'), isReadonly: true, isExact: false }
   t.strictSame(table, {
     id: table.id,
     name: 'people',
     label: '',
     primaryKey: 'id',
+    clientName: 'People',
+    warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isAutoIncrement: true },
-      { ...plainField('full_name', 'string', 'TEXT'), nullable: false, defaultValue: 'nobody' },
-      plainField('born', 'string', 'NUMERIC'),
-      { ...plainField('seen', 'string', 'NUMERIC'), defaultValue: 'CURRENT_TIMESTAMP' },
-      { ...plainField('is_member', 'boolean', 'NUMERIC'), nullable: false, defaultValue: true },
-      { ...plainField('height', 'number', 'REAL'), defaultValue: 1.5 },
+      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
+      {
+        ...plainField('full_name', 'string', 'TEXT'),
+        nullable: false,
+        isNullable: false,
+        defaultKind: 'value',
+        defaultValue: 'nobody'
+      },
+      { ...plainField('born', 'string', 'NUMERIC'), isExact: false },
+      {
+        ...plainField('seen', 'string', 'NUMERIC'),
+        isExact: false,
+        defaultKind: 'expression',
+        defaultValue: 'CURRENT_TIMESTAMP'
+      },
+      {
+        ...plainField('is_member', 'boolean', 'NUMERIC'),
+        nullable: false,
+        isNullable: false,
+        defaultKind: 'value',
+        defaultValue: true
+      },
+      { ...plainField('height', 'number', 'REAL'), defaultKind: 'value', defaultValue: 1.5 },
       plainField('balance', 'number', 'NUMERIC'),
       plainField('photo', 'string', 'BLOB'),
-      plainField('anything', 'string', 'BLOB'),
+      { ...plainField('anything', 'string', 'BLOB'), isExact: false },
       readonly
     ],
     isPublished: true,
@@ -420,7 +470,7 @@ t.test('an imported key is', async (t) => {
     const table = await importTable(admin, 'log')
     t.equal(table.primaryKey, 'rowid')
     t.strictSame(table.fields, [
-      { ...plainField('rowid', 'integer', 'INTEGER'), isPrimary: true },
+      { ...plainField('rowid', 'integer', 'INTEGER'), isPrimary: true, isNullable: false },
       plainField('line', 'string', 'TEXT')
     ])
   })
@@ -494,9 +544,11 @@ t.test('an import sets the choices of an administrator in the same step', async 
       ...choices,
       id,
       name: 'secrets',
+      clientName: 'Secrets',
+      warnings: [],
       primaryKey: 'id',
       fields: [
-        { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true },
+        { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false },
         { ...plainField('title', 'string', 'TEXT'), label: 'Title', isReadonly: true },
         { ...plainField('body', 'string', 'TEXT'), isHidden: true }
       ],
@@ -638,7 +690,14 @@ t.test('an administrator adds a field', async (t) => {
   const field: NewField = { name: 'lives', jsonType: 'integer', nullable: false, defaultValue: 9, isHidden: true }
 
   t.test('with every property, also to a table that tokens can only read', async (t) => {
-    const lives = { ...plainField('lives', 'integer', 'INTEGER'), nullable: false, defaultValue: 9, isHidden: true }
+    const lives = {
+      ...plainField('lives', 'integer', 'INTEGER'),
+      nullable: false,
+      isNullable: false,
+      defaultKind: 'value',
+      defaultValue: 9,
+      isHidden: true
+    }
     const expected = { ...table, updatedAt: table.updatedAt + 1, fields: [...table.fields, lives] }
     expectData(t, await admin.post(url, { field }), expected)
     expectData(t, await admin.get(`/admin/tables/${id}`), expected)
@@ -685,9 +744,16 @@ t.test('a refresh', async (t) => {
     )
     const table = dataOf(await admin.post(`${url}/refresh`)) as Table
     t.strictSame(table.fields, [
-      { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true },
+      { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true, isNullable: false },
       { ...plainField('kept', 'string', 'TEXT'), label: 'K', isHidden: true, isReadonly: true },
-      { ...plainField('fresh', 'number', 'REAL'), nullable: false, defaultValue: 0.5, isHidden: true }
+      {
+        ...plainField('fresh', 'number', 'REAL'),
+        nullable: false,
+        isNullable: false,
+        defaultKind: 'value',
+        defaultValue: 0.5,
+        isHidden: true
+      }
     ])
     t.match(table, { label: 'P', isPublished: false })
   })

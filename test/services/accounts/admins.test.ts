@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type AdminService, createAdminService } from '../../../services/accounts/admins.ts'
 import { createCredentials } from '../../../services/accounts/credentials.ts'
+import { createMemorySessions } from '../../../services/accounts/memory-sessions.ts'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
 import type { Session } from '../../../services/accounts/sessions.ts'
 import type { Database } from '../../../services/engine/database.ts'
@@ -252,7 +253,9 @@ t.test('administrators', async (t) => {
 
 const createOn = (db: Database) => {
   const credentials = createCredentials(createPasswords(CHEAP))
-  return createAdminService({ db, clock: createTestClock().clock, credentials, passwordMinLength: 8 })
+  const { clock } = createTestClock()
+  const memorySessions = createMemorySessions({ clock })
+  return createAdminService({ db, clock, credentials, memorySessions, passwordMinLength: 8 })
 }
 
 const createFirst = async (admins: AdminService, first: { name: string; password?: string }) => {

@@ -1,11 +1,10 @@
 import t from 'tap'
 import { createCredentials } from '../../../services/accounts/credentials.ts'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
-import { createSessionService } from '../../../services/accounts/sessions.ts'
 import type { Database } from '../../../services/engine/database.ts'
 import type { Row } from '../../../services/model/sql-value.ts'
 import { CHEAP, PASSWORD } from '../../helpers.ts'
-import { startAdminServices } from '../../session-app.ts'
+import { createTestSessions, startAdminServices } from '../../session-app.ts'
 import { anonymousCaller, callerOf } from './callers.ts'
 
 const ADDRESS = '192.0.2.1'
@@ -95,7 +94,7 @@ t.test('an account that changes while its password is verified', async (t) => {
         return isRight
       }
     })
-    return createSessionService({ db, clock, credentials, ttl: 3600 })
+    return createTestSessions({ db, clock, credentials })
   }
   const set = (column: string, value: string) => () =>
     db.write([{ sql: `UPDATE _rowhouse_admins SET ${column} = ? WHERE id = 1`, params: [value] }])
@@ -128,12 +127,7 @@ t.test('an account that changes while its password is verified', async (t) => {
 t.test('a higher hashing cost', async (t) => {
   const { db, clock } = await startAdminServices(t)
   const createAtCost = (memoryCost: number) =>
-    createSessionService({
-      db,
-      clock,
-      credentials: createCredentials(createPasswords({ ...CHEAP, memoryCost })),
-      ttl: 3600
-    })
+    createTestSessions({ db, clock, credentials: createCredentials(createPasswords({ ...CHEAP, memoryCost })) })
 
   t.test('renews no hash if the password is wrong', async (t) => {
     const before = await storedHash(db)

@@ -8,8 +8,6 @@ const SCHEMA = `
   CREATE TABLE documents (id INTEGER PRIMARY KEY, o TEXT, l TEXT, "a/b" INTEGER);
   CREATE TABLE stamped (id INTEGER PRIMARY KEY, a INTEGER DEFAULT 1, b INTEGER DEFAULT 2, s TEXT);
   CREATE TABLE "a.b" (id INTEGER PRIMARY KEY, "c" TEXT UNIQUE, "d.e/f" TEXT UNIQUE);
-  CREATE TABLE folded (id INTEGER PRIMARY KEY, a TEXT);
-  CREATE UNIQUE INDEX folded_a ON folded (lower(a));
   CREATE TABLE outer_ones (id INTEGER PRIMARY KEY, a TEXT);
   CREATE TABLE inner_ones (a TEXT UNIQUE);
   CREATE TRIGGER copied AFTER INSERT ON outer_ones BEGIN INSERT INTO inner_ones VALUES (new.a); END;
@@ -266,14 +264,12 @@ t.test('the input of records', async (t) => {
     })
   })
 
-  t.test('a violation of an expression index or inside a trigger names no field', async (t) => {
-    for (const name of ['folded', 'outer_ones']) {
-      const { create } = await serve(name)
-      await create({ a: 'x' })
-      const error = await rejection(create({ a: 'x' }))
-      t.match(error, { code: 'UNIQUE_VIOLATION' }, name)
-      t.equal(error.details, undefined, name)
-    }
+  t.test('a violation inside a trigger names no field', async (t) => {
+    const { create } = await serve('outer_ones')
+    await create({ a: 'x' })
+    const error = await rejection(create({ a: 'x' }))
+    t.match(error, { code: 'UNIQUE_VIOLATION' })
+    t.equal(error.details, undefined)
   })
 
   t.test(

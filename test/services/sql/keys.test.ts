@@ -18,7 +18,10 @@ const column = ([name, jsonType, sqliteType, declaredType = sqliteType]: KeyColu
   isHidden: false,
   isReadonly: false,
   declaredType,
-  isGenerated: false
+  isGenerated: false,
+  isNotNull: false,
+  defaultLiteral: 'none',
+  checks: {}
 })
 
 const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure => ({

@@ -1,5 +1,12 @@
 import t from 'tap'
-import { declaresAutoIncrement, declaresReplace } from '../../../services/sql/lexer.ts'
+import {
+  declaresAutoIncrement,
+  declaresReplace,
+  nameIn,
+  textIn,
+  tokenTexts,
+  triggerTargets
+} from '../../../services/sql/lexer.ts'
 
 t.test('AUTOINCREMENT counts as a keyword only, not in a name, a text or a comment', async (t) => {
   t.ok(declaresAutoIncrement('CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT)'))
@@ -24,4 +31,35 @@ t.test('ON CONFLICT REPLACE is found in any form, and replace() is not', async (
   t.ok(declaresReplace('CREATE TABLE t (a UNIQUE on conflict -- really\n replace)'))
   t.notOk(declaresReplace("CREATE TABLE t (a CHECK (replace(a, 'x', '') = a))"))
   t.notOk(declaresReplace("CREATE TABLE t (a DEFAULT 'ON CONFLICT REPLACE', b UNIQUE ON CONFLICT IGNORE)"))
+})
+
+t.test('names are unquoted, and numbers and texts are no names', async (t) => {
+  t.strictSame(['a', '"a ""b"""', '`a ``b```', '[a "b]', 'ä', "'a'", '5', '1.5', '+'].map(nameIn), [
+    'a',
+    'a "b"',
+    'a `b`',
+    'a "b',
+    'ä',
+    undefined,
+    undefined,
+    undefined,
+    undefined
+  ])
+  t.strictSame(["'it''s'", '"a"', 'a'].map(textIn), ["it's", undefined, undefined])
+})
+
+t.test('numbers and operators are one token each', async (t) => {
+  t.strictSame(tokenTexts('a>=1.5e-3 AND .5<>0x1F -- c\n!= 2. /* d */ <=x/* open'), [
+    ...['a', '>=', '1.5e-3', 'AND', '.5', '<>', '0x1F', '!=', '2.', '<=', 'x']
+  ])
+})
+
+t.test('the tables into which a trigger writes are found', async (t) => {
+  const targets = (body: string) => triggerTargets(`CREATE TRIGGER g AFTER INSERT ON t BEGIN ${body}; END`)
+  t.strictSame(targets('UPDATE a SET b = 1'), ['a'])
+  t.strictSame(targets('UPDATE OR IGNORE "a ""b" SET b = 1'), ['a "b'])
+  t.strictSame(targets('INSERT INTO [a] VALUES (1); REPLACE INTO `b` VALUES (1)'), ['a', 'b'])
+  for (const body of ['UPDATE other SET b = 1', 'DELETE FROM t', "SELECT 'UPDATE t SET a' FROM t"])
+    t.notOk(targets(body).includes('t'), body)
+  t.strictSame(triggerTargets('UPDATE'), [])
 })

@@ -2,7 +2,8 @@ import t, { type Test } from 'tap'
 import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { createViews } from '../../../services/records/view.ts'
-import { createTableRegistry, toTable, toVisibleTable } from '../../../services/tables/registry.ts'
+import { createTableRegistry } from '../../../services/tables/registry.ts'
+import { toTable, toVisibleTable } from '../../../services/tables/table-json.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
@@ -30,13 +31,14 @@ t.test('the registry stores choices, and no facts', async (t) => {
   const { stored } = await setup(t)
   const field = { jsonType: 'string', isHidden: false, isReadonly: false }
   t.strictSame(stored(), {
-    version: 1,
+    version: 2,
+    clientName: 'Cats',
     autoTimestamps: false,
     fields: [
-      { ...field, name: 'id', label: 'id', jsonType: 'integer', isNullableKey: true },
-      { ...field, name: 'name', label: 'name' },
-      { ...field, name: 'extra', label: 'extra' },
-      { ...field, name: 'twice', label: 'twice', jsonType: 'integer', isReadonly: true }
+      { ...field, name: 'id', clientName: 'Id', label: 'id', jsonType: 'integer', isNullableKey: true },
+      { ...field, name: 'name', clientName: 'Name', label: 'name', exactType: 'TEXT' },
+      { ...field, name: 'extra', clientName: 'Extra', label: 'extra', exactType: 'TEXT' },
+      { ...field, name: 'twice', clientName: 'Twice', label: 'twice', jsonType: 'integer', isReadonly: true }
     ]
   })
 })
@@ -257,7 +259,7 @@ t.test('a registration that cannot be read', async (t) => {
 
   t.test('is reported by the next load if a retry found it', async (t) => {
     setChoices(
-      '{"version":1,"autoTimestamps":false,"fields":[{"name":"id","label":"","jsonType":"integer","isHidden":false,"isReadonly":false}]}'
+      '{"version":2,"clientName":"Cats","autoTimestamps":false,"fields":[{"name":"id","clientName":"Id","label":"","jsonType":"integer","isHidden":false,"isReadonly":false}]}'
     )
     t.strictSame(await registry.load(), [])
     setChoices('{')

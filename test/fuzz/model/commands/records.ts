@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Field } from '../../../../schemas/table.ts'
+import type { PlainField as Field } from '../../../../services/model/table.ts'
 import { parseCsv } from '../../../csv.ts'
 import { command, type Harness, pick, type Returned } from '../harness.ts'
 import {

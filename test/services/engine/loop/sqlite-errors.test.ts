@@ -89,9 +89,26 @@ t.test('a violation names the columns with their table', async (t) => {
 })
 
 t.test('a violation of an index on expressions has no details', async (t) => {
-  for (const text of ["UNIQUE constraint failed: index 'folded'", 'another text']) {
+  for (const text of ["UNIQUE constraint failed: index 'folded.a, folded.b'", 'another text']) {
     t.equal(Reflect.get(of('SQLITE_CONSTRAINT_UNIQUE', text), 'details'), undefined, text)
   }
+})
+
+t.test('a violation has what SQLite reports as its cause, apart from its message', async (t) => {
+  const reported = (code: string, message: string) => {
+    const error = of(code, message)
+    t.notMatch(error.message, /secret/, message)
+    return Reflect.get(error, 'reported')
+  }
+  t.equal(reported('SQLITE_CONSTRAINT_CHECK', 'CHECK constraint failed: secret > 0'), 'secret > 0')
+  t.equal(reported('SQLITE_CONSTRAINT_TRIGGER', 'a secret'), 'a secret')
+  t.equal(reported('SQLITE_CONSTRAINT_UNIQUE', "UNIQUE constraint failed: index 'a''secret'"), "a'secret")
+  t.equal(reported('SQLITE_CONSTRAINT_UNIQUE', 'UNIQUE constraint failed: t.secret'), undefined)
+  t.match(toDomainError({ code: 'SQLITE_CONSTRAINT_TRIGGER', message: 'a', statement: 1 }), { reported: 'a' })
+})
+
+t.test('a foreign key that restricts is not reported as a trigger', async (t) => {
+  t.match(of('SQLITE_CONSTRAINT_TRIGGER', 'FOREIGN KEY constraint failed'), { code: 'FOREIGN_KEY_VIOLATION' })
 })
 
 t.test('an extended code of SQLITE_ERROR is distinguished by its message', async (t) => {

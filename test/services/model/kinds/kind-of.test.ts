@@ -44,6 +44,6 @@ t.test('a JSON column outside a STRICT table may store any type', async (t) => {
   const json = kind('object', 'TEXT')
   t.strictSame(json.parseKey('{"a":1}'), ['{"a":1}'])
   const context = { escapesFormulas: false, base64: (value: string) => `base64(${value})` }
-  t.match(json.csv('"t"."c"', { ...context, isStrict: false }), /^CASE typeof\("t"\."c"\)/)
-  t.notMatch(json.csv('"t"."c"', { ...context, isStrict: true }), /typeof/)
+  t.match(json.csv('"t"."c"', { ...context, isStrict: false }), /base64\("t"\."c"\)/)
+  t.notMatch(json.csv('"t"."c"', { ...context, isStrict: true }), /base64/)
 })

@@ -1,0 +1,48 @@
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+/** Keywords of TypeScript, Go, Java, Python, Rust, C# and PHP, in lower case: generators change the case of names. */
+const KEYWORDS = words(`
+  abstract and any arguments array as assert async await base become bool boolean box break by byte callable
+  case catch chan char checked class clone const constructor continue crate debugger decimal declare def default
+  defer del delegate delete die do double dyn echo elif else elseif empty enddeclare endfor endforeach endif
+  endswitch endwhile enum eval event except exit explicit export extends extern fallthrough false file final finally
+  fixed float fn for foreach from func function get global go goto if impl implements implicit import in include
+  init instanceof insteadof int interface internal into is isset lambda let list lock long loop macro map match mod
+  module move mut namespace native never new nil none nonlocal not null object operator or out override package
+  params partial pass pub public private print protected raise range readonly record ref register require return
+  sbyte sealed select self set short signed sizeof stackalloc static strictfp string struct super switch
+  synchronized this throw throws trait transient true try type typeof uint ulong undefined union unknown unchecked
+  unsafe unset unsigned unsized use ushort using var virtual void volatile when where while with xor yield`)
+
+/** Types that those languages, or generated clients, use without an import, and members of every object. */
+const TYPES = words(`
+  api apiclient apierror apiresponse base64 bigint body blob buffer builder bytes callback client configuration console
+  context cookie datetime date decimal128 dict dictionary error event exception file formdata future guid handler
+  hashmap header headers http httpclient httprequest httpresponse infinity integer iterable iterator json list math
+  nan node number object objects offsetdatetime optional ordereddict page pages parameters path promise proxy query
+  queryparams reader records reflect regexp request response result schema schemas some stream symbol table tables task
+  thread timespan token tokens tostring tuple unit uri url urlsearchparams uuid value vec writer`)
+
+/**
+ * The schemas of our own OpenAPI document, and general words that it may need later. A test compares the list with openapi.json.
+ * A new shared schema needs a name that no table is likely to have: names of tables are given once.
+ */
+export const SHARED_SCHEMAS: readonly string[] = words(`
+  Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate AdminEnvelope
+  AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate Credentials Done DoneEnvelope Error ErrorCode
+  ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
+  ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
+  PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
+  TableFieldAddition TableFieldCreate TableFieldUpdate TableImport TableListEnvelope TableRecord TableRecordChange
+  TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput TableRecordPage
+  TableRecordPageEnvelope TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
+  TokenListEnvelope TokenPermissions TokenUpdate`)
+
+const keywords = new Set(KEYWORDS)
+const reserved = new Set([...KEYWORDS, ...TYPES, ...SHARED_SCHEMAS.map((name) => name.toLowerCase())])
+
+/** Whether a generated client cannot have a member of this name, in any case. */
+export const isReservedForFields = (name: string) => keywords.has(name.toLowerCase())
+
+/** Whether a generated client cannot have a type of this name, in any case. */
+export const isReservedForTables = (name: string) => reserved.has(name.toLowerCase())

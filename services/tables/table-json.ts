@@ -1,0 +1,72 @@
+import type { DefaultKind, Field, Table } from '../../schemas/table.ts'
+import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
+import { nameWarnings } from './name-warnings.ts'
+
+const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
+  if (defaultLiteral === 'none') return 'none'
+  return defaultLiteral === 'time' || defaultLiteral === 'expression' ? 'expression' : 'value'
+}
+
+const toField = ({ structure, exactFields }: RegisteredTable, column: Column, clientName: string): Field => {
+  const { declaredType: _, isGenerated: __, isNotNull: ___, defaultLiteral: ____, checks, ...field } = column
+  return {
+    ...field,
+    clientName,
+    isRequired: isRequired(structure, column),
+    isNullable: isNullable(structure, column),
+    isExact: exactFields.has(column.name),
+    defaultKind: defaultKindOf(column),
+    ...checks
+  }
+}
+
+const metadataOf = ({ id, name, label, isPublished, isEditable, note, createdAt, updatedAt }: Registration) => ({
+  id,
+  name,
+  label,
+  isPublished,
+  isEditable,
+  note,
+  createdAt,
+  updatedAt
+})
+
+const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
+  const { choices, structure } = table
+  const clientNames = new Map(choices.fields.map(({ name, clientName }) => [name, clientName]))
+  const names = columns.map(({ name }) => name)
+  return {
+    ...metadataOf(table),
+    // Another program may have made a hidden column the key, or one that is not registered.
+    primaryKey: structure.key.filter((name) => columns === structure.columns || names.includes(name)).join(','),
+    fields: columns.map((column) => toField(table, column, String(clientNames.get(column.name)))),
+    clientName: choices.clientName,
+    warnings: nameWarnings(names)
+  }
+}
+
+/** A registered table is immutable, so its JSON is made once for each version of it. */
+const cached = (showTable: (table: RegisteredTable) => Table) => {
+  const shown = new WeakMap<RegisteredTable, Table>()
+  return (table: RegisteredTable): Table => {
+    const known = shown.get(table)
+    if (known) return known
+    const made = showTable(table)
+    shown.set(table, made)
+    return made
+  }
+}
+
+const showAll = cached((table) => show(table, table.structure.columns))
+
+/** A table as administrators see it. One that cannot be read has no fields and no name for clients. */
+export const toTable = (table: Registration): Table =>
+  table.structure ? showAll(table) : { ...metadataOf(table), primaryKey: '', fields: [], clientName: '', warnings: [] }
+
+/** A table as tokens see it: without hidden fields, and without warnings about them. */
+export const toVisibleTable = cached((table) =>
+  show(
+    table,
+    table.structure.columns.filter((column) => !column.isHidden)
+  )
+)
