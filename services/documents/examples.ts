@@ -7,7 +7,6 @@ const exampleOf = (schema: unknown, schemas: Json): unknown => {
   if (!isObject(schema)) return undefined
   if (schema.$ref !== undefined) return exampleOf(targetOf(schema.$ref, schemas), schemas)
   if (Array.isArray(schema.examples)) return schema.examples[0]
-  if (Array.isArray(schema.oneOf)) return exampleOf(schema.oneOf[0], schemas)
   if (schema.type === 'array') return [exampleOf(schema.items, schemas)]
   return mapValues(schema.properties, (property) => exampleOf(property, schemas))
 }

@@ -65,12 +65,17 @@ const toSchema = (schema: unknown): unknown => {
   })
 }
 
+/** progenitor, which reads 3.0 only, takes a default response for a success too. The ranges stand for failures only. */
+const toResponses = ({ default: failure, ...listed }: Json): Json =>
+  failure === undefined ? listed : { ...listed, '4XX': failure, '5XX': failure }
+
 /** Converts the schemas in a part of the document: each stands under `schema` or `schemas`. */
 const toPart = (value: unknown, key: string): unknown => {
   if (key === 'schema') return toSchema(value)
   if (key === 'schemas') return mapValues(value, toSchema)
   if (key === 'example' || key === 'examples') return value
-  return Array.isArray(value) ? value.map((item) => toPart(item, '')) : mapValues(value, toPart)
+  if (Array.isArray(value)) return value.map((item) => toPart(item, ''))
+  return mapValues(key === 'responses' ? toResponses(value as Json) : value, toPart)
 }
 
 /** The identifier of a license is new in 3.1. SPDX has a page for each. */

@@ -146,7 +146,7 @@ const completeOperation = (operation: Operation) => {
 
 /** Returns false for an object of properties, of which one may be named `title`. */
 const isNamedSchema = (value: Json): value is Json & { readonly title: string } =>
-  typeof value.title === 'string' && ('type' in value || 'oneOf' in value)
+  typeof value.title === 'string' && 'type' in value
 
 /** Moves each schema with a title to `schemas` and puts a reference in its place. See `documentedAs` for other ones. */
 const nameSchemas = (value: unknown, schemas: Record<string, unknown>): unknown => {

@@ -73,6 +73,24 @@ t.test('the license has a URL in place of the identifier', async (t) => {
   })
 })
 
+t.test('a default response becomes a response to all failures', async (t) => {
+  const paths = { '/': { get: { responses: { 200: { description: 'Fine.' }, default: { description: 'Bad.' } } } } }
+  t.match(toOpenapi30({ openapi: '3.1.0', info: {}, paths }), {
+    paths: {
+      '/': {
+        get: {
+          responses: {
+            200: { description: 'Fine.' },
+            '4XX': { description: 'Bad.' },
+            '5XX': { description: 'Bad.' },
+            default: undefined
+          }
+        }
+      }
+    }
+  })
+})
+
 t.test('schemas of parameters and bodies are converted, examples are not', async (t) => {
   const example = { schema: { type: ['string', 'null'] } }
   const operation = {

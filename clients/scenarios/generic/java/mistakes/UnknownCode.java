@@ -1,0 +1,5 @@
+import org.openapitools.client.model.ErrorCode;
+
+final class UnknownCode {
+  static final ErrorCode CODE = ErrorCode.NO_RECORD;
+}
