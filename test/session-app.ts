@@ -73,13 +73,8 @@ const addProbes = (area: FastifyInstance) => {
 /** Starts the service with a clock that stands still, and with routes that return the name of the administrator. */
 export const startSessionApp = async (t: Test, env: Record<string, string | undefined> = {}) => {
   const { clock, advance } = createTestClock()
-  let hasProbes = false
   const onRegister = (child: FastifyInstance) => {
-    // A part of the area may have the same prefix.
-    if (child.prefix === '/admin' && !hasProbes) {
-      hasProbes = true
-      addProbes(child)
-    }
+    if (child.prefix === '/admin') addProbes(child)
     if (child.prefix === '/auth') child.get('/unguarded', async ({ session }) => ok(session.admin.name))
   }
   const app = await startApp(t, { env: { JWT_SECRET, SESSION_TTL: '3600', ...env }, clock, onRegister })
