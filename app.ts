@@ -10,6 +10,7 @@ import openapi from './plugins/app/openapi.ts'
 import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
+import typedDocuments from './plugins/app/typed-documents.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
 import { createLogController } from './plugins/http/logging.ts'
@@ -101,6 +102,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(caller)
   await app.register(declarations)
   await app.register(openapi)
+  await app.register(typedDocuments)
   await app.register(home)
   await app.register(health)
 

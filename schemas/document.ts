@@ -1,14 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict } from './envelope.ts'
 
-export const DocumentQuerySchema = Type.Object(
+const VersionSchema = Type.Optional(
+  Type.Unsafe<'3.0' | '3.1'>({
+    type: 'string',
+    enum: ['3.0', '3.1'],
+    description: 'The version of OpenAPI: `3.0` stands for 3.0.3, `3.1` (the default) for 3.1.0.',
+    examples: ['3.0']
+  })
+)
+
+export const DocumentQuerySchema = Type.Object({ openapi: VersionSchema }, strict)
+
+export const TablesDocumentQuerySchema = Type.Object(
   {
-    openapi: Type.Optional(
-      Type.Unsafe<'3.0' | '3.1'>({
-        type: 'string',
-        enum: ['3.0', '3.1'],
-        description: 'The version of OpenAPI: `3.0` stands for 3.0.3, `3.1` (the default) for 3.1.0.',
-        examples: ['3.0']
+    openapi: VersionSchema,
+    tables: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Names of tables, separated by commas. Without it, the document describes all tables.',
+        examples: ['products,orders']
       })
     )
   },

@@ -33,7 +33,7 @@ const validators = new WeakMap<object, ValidateFunction>()
 const validatorOf = (schema: object) => {
   const cached = validators.get(schema)
   if (cached) return cached
-  const validate = new Ajv({ strict: false }).compile(schema)
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
   validators.set(schema, validate)
   return validate
 }

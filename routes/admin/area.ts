@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import admins from './admins.ts'
+import document from './document.ts'
 import records from './records.ts'
 import tables from './tables.ts'
 import tokens from './tokens.ts'
@@ -11,6 +12,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('onRequest', fastify.requirePasswordChange)
   fastify.addHook('preHandler', fastify.confirmAdmin)
 
+  await fastify.register(document)
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(tokens, { prefix: '/tokens' })

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
+import document from './document.ts'
 import identity from './identity.ts'
 import records from './records.ts'
 import schema from './schema.ts'
@@ -17,6 +18,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 
   await fastify.register(identity)
+  await fastify.register(document)
   await fastify.register(schema)
   await fastify.register(records)
 }

@@ -1,12 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ok } from '../../schemas/envelope.ts'
 import { TokenIdentityEnvelope } from '../../schemas/token.ts'
-import type { Scope } from '../../services/tokens/permissions.ts'
+import { reachableTables } from '../../services/tables/token-access.ts'
 
 const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
-  const reachableTables = (scope: Scope) =>
-    tables.all().filter(({ name, isPublished }) => isPublished && scope.reaches(name))
 
   fastify.get(
     '/_me',
@@ -26,7 +24,7 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         permissions,
         integers,
         expires_at: expiresAt,
-        tables: reachableTables(scope).map((table) => table.name)
+        tables: reachableTables(tables.all(), scope).map((table) => table.name)
       })
   )
 }

@@ -3,7 +3,7 @@ import { foldName } from '../model/names.ts'
 
 const PREFIXES = [RESERVED_PREFIX, 'sqlite_']
 /** Words of routes under /data. */
-const ROUTE_NAMES = ['_schema', '_me']
+const ROUTE_NAMES = ['_schema', '_me', '_openapi.json']
 
 /** Whether the name belongs to our own tables or to SQLite. */
 export const isInternal = (name: string) => {

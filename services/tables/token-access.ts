@@ -7,6 +7,15 @@ const tableReadOnly = (table: string) =>
     hint: 'An administrator can make it editable: PUT /admin/tables/:id.'
   })
 
+/** Returns the tables that a token can use: published ones, in its scope. */
+export const reachableTables = (tables: readonly Registration[], scope: Reach): readonly RegisteredTable[] =>
+  tables.filter((table): table is RegisteredTable => table.isPublished && scope.reaches(table.name))
+
+/** What the scope of a token permits. */
+interface Reach {
+  reaches(table: string): boolean
+}
+
 /**
  * Returns the table that tokens may use under this name.
  * @throws TABLE_NOT_FOUND, also for a table that is not published; TABLE_UNUSABLE, TABLE_READ_ONLY

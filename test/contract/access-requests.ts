@@ -49,6 +49,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/tables': get('/admin/tables'),
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
+  'GET /admin/openapi.json': get('/admin/openapi.json'),
   'GET /admin/tables/importable': get('/admin/tables/importable'),
   'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({
     url: '/admin/tables/import',
@@ -103,6 +104,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'DELETE /admin/admins/:id': async ({ newAdmin }) => ({ url: `/admin/admins/${(await newAdmin()).id}` }),
 
   'GET /data/_me': get('/data/_me'),
+  'GET /data/_openapi.json': get('/data/_openapi.json'),
   'POST /data/_schema/tables': ({ newName }) => ({
     url: '/data/_schema/tables',
     payload: { name: newName(), label: '', fields: [field] }

@@ -40,6 +40,7 @@ export const accessRules = {
   'GET /admin/tables': 'administrator',
   'GET /admin/tables/:id': 'administrator',
   'GET /admin/tables/importable': 'administrator',
+  'GET /admin/openapi.json': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'PUT /admin/tables/:id': 'administrator',
@@ -65,6 +66,7 @@ export const accessRules = {
   'DELETE /admin/admins/:id': 'administrator',
 
   'GET /data/_me': 'token',
+  'GET /data/_openapi.json': 'token',
   'POST /data/_schema/tables': 'schema',
   'POST /data/_schema/tables/:table/fields': 'schema',
   'GET /data/:table': 'read',

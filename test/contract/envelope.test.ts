@@ -86,7 +86,7 @@ t.test('the service has every operation of the specification', async (t) => {
   t.equal(area('/admin/tables'), 15, 'thirteen of the specification, fields and importable')
   t.equal(area('/admin/tokens'), 4)
   t.equal(area('/admin/admins'), 4)
-  t.equal(area('/data'), 10, 'nine operations on tables, and /data/_me')
+  t.equal(area('/data'), 11, 'nine operations on tables, /data/_me and /data/_openapi.json')
 })
 
 t.test('without a credential, every guarded route responds 401', (t) =>

@@ -112,7 +112,7 @@ const checkBodies = async (t: Test, document: Document) => {
     if (type === 'application/json') t.match(schema.$ref, /^#\/components\/schemas\//, place)
   const envelopes = mediaOf(document).filter(([place, type]) => place.endsWith(' 200') && type === 'application/json')
   for (const [place, , { schema }] of envelopes) {
-    if (place.startsWith('readOpenapiDocument')) continue
+    if (/^\w*Document /.test(place)) continue
     t.match(schema.$ref, /Envelope$/, place)
     t.strictSame(targetOf(document, schema).required, ['success', 'data'], place)
   }

@@ -16,6 +16,7 @@ export const blob: Kind = {
     const bytes = parseBase64(text)
     return bytes && [bytes]
   },
+  schema: () => ({ type: 'string', contentEncoding: 'base64' }),
   json: anyJson,
   csv: anyCell
 }

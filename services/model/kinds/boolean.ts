@@ -15,6 +15,7 @@ export const boolean: Kind = {
     return text === '0' || text === '1' ? undefined : parseNumericKey(text)
   },
   keyText: (value) => (value === 0n || value === 1n ? String(value === 1n) : keyText(value)),
+  schema: () => ({ type: 'boolean' }),
   json: (value, context) =>
     `CASE ${value} WHEN 0 THEN json('false') WHEN 1 THEN json('true') ELSE ${mostlyNumberJson(value, context)} END`,
   csv: (value, context) => `CASE ${value} WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE ${anyCell(value, context)} END`

@@ -39,6 +39,8 @@ export const integer: Kind = {
   isNumeric: true,
   check: (value, _column, integers) => checkInteger(value, integers),
   parseKey: parseNumericKey,
+  schema: (_column, integers) =>
+    integers === 'string' ? { type: 'string', pattern: '^-?[0-9]+$' } : { type: 'integer', format: 'int64' },
   json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

@@ -32,6 +32,8 @@ export const json: Kind = {
       : { violation: { code: 'range', message: ROUNDED, subPath } }
   },
   parseKey: (text) => [text],
+  schema: ({ jsonType }) =>
+    jsonType === 'array' ? { type: 'array', items: {} } : { type: 'object', additionalProperties: true },
   json: (value, context) =>
     `CASE WHEN typeof(${value}) = 'text' AND json_valid(${value}) THEN json(${value}) ELSE ${anyJson(value, context)} END`,
   csv: (value, context) => (context.isStrict ? textCell(value, context) : anyCell(value, context))

@@ -22,6 +22,12 @@ export interface CsvContext extends TextContext {
   readonly escapesFormulas: boolean
 }
 
+/** A JSON Schema of the values of a kind, without null. Without a `type` it accepts any value. */
+export interface KindSchema {
+  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'object' | 'array'
+  readonly [keyword: string]: unknown
+}
+
 /** How the values of a column are checked, compared, read and written. `value` in SQL: an expression for the column. */
 export interface Kind {
   readonly name: string
@@ -41,6 +47,8 @@ export interface Kind {
    * any: two values for an untyped column, one for any other.
    */
   parseKey(text: string): readonly SqlValue[] | undefined
+  /** Returns the schema of the JSON values of a column whose values all fit. */
+  schema(column: Column, integers: IntegerFormat): KindSchema
   /** Returns the canonical text of a key: the text that `parseKey` accepts. */
   keyText(value: SqlValue): string
   /** Returns the stored values with the same JSON as this one: three for an untyped column, one for any other. */

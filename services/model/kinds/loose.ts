@@ -18,6 +18,7 @@ export const loose: Kind = {
   isTextual: true,
   check: checkLoose,
   parseKey: parseNumericKey,
+  schema: () => ({}),
   json: anyJson,
   csv: anyCell
 }

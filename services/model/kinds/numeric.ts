@@ -17,6 +17,7 @@ export const numeric: Kind = {
     return isInteger ? checkInteger(value, integers) : checkReal(value)
   },
   parseKey: parseNumericKey,
+  schema: () => ({ type: 'number', format: 'double' }),
   json: mostlyNumberJson,
   csv: anyCell
 }

@@ -15,6 +15,7 @@ export const real: Kind = {
   isNumeric: true,
   check: checkReal,
   parseKey: parseRealKey,
+  schema: () => ({ type: 'number', format: 'double' }),
   json: (value, context) => (context.isStrict ? finite(value) : mostlyNumberJson(value, context)),
   csv: (value, context) => (context.isStrict ? finite(value) : anyCell(value, context))
 }

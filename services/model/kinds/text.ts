@@ -9,6 +9,7 @@ export const text: Kind = {
   isTextual: true,
   check: (value) => (typeof value === 'string' ? valid(value) : faulty('type', 'must be a string')),
   parseKey: (key) => [key],
+  schema: () => ({ type: 'string' }),
   json: (value, context) => (context.isStrict ? value : anyJson(value, context)),
   csv: (value, context) => (context.isStrict ? textCell(value, context) : anyCell(value, context))
 }

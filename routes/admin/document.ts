@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sendTagged } from '../../plugins/http/etag.ts'
+import { DocumentHeadersSchema, documentResponses, TablesDocumentQuerySchema } from '../../schemas/document.ts'
+import { tableNotFound } from '../../services/model/errors.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
+import { tableUnusable } from '../../services/tables/failures.ts'
+
+const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { tables, typedDocuments } = fastify
+
+  const usableTables = () => tables.all().filter((table): table is RegisteredTable => table.structure !== null)
+
+  const tableNamed = (name: string): RegisteredTable => {
+    const table = tables.find(name)
+    if (!table) throw tableNotFound(name)
+    if (table.structure === null) throw tableUnusable(name)
+    return table
+  }
+
+  fastify.get(
+    '/openapi.json',
+    {
+      schema: {
+        operationId: 'adminReadDocument',
+        summary: 'Read the OpenAPI document of the tables',
+        description:
+          'Describes the records of the registered tables with the types of their fields, hidden fields too. It changes with the next request after a change of them.',
+        tags: ['tables'],
+        querystring: TablesDocumentQuerySchema,
+        headers: DocumentHeadersSchema,
+        response: documentResponses
+      },
+      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
+    },
+    async (request, reply) => {
+      const { tables: names, openapi = '3.1' } = request.query
+      const chosen = names === undefined ? usableTables() : [...new Set(names.split(',').map(tableNamed))]
+      return sendTagged(request, reply, typedDocuments.forAdministrator(chosen, openapi))
+    }
+  )
+}
+
+export default documentRoutes

@@ -1,0 +1,205 @@
+import type { IntegerFormat } from '../../schemas/token.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import type { Column, Structure } from '../model/table.ts'
+import type { Json } from './json.ts'
+import { incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
+
+/** The operations of the generic document whose typed forms a document has. The keys are their methods. */
+export interface GenericOperations {
+  readonly list: Json
+  readonly create: Json
+  readonly read: Json
+  readonly update: Json
+  readonly remove: Json
+  /** Administrators have no such operations. */
+  readonly increment?: Json
+  readonly readSchema?: Json
+}
+
+type Parameter = Json & { readonly in: string; readonly name: string }
+
+const parametersOf = ({ parameters = [] }: Json) => parameters as readonly Parameter[]
+
+/** A key part as the path has it: a JSON integer or its text. */
+const keySchema = (column: Column | undefined, integers: IntegerFormat): Json => {
+  // A table that declares no key has its rowid, which is no column.
+  const isInteger = column === undefined || kindOf(column).name === 'integer'
+  return isInteger && integers !== 'string' ? { type: 'integer', format: 'int64' } : { type: 'string' }
+}
+
+/** Names that a path template of any generator can hold. */
+const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+
+const parameterName = (name: string, index: number) => (TEMPLATE_NAME.test(name) ? name : `key${index + 1}`)
+
+const keyParameters = ({ key, columns }: Structure, integers: IntegerFormat): readonly Parameter[] =>
+  key.map((name, index) => ({
+    in: 'path',
+    name: parameterName(name, index),
+    required: true,
+    description: key.length === 1 ? 'The key of the record.' : 'A part of the key of the record.',
+    schema: keySchema(
+      columns.find((column) => column.name === name),
+      integers
+    )
+  }))
+
+const sortHint = ({ columns }: TypedTable) =>
+  `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
+
+/** Returns the query parameters of the operations by their names. All tables share them, except `order`. */
+export const sharedParameters = ({ list, update }: GenericOperations): Json =>
+  Object.fromEntries(
+    [list, update]
+      .flatMap(parametersOf)
+      .filter((parameter) => parameter.in === 'query')
+      .map((parameter) => [parameter.name, parameter])
+  )
+
+/** Returns the parameters of the query. `order` names the fields of this table. */
+const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
+  parametersOf(operation)
+    .filter((parameter) => parameter.in === 'query' && (parameter.name !== 'return' || typed.canRead))
+    .map((parameter) =>
+      parameter.name === 'order'
+        ? { ...parameter, description: sortHint(typed) }
+        : { $ref: `#/components/parameters/${parameter.name}` }
+    )
+
+/** The failures that programs handle. All others have the same body, and are under `default`. */
+const FAILURES = ['400', '404', '409', 'default']
+
+const failuresOf = ({ responses }: Json): Json =>
+  Object.fromEntries(Object.entries(responses as Json).filter(([status]) => FAILURES.includes(status)))
+
+/** Where the operations of a table are. */
+export interface TypedPaths {
+  readonly list: string
+  readonly create: string
+  readonly record: string
+  readonly increment?: string
+  readonly schema?: string
+}
+
+interface Call {
+  readonly isAllowed: boolean
+  /** Undefined where the area has no such operation. */
+  readonly path: string | undefined
+  readonly method: 'get' | 'post' | 'put' | 'delete'
+  readonly generic: Json | undefined
+  /** The first and the last word of the operation's id: `read` and `Schema` for `readAlbumSchema`. */
+  readonly verb: string
+  readonly suffix?: string
+  readonly summary: string
+  /** The names of the schemas of the bodies. */
+  readonly request?: string
+  readonly response: string
+}
+
+/** Returns the calls of a table, in the order of the document. */
+const callsOf = (typed: TypedTable, generic: GenericOperations, paths: TypedPaths): readonly Call[] => {
+  const { canRead, canCreate, canUpdate, canDelete } = typed
+  const name = typed.table.choices.clientName
+  const record = `${name}Envelope`
+  const change = `${name}ChangeEnvelope`
+  return [
+    {
+      isAllowed: canRead,
+      path: paths.list,
+      method: 'get',
+      generic: generic.list,
+      verb: 'list',
+      summary: 'List, sort and search',
+      response: `${name}PageEnvelope`
+    },
+    {
+      isAllowed: canCreate,
+      path: paths.create,
+      method: 'post',
+      generic: generic.create,
+      verb: 'create',
+      summary: 'Create a record',
+      request: `${name}Create`,
+      response: record
+    },
+    {
+      isAllowed: canRead,
+      path: paths.record,
+      method: 'get',
+      generic: generic.read,
+      verb: 'read',
+      summary: 'Read one record',
+      response: record
+    },
+    {
+      isAllowed: canUpdate && updatable(typed).length > 0,
+      path: paths.record,
+      method: 'put',
+      generic: generic.update,
+      verb: 'update',
+      summary: 'Update a record',
+      request: `${name}Update`,
+      response: change
+    },
+    {
+      isAllowed: canDelete,
+      path: paths.record,
+      method: 'delete',
+      generic: generic.remove,
+      verb: 'delete',
+      summary: 'Delete a record',
+      response: change
+    },
+    {
+      isAllowed: canUpdate && incrementable(typed).length > 0,
+      path: paths.increment,
+      method: 'post',
+      generic: generic.increment,
+      verb: 'increment',
+      summary: 'Increment a number',
+      request: `${name}Increment`,
+      response: change
+    },
+    {
+      isAllowed: canRead,
+      path: paths.schema,
+      method: 'get',
+      generic: generic.readSchema,
+      verb: 'read',
+      suffix: 'Schema',
+      summary: 'Read the fields',
+      response: 'TableEnvelope'
+    }
+  ]
+}
+
+const contentOf = (schema: string) => ({ 'application/json': { schema: refTo(schema) } })
+
+const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
+  const { name, label, choices } = typed.table
+  return {
+    operationId: call.verb + choices.clientName + (call.suffix ?? ''),
+    summary: `${call.summary}: ${label || name}`,
+    description: generic.description,
+    tags: [choices.clientName],
+    parameters: queryParameters(generic, typed),
+    ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
+    responses: { ...failuresOf(generic), 200: { description: 'Success.', content: contentOf(call.response) } },
+    security: generic.security
+  }
+}
+
+export const keyTemplate = ({ key }: Structure) => key.map((name, index) => `{${parameterName(name, index)}}`).join(',')
+
+/** Returns the operations of a table that the caller may use, by their paths and methods. */
+export const typedPaths = (typed: TypedTable, generic: GenericOperations, paths: TypedPaths): Json => {
+  const made: Record<string, Json> = {}
+  for (const call of callsOf(typed, generic, paths)) {
+    const { isAllowed, path, method, generic: operation } = call
+    if (!isAllowed || path === undefined || operation === undefined) continue
+    const isRecord = path === paths.record
+    const parameters = isRecord && { parameters: keyParameters(typed.table.structure, typed.integers) }
+    made[path] = { ...parameters, ...made[path], [method]: toOperation(typed, operation, call) }
+  }
+  return made
+}

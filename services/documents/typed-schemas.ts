@@ -1,0 +1,198 @@
+import type { IntegerFormat } from '../../schemas/token.ts'
+import type { KindSchema } from '../model/kinds/kind.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import { type Column, isNullable, isRequired, type RegisteredTable } from '../model/table.ts'
+import type { Json } from './json.ts'
+
+/** A table as one caller sees it, and what the caller may do with it. */
+export interface TypedTable {
+  readonly table: RegisteredTable
+  /** The visible columns. */
+  readonly columns: readonly Column[]
+  readonly integers: IntegerFormat
+  readonly canRead: boolean
+  readonly canCreate: boolean
+  readonly canUpdate: boolean
+  readonly canDelete: boolean
+}
+
+export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+
+const ALWAYS_OPEN = 'The column accepts texts and numbers, so its values have no single type.'
+const OPEN =
+  'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
+const WIDE = 'Beyond ±(2^53−1) it is decimal text.'
+
+const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
+/** What is known of a column beside its type: https://spec.openapis.org/oas/v3.1.0#specification-extensions */
+const extensionsOf = (column: Column): Json => ({
+  ...(column.isPrimary && { 'x-primary-key': true }),
+  ...(column.isReadonly && { 'x-read-only': true }),
+  ...(column.declaredType !== '' && { 'x-sqlite-type': column.declaredType })
+})
+
+/** The limits that the CHECK constraints of the table set. NULL passes every check, so an enum of a nullable field has it. */
+const limitsOf = ({ checks }: Column, { type }: KindSchema, nullable: boolean): Json => {
+  const { allowedValues, minimum, maximum, minLength, maxLength } = checks
+  if (type === 'string') {
+    const texts = allowedValues?.filter((value) => typeof value === 'string')
+    return {
+      ...(texts && { enum: nullable ? [...texts, null] : texts }),
+      ...(minLength !== undefined && { minLength }),
+      ...(maxLength !== undefined && { maxLength })
+    }
+  }
+  if (type !== 'integer' && type !== 'number') return {}
+  return { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
+}
+
+const orNull = (schema: KindSchema, nullable: boolean): Json =>
+  nullable && schema.type !== undefined ? { ...schema, type: [schema.type, 'null'] } : schema
+
+interface Property {
+  readonly column: Column
+  readonly integers: IntegerFormat
+  readonly nullable: boolean
+}
+
+const propertyOf = ({ column, integers, nullable }: Property, note: string): Json => {
+  const schema = kindOf(column).schema(column, integers)
+  return {
+    ...orNull(schema, nullable),
+    ...limitsOf(column, schema, nullable),
+    description: [sentence(column.label || column.name), note].filter((text) => text !== '').join(' '),
+    ...extensionsOf(column)
+  }
+}
+
+/** Returns the schema of a stored value. It promises a type only where every value has it. */
+const storedProperty = ({ table, integers }: TypedTable, column: Column): Json => {
+  const { type } = kindOf(column).schema(column, integers)
+  const label = sentence(column.label || column.name)
+  if (type === undefined) return { description: `${label} ${ALWAYS_OPEN}`, ...extensionsOf(column) }
+  if (!table.exactFields.has(column.name)) return { description: `${label} ${OPEN}`, ...extensionsOf(column) }
+  const nullable = isNullable(table.structure, column)
+  return propertyOf({ column, integers, nullable }, type === 'integer' && integers === 'auto' ? WIDE : '')
+}
+
+const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
+  if (defaultLiteral === 'none' || defaultValue === null) return ''
+  return defaultLiteral === 'time' || defaultLiteral === 'expression'
+    ? 'Without it, SQLite computes the value.'
+    : `Without it, the value is ${JSON.stringify(defaultValue)}.`
+}
+
+/** Returns the schema of a value to store. The service checks it, so it has a type wherever the column has one. */
+const inputProperty = ({ integers }: TypedTable, column: Column): Json =>
+  propertyOf({ column, integers, nullable: !column.isPrimary && column.nullable }, defaultNote(column))
+
+/** Assigning to `__proto__` would set no own property. */
+const objectOf = (entries: readonly (readonly [name: string, value: unknown])[]): Json => Object.fromEntries(entries)
+
+const closedObject = (properties: Json, required: readonly string[], description: string): Json => ({
+  type: 'object',
+  properties,
+  ...(required.length > 0 && { required }),
+  additionalProperties: false,
+  description
+})
+
+const envelopeOf = (data: Json): Json =>
+  closedObject(
+    { success: { type: 'boolean', description: 'true: the request succeeded.' }, data },
+    ['success', 'data'],
+    'The body of a success.'
+  )
+
+const int64 = (description: string): Json => ({ type: 'integer', format: 'int64', description })
+const int32 = (description: string): Json => ({ type: 'integer', format: 'int32', description })
+
+const isWritable = (column: Column) => !column.isReadonly
+
+/** The fields that an increment can change. */
+export const incrementable = ({ columns }: TypedTable) =>
+  columns.filter((column) => kindOf(column).isNumeric && !column.isPrimary && isWritable(column))
+
+export const creatable = ({ columns }: TypedTable) => columns.filter(isWritable)
+export const updatable = ({ columns }: TypedTable) =>
+  columns.filter((column) => isWritable(column) && !column.isPrimary)
+
+const titleOf = ({ label, name, note }: RegisteredTable) =>
+  [sentence(label || name), note ? sentence(note) : ''].filter((text) => text !== '').join(' ')
+
+const recordSchemas = (typed: TypedTable, name: string): Json => {
+  const properties = objectOf(typed.columns.map((column) => [column.name, storedProperty(typed, column)]))
+  const names = typed.columns.map((column) => column.name)
+  const page = closedObject(
+    {
+      rows: { type: 'array', items: refTo(name), description: 'The records of the page.' },
+      total: int64('Number of matching records on all pages.'),
+      page: int32('Number of the page, from 1.'),
+      size: int32('Maximum number of records of the page.')
+    },
+    ['rows', 'total', 'page', 'size'],
+    'One page of the matching records.'
+  )
+  return {
+    [name]: { ...closedObject(properties, names, titleOf(typed.table)), 'x-table': typed.table.name },
+    [`${name}Envelope`]: envelopeOf(refTo(name)),
+    ...(typed.canRead && { [`${name}Page`]: page, [`${name}PageEnvelope`]: envelopeOf(refTo(`${name}Page`)) })
+  }
+}
+
+const createSchema = (typed: TypedTable, name: string): Json => {
+  const { structure } = typed.table
+  const columns = creatable(typed)
+  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
+  const required = columns.filter((column) => isRequired(structure, column)).map((column) => column.name)
+  return {
+    [`${name}Create`]: closedObject(properties, required, 'A new record. Fields that are left out get their default.')
+  }
+}
+
+const updateSchemas = (typed: TypedTable, name: string): Json => {
+  const columns = updatable(typed)
+  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
+  const update = closedObject(properties, [], 'The fields to change. At least one is needed.')
+  const fields = incrementable(typed).map((column) => column.name)
+  const increment = closedObject(
+    {
+      pk: {
+        type: 'string',
+        description: 'The key of the record: the last part of its path, with each value percent-encoded.'
+      },
+      field: { type: 'string', enum: fields, description: 'The field to change.' },
+      count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
+    },
+    ['pk', 'field'],
+    'The record, the field and the number to add.'
+  )
+  return {
+    ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }),
+    ...(fields.length > 0 && { [`${name}Increment`]: increment })
+  }
+}
+
+/** The response to a change: with the record where the caller may read it. */
+const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
+  const success = { type: 'boolean', description: 'true: the record was changed.' }
+  const changed = closedObject(
+    { success, ...(canRead && { record: refTo(name) }) },
+    ['success'],
+    canRead ? '`record`: only with `return=record`.' : 'The result of a change.'
+  )
+  return { [`${name}Change`]: changed, [`${name}ChangeEnvelope`]: envelopeOf(refTo(`${name}Change`)) }
+}
+
+/** Returns the schemas of a table by their names. Each name is the client name of the table, and a derived one. */
+export const typedSchemas = (typed: TypedTable): Json => {
+  const { canRead, canCreate, canUpdate, canDelete } = typed
+  const name = typed.table.choices.clientName
+  return {
+    ...((canRead || canCreate) && recordSchemas(typed, name)),
+    ...(canCreate && createSchema(typed, name)),
+    ...(canUpdate && updateSchemas(typed, name)),
+    ...((canUpdate || canDelete) && changedSchemas(typed, name))
+  }
+}

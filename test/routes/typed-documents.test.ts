@@ -1,0 +1,164 @@
+import t from 'tap'
+import {
+  asAdmin,
+  asToken,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
+
+const externalFile = createDatabase(
+  t,
+  `CREATE TABLE "order items" (order_id INTEGER, sku TEXT, quantity INTEGER NOT NULL, PRIMARY KEY (order_id, sku)) STRICT;
+   CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, day DATE);
+   INSERT INTO loose VALUES (1, 'text', '2026-01-01');`
+)
+
+const app = await startApp(t, { env: { DATABASE: externalFile } })
+const admin = await asAdmin(app)
+const products = await createTable(admin, {
+  name: 'products',
+  label: 'Products',
+  fields: [
+    { name: 'title', jsonType: 'string', nullable: false },
+    { name: 'price', jsonType: 'number' },
+    { name: 'cost', jsonType: 'number' },
+    { name: 'stock', jsonType: 'integer', nullable: false, defaultValue: 0 }
+  ]
+})
+await importTable(admin, 'order items')
+const loose = await importTable(admin, 'loose')
+
+const URL = '/data/_openapi.json'
+const token = await asToken(app, admin)
+const documentOf = async (client = token, query = '') => (await client.get(URL + query)).json()
+const operationsOf = (document: { paths: Record<string, object> }) =>
+  Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations)
+      .filter((key) => key !== 'parameters')
+      .map((method) => `${method} ${path}`)
+  )
+
+t.test('a token reads the operations and the types of its tables', async (t) => {
+  const document = await documentOf()
+  const { schemas } = document.components
+  t.strictSame(
+    operationsOf(document).filter((operation) => operation.includes('products')),
+    [
+      'get /data/products',
+      'post /data/products/records',
+      'get /data/products/records/{id}',
+      'put /data/products/records/{id}',
+      'delete /data/products/records/{id}',
+      'post /data/products/incr',
+      'get /data/products/schema'
+    ]
+  )
+  const properties: Record<string, { type?: unknown }> = schemas.Products.properties
+  const types = Object.entries(properties).map(([name, { type }]) => [name, type])
+  t.strictSame(types, [
+    ['id', 'integer'],
+    ['title', 'string'],
+    ['price', ['number', 'null']],
+    ['cost', ['number', 'null']],
+    ['stock', 'integer']
+  ])
+  t.strictSame(schemas.Products.required, ['id', 'title', 'price', 'cost', 'stock'])
+  t.strictSame(schemas.ProductsCreate.required, ['title'])
+  t.equal(schemas.ProductsCreate.properties.id.type, 'integer', 'a generated key is never null')
+  t.strictSame(Object.keys(schemas.ProductsUpdate.properties), ['title', 'price', 'cost', 'stock'])
+  t.strictSame(schemas.ProductsIncrement.properties.field.enum, ['price', 'cost', 'stock'])
+})
+
+t.test('a composite key is a path parameter for each part', async (t) => {
+  const { paths } = await documentOf()
+  const path = '/data/order%20items/records/{order_id},{sku}'
+  t.strictSame(
+    paths[path].parameters.map(({ name, schema }: { name: string; schema: { type: string } }) => [name, schema.type]),
+    [
+      ['order_id', 'integer'],
+      ['sku', 'string']
+    ]
+  )
+})
+
+t.test('a column that may hold any value has no type, and the value to store has one', async (t) => {
+  const { schemas } = (await documentOf()).components
+  t.notOk('type' in schemas.Loose.properties.n)
+  t.match(schemas.Loose.properties.n.description, /does not enforce/)
+  t.strictSame(schemas.LooseCreate.properties.n.type, ['integer', 'null'])
+  t.notOk('type' in schemas.LooseCreate.properties.day)
+})
+
+t.test('the document has only what the token may use', async (t) => {
+  const reader = await asToken(app, admin, { tables: ['products'], actions: ['read'] })
+  const document = await documentOf(reader)
+  t.strictSame(operationsOf(document), [
+    'get /data/_me',
+    'get /data/products',
+    'get /data/products/records/{id}',
+    'get /data/products/schema'
+  ])
+  t.notMatch(JSON.stringify(document), /loose|order items|ProductsCreate|ProductsIncrement/)
+  const creator = await asToken(app, admin, { tables: ['loose'], actions: ['create'] })
+  t.strictSame(operationsOf(await documentOf(creator)), ['get /data/_me', 'post /data/loose/records'])
+  const updater = await asToken(app, admin, { tables: ['loose'], actions: ['update', 'delete'] })
+  const { components, paths } = await documentOf(updater)
+  t.notOk('record' in components.schemas.LooseChange.properties, 'a token without `read` gets no record')
+  t.notMatch(JSON.stringify(paths), /parameters\/return/)
+})
+
+t.test('every change is in the next document, and without a change the client has it already', async (t) => {
+  const first = await token.get(URL)
+  const again = () =>
+    app.inject({ url: URL, headers: { ...token.headers, 'if-none-match': String(first.headers.etag) } })
+  t.equal((await again()).statusCode, 304)
+  await admin.put(`/admin/tables/${products.id}`, { fields: [{ name: 'cost', isHidden: true }] })
+  const hidden = await again()
+  t.equal(hidden.statusCode, 200)
+  t.notMatch(hidden.body, /cost/)
+  t.not(hidden.json().info.version, first.json().info.version)
+  await admin.put(`/admin/tables/${products.id}`, { isEditable: false })
+  t.notOk('ProductsCreate' in (await documentOf()).components.schemas)
+  await admin.put(`/admin/tables/${products.id}`, { isEditable: true, isPublished: false })
+  t.notMatch(JSON.stringify(await documentOf()), /products/i)
+  await admin.put(`/admin/tables/${products.id}`, { isPublished: true, fields: [{ name: 'cost', isHidden: false }] })
+  t.equal((await again()).statusCode, 304, 'the document is the first one again')
+  await admin.post(`/admin/tables/${products.id}/fields`, { field: { name: 'colour', jsonType: 'string' } })
+  t.match((await again()).body, 'colour')
+})
+
+t.test('the format of integers is that of the token', async (t) => {
+  const typeOf = async (integers: string) => {
+    const permissions = { tables: ['products'], actions: ['read', 'write'] }
+    const issued = dataOf(await admin.post('/admin/tokens', { name: 'client', permissions, integers }))
+    const own = { authorization: `Bearer ${issued.token}` }
+    const { components, paths } = (await app.inject({ url: URL, headers: own })).json()
+    const { parameters } = paths['/data/products/records/{id}']
+    const { id } = components.schemas.Products.properties
+    return [id.type, components.schemas.ProductsCreate.properties.stock.type, parameters[0].schema.type]
+  }
+  t.strictSame(await typeOf('auto'), ['integer', 'integer', 'integer'])
+  t.strictSame(await typeOf('number'), ['integer', 'integer', 'integer'])
+  t.strictSame(await typeOf('string'), ['string', 'string', 'string'])
+})
+
+t.test('an administrator reads the document of all tables, or of some', async (t) => {
+  const all = (await admin.get('/admin/openapi.json')).json()
+  t.ok(operationsOf(all).includes(`get /admin/tables/${loose.id}/data/{id}`))
+  t.ok('Products' in all.components.schemas)
+  const some = (await admin.get('/admin/openapi.json?tables=loose&openapi=3.0')).json()
+  t.equal(some.openapi, '3.0.3')
+  t.notOk('Products' in some.components.schemas)
+  t.equal(some.components.schemas.LooseCreate.properties.n.nullable, true)
+  expectError(t, await admin.get('/admin/openapi.json?tables=loose,missing'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await admin.get('/admin/openapi.json?tables='), 400, 'VALIDATION_FAILED', '/tables')
+})
+
+t.test('a document needs a credential', async (t) => {
+  expectError(t, await app.inject({ url: URL }), 401, 'INVALID_TOKEN')
+  expectError(t, await app.inject({ url: '/admin/openapi.json' }), 401, 'AUTHENTICATION_REQUIRED')
+})
