@@ -18,7 +18,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   fastify.get(
-    '/openapi.json',
+    '',
     {
       schema: {
         operationId: 'adminReadDocument',
