@@ -3,17 +3,19 @@ import { sendTagged } from '../../plugins/http/etag.ts'
 import { DocumentHeadersSchema, documentResponses, TablesDocumentQuerySchema } from '../../schemas/document.ts'
 import { tableNotFound } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
-import { tableUnusable } from '../../services/tables/failures.ts'
+import { tableOutdated, tableUnusable } from '../../services/tables/failures.ts'
 
 const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables, typedDocuments } = fastify
 
-  const usableTables = () => tables.all().filter((table): table is RegisteredTable => table.structure !== null)
+  const usableTables = () =>
+    tables.all().filter((table): table is RegisteredTable => table.structure !== null && !table.isOutdated)
 
   const tableNamed = (name: string): RegisteredTable => {
     const table = tables.find(name)
     if (!table) throw tableNotFound(name)
     if (table.structure === null) throw tableUnusable(name)
+    if (table.isOutdated) throw tableOutdated(name)
     return table
   }
 
@@ -30,7 +32,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: DocumentHeadersSchema,
         response: documentResponses
       },
-      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
+      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'STRUCTURE_CHANGED'] }
     },
     async (request, reply) => {
       const { tables: names, openapi = '3.1' } = request.query

@@ -23,7 +23,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { token, query } = request
-      const reachable = reachableTables(tables.all(), token.scope)
+      const reachable = reachableTables(tables.all(), token.scope).filter((table) => !table.isOutdated)
       return sendTagged(request, reply, typedDocuments.forToken(token, reachable, query.openapi ?? '3.1'))
     }
   )

@@ -95,7 +95,8 @@ const collect = (
   const [, group, name] = REFERENCE.exec(String(value.$ref)) ?? []
   if (group !== undefined && name !== undefined && needed[group]?.[name] === undefined) {
     const component = components[group]?.[name]
-    needed[group] = { ...needed[group], [name]: component }
+    needed[group] ??= {}
+    needed[group][name] = component
     collect(component, components, needed)
   }
   for (const item of Object.values(value)) collect(item, components, needed)

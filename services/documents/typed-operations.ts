@@ -1,6 +1,6 @@
-import type { IntegerFormat } from '../../schemas/token.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, Structure } from '../model/table.ts'
+import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
 import { incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
 
@@ -20,29 +20,30 @@ type Parameter = Json & { readonly in: string; readonly name: string }
 
 const parametersOf = ({ parameters = [] }: Json) => parameters as readonly Parameter[]
 
-/** A key part as the path has it: a JSON integer or its text. */
-const keySchema = (column: Column | undefined, integers: IntegerFormat): Json => {
-  // A table that declares no key has its rowid, which is no column.
-  const isInteger = column === undefined || kindOf(column).name === 'integer'
+/** A part of a key as the path has it. A part without an exact type may be any text. */
+const keySchema = ({ table, integers }: TypedTable, column: Column): Json => {
+  const isInteger = kindOf(column).name === 'integer' && table.exactFields.has(column.name)
   return isInteger && integers !== 'string' ? { type: 'integer', format: 'int64' } : { type: 'string' }
 }
 
 /** Names that a path template of any generator can hold. */
 const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 
-const parameterName = (name: string, index: number) => (TEMPLATE_NAME.test(name) ? name : `key${index + 1}`)
+/** The names of the columns, or `key1`, `key2`, … if a path template cannot hold one of them. */
+const parameterNames = ({ key }: Structure) =>
+  key.every((name) => TEMPLATE_NAME.test(name)) ? key : key.map((_, index) => `key${index + 1}`)
 
-const keyParameters = ({ key, columns }: Structure, integers: IntegerFormat): readonly Parameter[] =>
-  key.map((name, index) => ({
+const keyParameters = (typed: TypedTable): readonly Parameter[] => {
+  const { structure } = typed.table
+  const names = parameterNames(structure)
+  return keyColumns(structure).map((column, index) => ({
     in: 'path',
-    name: parameterName(name, index),
+    name: String(names[index]),
     required: true,
-    description: key.length === 1 ? 'The key of the record.' : 'A part of the key of the record.',
-    schema: keySchema(
-      columns.find((column) => column.name === name),
-      integers
-    )
+    description: names.length === 1 ? 'The key of the record.' : 'A part of the key of the record.',
+    schema: keySchema(typed, column)
   }))
+}
 
 const sortHint = ({ columns }: TypedTable) =>
   `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
@@ -189,7 +190,10 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   }
 }
 
-export const keyTemplate = ({ key }: Structure) => key.map((name, index) => `{${parameterName(name, index)}}`).join(',')
+export const keyTemplate = (structure: Structure) =>
+  parameterNames(structure)
+    .map((name) => `{${name}}`)
+    .join(',')
 
 /** Returns the operations of a table that the caller may use, by their paths and methods. */
 export const typedPaths = (typed: TypedTable, generic: GenericOperations, paths: TypedPaths): Json => {
@@ -198,7 +202,7 @@ export const typedPaths = (typed: TypedTable, generic: GenericOperations, paths:
     const { isAllowed, path, method, generic: operation } = call
     if (!isAllowed || path === undefined || operation === undefined) continue
     const isRecord = path === paths.record
-    const parameters = isRecord && { parameters: keyParameters(typed.table.structure, typed.integers) }
+    const parameters = isRecord && { parameters: keyParameters(typed) }
     made[path] = { ...parameters, ...made[path], [method]: toOperation(typed, operation, call) }
   }
   return made

@@ -21,9 +21,22 @@ export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${na
 const ALWAYS_OPEN = 'The column accepts texts and numbers, so its values have no single type.'
 const OPEN =
   'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
-const WIDE = 'Beyond ±(2^53−1) it is decimal text.'
+const WIDE = 'An integer beyond ±(2^53−1) is decimal text.'
+
+/** Returns the exception to the type: see `integerJson`. REAL columns have no integers. */
+const wideNote = (column: Column, integers: IntegerFormat) => {
+  const { name } = kindOf(column)
+  const isNumber = name === 'numeric' || (name === 'integer' && integers === 'auto')
+  return isNumber && integers !== 'number' ? WIDE : ''
+}
 
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
+const sentences = (...texts: readonly string[]) =>
+  texts
+    .filter((text) => text !== '')
+    .map(sentence)
+    .join(' ')
 
 /** What is known of a column beside its type: https://spec.openapis.org/oas/v3.1.0#specification-extensions */
 const extensionsOf = (column: Column): Json => ({
@@ -33,17 +46,16 @@ const extensionsOf = (column: Column): Json => ({
 })
 
 /** The limits that the CHECK constraints of the table set. NULL passes every check, so an enum of a nullable field has it. */
-const limitsOf = ({ checks }: Column, { type }: KindSchema, nullable: boolean): Json => {
-  const { allowedValues, minimum, maximum, minLength, maxLength } = checks
-  if (type === 'string') {
-    const texts = allowedValues?.filter((value) => typeof value === 'string')
+const limitsOf = (column: Column, { type }: KindSchema, nullable: boolean): Json => {
+  const { allowedValues, minimum, maximum, minLength, maxLength } = column.checks
+  if (kindOf(column).isTextual)
     return {
-      ...(texts && { enum: nullable ? [...texts, null] : texts }),
+      ...(allowedValues && { enum: nullable ? [...allowedValues, null] : allowedValues }),
       ...(minLength !== undefined && { minLength }),
       ...(maxLength !== undefined && { maxLength })
     }
-  }
-  if (type !== 'integer' && type !== 'number') return {}
+  // Integers as text have no limits: the texts would be compared.
+  if (type === 'string') return {}
   return { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
 }
 
@@ -61,7 +73,7 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   return {
     ...orNull(schema, nullable),
     ...limitsOf(column, schema, nullable),
-    description: [sentence(column.label || column.name), note].filter((text) => text !== '').join(' '),
+    description: sentences(column.label || column.name, wideNote(column, integers), note),
     ...extensionsOf(column)
   }
 }
@@ -69,11 +81,12 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
 /** Returns the schema of a stored value. It promises a type only where every value has it. */
 const storedProperty = ({ table, integers }: TypedTable, column: Column): Json => {
   const { type } = kindOf(column).schema(column, integers)
-  const label = sentence(column.label || column.name)
-  if (type === undefined) return { description: `${label} ${ALWAYS_OPEN}`, ...extensionsOf(column) }
-  if (!table.exactFields.has(column.name)) return { description: `${label} ${OPEN}`, ...extensionsOf(column) }
+  if (type === undefined || !table.exactFields.has(column.name)) {
+    const reason = type === undefined ? ALWAYS_OPEN : OPEN
+    return { description: sentences(column.label || column.name, reason), ...extensionsOf(column) }
+  }
   const nullable = isNullable(table.structure, column)
-  return propertyOf({ column, integers, nullable }, type === 'integer' && integers === 'auto' ? WIDE : '')
+  return propertyOf({ column, integers, nullable }, '')
 }
 
 const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
@@ -118,8 +131,7 @@ export const creatable = ({ columns }: TypedTable) => columns.filter(isWritable)
 export const updatable = ({ columns }: TypedTable) =>
   columns.filter((column) => isWritable(column) && !column.isPrimary)
 
-const titleOf = ({ label, name, note }: RegisteredTable) =>
-  [sentence(label || name), note ? sentence(note) : ''].filter((text) => text !== '').join(' ')
+const titleOf = ({ label, name, note }: RegisteredTable) => sentences(label || name, note ?? '')
 
 const recordSchemas = (typed: TypedTable, name: string): Json => {
   const properties = objectOf(typed.columns.map((column) => [column.name, storedProperty(typed, column)]))
@@ -156,11 +168,14 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
   const update = closedObject(properties, [], 'The fields to change. At least one is needed.')
   const fields = incrementable(typed).map((column) => column.name)
+  const isComposite = typed.table.structure.key.length > 1
   const increment = closedObject(
     {
       pk: {
         type: 'string',
-        description: 'The key of the record: the last part of its path, with each value percent-encoded.'
+        description: isComposite
+          ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
+          : 'The key of the record, as in its path before it is percent-encoded.'
       },
       field: { type: 'string', enum: fields, description: 'The field to change.' },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }

@@ -49,7 +49,7 @@ const partsOf = (text: string, count: number) => {
 }
 
 /** The columns of the key, in its order. */
-const keyColumns = ({ key, columns }: Structure) =>
+export const keyColumns = ({ key, columns }: Structure) =>
   key.map((name) => columns.find((column) => column.name === name) as Column)
 
 /** Returns the text of each part of a key, by the column's name. */

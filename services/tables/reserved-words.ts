@@ -38,8 +38,21 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordPageEnvelope TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
 
+/** Generators make a type of each response, too. */
+export const SHARED_RESPONSES: readonly string[] = words(`
+  BadRequest Conflict Forbidden InsufficientStorage InternalServerError MethodNotAllowed NotFound OtherFailure
+  PayloadTooLarge RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests URITooLong Unauthorized
+  UnsupportedMediaType`)
+
+/** Some generators make a type of each shared parameter of a typed document: `size`, `q`. `page` and `return` are above. */
+const SHARED_PARAMETERS = words('q size')
+
+/** A table `Identity` would have the operation `readIdentity`, which the shared paths of typed documents have. */
+const SHARED_OPERATIONS = words('identity ownaccount')
+
 const keywords = new Set(KEYWORDS)
-const reserved = new Set([...KEYWORDS, ...TYPES, ...SHARED_SCHEMAS.map((name) => name.toLowerCase())])
+const sharedNames = [...SHARED_SCHEMAS, ...SHARED_RESPONSES].map((name) => name.toLowerCase())
+const reserved = new Set([...KEYWORDS, ...TYPES, ...sharedNames, ...SHARED_PARAMETERS, ...SHARED_OPERATIONS])
 
 /** Whether a generated client cannot have a member of this name, in any case. */
 export const isReservedForFields = (name: string) => keywords.has(name.toLowerCase())

@@ -40,7 +40,9 @@ export const integer: Kind = {
   check: (value, _column, integers) => checkInteger(value, integers),
   parseKey: parseNumericKey,
   schema: (_column, integers) =>
-    integers === 'string' ? { type: 'string', pattern: '^-?[0-9]+$' } : { type: 'integer', format: 'int64' },
+    integers === 'string'
+      ? { type: 'string', pattern: '^(0|-?[1-9][0-9]{0,18})$' }
+      : { type: 'integer', format: 'int64' },
   json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

@@ -60,12 +60,13 @@ t.test('names that the document derives from a table are not given to another on
   t.strictSame(await nameTables(['a_page', 'a_page_envelope']), ['APage', 'APageEnvelope2'])
 })
 
-t.test('every schema of our own document is reserved', async (t) => {
+t.test('every schema and response of our own document is reserved', async (t) => {
   const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'))
   for (const name of Object.keys(components.schemas)) {
     t.ok(SHARED_SCHEMAS.includes(name), `${name} is in SHARED_SCHEMAS`)
     t.ok(isReservedForTables(name), name)
   }
+  for (const name of Object.keys(components.responses)) t.ok(isReservedForTables(name), name)
   t.ok(isReservedTable('Record'))
   t.ok(isReservedTable('AdminAccountList'), 'AdminAccountListEnvelope is a shared schema')
 })
