@@ -57,16 +57,8 @@ const orval = async ({ work, run }) => {
 /** Runs openapi-generator for a language. */
 const generate = async (run, language, output, ...options) =>
   run('java', [
-    '-jar',
-    await openapiGenerator(),
-    'generate',
-    '-i',
-    'openapi.json',
-    '-g',
-    language,
-    '-o',
-    output,
-    ...options
+    ...['-jar', await openapiGenerator(), 'generate'],
+    ...['-i', 'openapi.json', '-g', language, '-o', output, ...options]
   ])
 
 const typescriptFetch = async ({ work, run }) => {
@@ -108,13 +100,10 @@ const oapiCodegen = async ({ run }) => {
 
 const openapiPythonClient = async ({ run }) => {
   const bin = await pythonTools()
-  await run(
-    join(bin, 'openapi-python-client'),
-    ['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'rowhouse'],
-    {
-      env: { PATH: `${bin}:${process.env.PATH}` }
-    }
-  )
+  const options = ['--path', 'openapi.json', '--meta', 'none', '--output-path', 'rowhouse']
+  // It formats the client with ruff, which is beside it.
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  await run(join(bin, 'openapi-python-client'), ['generate', ...options], { env })
   await run(join(bin, 'mypy'), ['scenario.py', 'rowhouse'])
   return [join(bin, 'python'), ['scenario.py']]
 }

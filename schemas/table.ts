@@ -279,6 +279,7 @@ export const TableImportSchema = Type.Object(
       Type.Array(StoredNameSchema, {
         minItems: 1,
         maxItems: 1000,
+        examples: [['*']],
         description:
           'The tables to import. `["*"]` stands for all that are not registered and can be imported. Not together with `name`.'
       })
@@ -288,7 +289,8 @@ export const TableImportSchema = Type.Object(
   {
     title: 'TableImport',
     ...strict,
-    description: 'Needs `name` or `names`. The other properties are set for each of the tables.'
+    description: 'Needs `name` or `names`. The other properties are set for each of the tables.',
+    examples: [{ names: ['orders', 'customers'], isEditable: false }]
   }
 )
 export type TableImport = Static<typeof TableImportSchema>

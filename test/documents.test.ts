@@ -138,3 +138,16 @@ t.test('each link between the documents leads to a file, and to a heading of it'
     }
   }
 })
+
+t.test('the guide and the examples have the versions of the generators that CI checks', async (t) => {
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const { go, python } = read('clients/versions.json')
+  const { dependencies } = read('clients/package.json')
+  const guide = readFileSync('docs/guides/clients.md', 'utf8')
+  for (const [name, version] of Object.entries(go)) t.ok(guide.includes(`${name}@${version}`), name)
+  const client = 'openapi-python-client'
+  t.ok(guide.includes(`${client}==${python[client]}`), client)
+  for (const name of ['@hey-api/openapi-ts', 'openapi-typescript'])
+    t.ok(guide.includes(`${name}@${dependencies[name]}`), name)
+  t.match(dependencies, read('examples/hey-api/package.json').devDependencies)
+})

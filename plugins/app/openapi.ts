@@ -20,6 +20,7 @@ import {
 } from '../../services/documents/openapi-document.ts'
 import { sendTagged, type TaggedText } from '../http/etag.ts'
 import { declaredErrors } from './declarations.ts'
+import { docsPage } from './docs-page.ts'
 
 /** The version in package.json. A test compares them. */
 const API_VERSION = '0.1.0'
@@ -71,34 +72,6 @@ const securitySchemes = {
   }
 } as const
 
-/** The page may load scripts and styles from Rowhouse and send requests to it, nothing else. Tested in Chromium. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'"
-].join('; ')
-
-const STYLE = `
-:root { color-scheme: light; }
-body { margin: 0; background: #fff; }
-.swagger-ui { font-family: system-ui, sans-serif; color: #1f2933; }
-.swagger-ui .wrapper { max-width: 64rem; }
-.swagger-ui .info { margin: 2rem 0 1rem; }
-.swagger-ui .info .title { font-family: inherit; font-weight: 600; }
-.swagger-ui .info .title small { background: #52606d; }
-.swagger-ui .scheme-container { background: none; box-shadow: none; padding: 0; }
-.swagger-ui .opblock { box-shadow: none; border-radius: 3px; }
-.swagger-ui .opblock-tag { font-family: inherit; border-color: #e4e7eb; }
-.swagger-ui .table-container table:not([class]) td:last-child { overflow-wrap: anywhere; }
-`
-
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#334e68" d="M1 15V6l3-4 3 4v9zm8 0V6l3-4 3 4v9z"/></svg>`
-
 /** Adds the declarations of a route to its schema: @fastify/swagger copies keys that begin with `x-`. */
 const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions) => {
   // A route without an operation id is not an operation of the API.
@@ -139,23 +112,7 @@ export default fp(
       transformObject: (built) => completeDocument((built as { openapiObject: OpenapiDocument }).openapiObject)
     })
 
-    await fastify.register(swaggerUi, {
-      routePrefix: '/docs',
-      staticCSP: PAGE_POLICY,
-      uiConfig: {
-        layout: 'BaseLayout',
-        docExpansion: 'list',
-        defaultModelsExpandDepth: 0,
-        deepLinking: true,
-        // Shows `x-error-codes`.
-        showExtensions: true
-      },
-      theme: {
-        title: 'Rowhouse API',
-        css: [{ filename: 'rowhouse.css', content: STYLE }],
-        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }]
-      }
-    })
+    await fastify.register(swaggerUi, docsPage)
 
     const documentIn = createDocuments(fastify)
     fastify.withTypeProvider<TypeBoxTypeProvider>().get(

@@ -12,7 +12,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('onRequest', fastify.requirePasswordChange)
   fastify.addHook('preHandler', fastify.confirmAdmin)
 
-  await fastify.register(document)
+  await fastify.register(document, { prefix: '/openapi.json' })
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(tokens, { prefix: '/tokens' })

@@ -20,7 +20,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   fastify.get(
-    '/openapi.json',
+    '',
     {
       schema: {
         operationId: 'adminReadDocument',

@@ -14,6 +14,7 @@ export interface GenericDocument {
   readonly openapi: string
   readonly info: Json
   readonly servers: unknown
+  readonly tags: readonly Json[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
   readonly components: Readonly<Record<string, Json>>
 }
@@ -122,6 +123,13 @@ const tagOf = ({ table }: TypedTable) => ({
   description: table.note || table.label || table.name
 })
 
+/** Returns the tags of the shared operations. Those of tables are the names of the tables. */
+const sharedTags = ({ tags, paths }: GenericDocument, sharedPaths: readonly string[]) => {
+  const operations = sharedPaths.flatMap((path) => Object.values(paths[path] as Readonly<Record<string, Json>>))
+  const used = new Set(operations.flatMap((operation) => operation.tags))
+  return tags.filter(({ name }) => used.has(name))
+}
+
 /** Returns the version of the generic document with a digest of this one. */
 const withVersion = (document: Json, { version }: Json) => {
   const [number] = String(version).split('+')
@@ -150,7 +158,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
       info: { ...generic.info, title, description },
       servers: generic.servers,
       security: [{ [area.credential]: [] }],
-      tags: tables.map(tagOf),
+      tags: [...sharedTags(generic, sharedPaths), ...tables.map(tagOf)],
       paths,
       components: {
         securitySchemes: { [area.credential]: securitySchemes[area.credential] },

@@ -190,6 +190,13 @@ const checkExamples = async (t: Test, document: Document) => {
     t.ok(validate(example), `${place}: ${ajv.errorsText(validate.errors)}`)
     t.notOk(isObject(example) && Object.keys(example).length === 0, `${place} shows something`)
   }
+  for (const [path, schema] of Object.entries(document.components.schemas).flatMap((named) =>
+    schemasIn(named[1], named[0])
+  ))
+    for (const [property, value] of valuesOf(schema.properties)) {
+      const { $ref, items, examples } = value as Json
+      t.ok($ref || (isObject(items) && items.$ref) || examples, `${path}.${property} has an example`)
+    }
   const own = allSchemas(document).flatMap(([path, schema]) =>
     ((schema.examples ?? []) as readonly unknown[]).map((example) => ({ path, schema, example }))
   )

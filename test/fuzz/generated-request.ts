@@ -22,7 +22,16 @@ export interface GeneratedRequest {
 type Json = Record<string, unknown>
 
 /** Operations that are generated less often: they hash passwords, end sessions or have a large response. */
-const RARE = ['logIn', 'logOut', 'changeOwnPassword', 'adminCreateAccount', 'adminUpdateAccount', 'readOpenapiDocument']
+const RARE = [
+  'logIn',
+  'logOut',
+  'changeOwnPassword',
+  'adminCreateAccount',
+  'adminUpdateAccount',
+  'readOpenapiDocument',
+  'readTokenDocument',
+  'adminReadDocument'
+]
 const weightedOperations = operations.flatMap((operation) =>
   Array.from({ length: RARE.includes(operation.operationId) ? 3 : 10 }, () => operation)
 )
@@ -85,6 +94,7 @@ const bodies: Record<string, MakeBody> = {
 
 const parameterValues: Record<string, (table: Table, random: Random) => unknown> = {
   order: ({ fields }, { pick }) => `${pick(['', '-'])}${pick(fields).name}`,
+  tables: ({ name }) => name,
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 
@@ -107,9 +117,12 @@ const credentialFor = (
   return 'session' in scheme ? { cookie } : {}
 }
 
-/** Generates a request that matches the document, for a random operation. */
-export const generateRequest = (environment: Environment, random: Random): GeneratedRequest => {
-  const operation = random.pick(weightedOperations)
+/** Generates a request that matches the document. */
+export const generateRequest = (
+  environment: Environment,
+  random: Random,
+  operation = random.pick(weightedOperations)
+): GeneratedRequest => {
   const table = random.pick([...environment.tables.values()])
   const schema = bodyOf(operation)
   const body = schema && (bodies[operation.operationId]?.(table, environment, random) ?? sample(schema, random))

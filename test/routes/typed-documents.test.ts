@@ -75,6 +75,13 @@ t.test('a token reads the operations and the types of its tables', async (t) => 
   t.strictSame(schemas.ProductsIncrement.properties.field.enum, ['price', 'cost', 'stock'])
 })
 
+t.test('every tag of an operation is described', async (t) => {
+  const { tags, paths } = await documentOf()
+  const operations = Object.values<Record<string, { tags?: string[] }>>(paths).flatMap((path) => Object.values(path))
+  const used = new Set(operations.flatMap((operation) => operation.tags ?? []))
+  t.strictSame(tags.map(({ name }: { name: string }) => name).sort(), [...used].sort())
+})
+
 t.test('a composite key is a path parameter for each part', async (t) => {
   const { paths } = await documentOf()
   const path = '/data/order%20items/records/{order_id},{sku}'

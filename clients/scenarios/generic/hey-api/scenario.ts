@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createClient, createConfig } from './client/client/index.js'
 import * as api from './client/sdk.gen.js'
+import type { TableFieldCreate } from './client/types.gen.js'
 
 const { ROWHOUSE_URL: baseUrl = '', ROWHOUSE_TOKEN: token = '', ROWHOUSE_READER_TOKEN: readerToken = '' } = process.env
 
@@ -102,11 +103,9 @@ export const mistakes = async () => {
   await api.listRecords({ client, path, query: { size: '2' } })
   // @ts-expect-error: `field` is missing
   await api.incrementRecord({ client, path, body: { pk: '1' } })
-  // @ts-expect-error: `fields` has an unknown property
-  await api.createTable({
-    client,
-    body: { name: 'a', label: 'A', fields: [{ name: 'b', jsonType: 'string', size: 1 }] }
-  })
+  // @ts-expect-error: `size` is unknown
+  const field: TableFieldCreate = { name: 'b', jsonType: 'string', size: 1 }
+  await api.createTable({ client, body: { name: 'a', label: 'A', fields: [field] } })
   // @ts-expect-error: the code is unknown
   if (missing.error?.error.code === 'NO_RECORD') return
 }

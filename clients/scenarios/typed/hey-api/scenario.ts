@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { createClient, createConfig } from './client/client/index.js'
+import * as api from './client/sdk.gen.js'
+
+const { ROWHOUSE_URL: baseUrl = '', ROWHOUSE_TOKEN: auth = '' } = process.env
+const client = createClient(createConfig({ baseUrl, auth }))
+
+const { data: page } = await api.listTrack({ client, query: { order: '-UnitPrice', size: 1 } })
+assert.equal(page?.data.rows[0]?.UnitPrice, 1.29)
+const { data: link } = await api.readPlaylistTrack({ client, path: { PlaylistId: 1, TrackId: 2 } })
+assert.deepEqual(link?.data, { PlaylistId: 1, TrackId: 2 })
+const { data: created } = await api.createTrack({
+  client,
+  body: { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
+})
+assert.equal(created?.data.TrackId, 4)
+const path = { TrackId: created.data.TrackId }
+const query = { return: 'record' } as const
+const { data: updated } = await api.updateTrack({ client, path, query, body: { AlbumId: null } })
+assert.equal(updated?.data.record?.AlbumId, null)
+const more = { pk: '4', field: 'Milliseconds', count: 4 } as const
+const { data: increased } = await api.incrementTrack({ client, query, body: more })
+assert.equal(increased?.data.record?.Milliseconds, 215200)
+await api.deleteTrack({ client, path })
+const missing = await api.readTrack({ client, path })
+assert.equal(missing.error?.error.code, 'RECORD_NOT_FOUND')
+
+/** Never called: each line is a mistake that must not compile. */
+export const mistakes = async () => {
+  // @ts-expect-error: a name is required
+  await api.createTrack({ client, body: { Milliseconds: 1, UnitPrice: 1 } })
+  // @ts-expect-error: a name is never null
+  await api.updateTrack({ client, path, body: { Name: null } })
+  // @ts-expect-error: a name is no number
+  await api.incrementTrack({ client, body: { pk: '1', field: 'Name' } })
+  // @ts-expect-error: a composite key has two parts
+  await api.readPlaylistTrack({ client, path: { PlaylistId: 1 } })
+}

@@ -1,0 +1,43 @@
+import org.openapitools.client.ApiClient;
+import org.openapitools.client.ApiException;
+import org.openapitools.client.api.PlaylistTrackApi;
+import org.openapitools.client.api.TrackApi;
+import org.openapitools.client.model.ErrorCode;
+import org.openapitools.client.model.ErrorResponse;
+import org.openapitools.client.model.TrackCreate;
+import org.openapitools.client.model.TrackIncrement;
+import org.openapitools.client.model.TrackUpdate;
+
+public final class Scenario {
+  private static void expect(boolean isTrue, Object value) {
+    if (!isTrue) throw new AssertionError(value);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    ApiClient client = new ApiClient();
+    client.updateBaseUri(System.getenv("ROWHOUSE_URL"));
+    client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + System.getenv("ROWHOUSE_TOKEN")));
+    TrackApi api = new TrackApi(client);
+
+    var page = api.listTrack(null, 1, "-UnitPrice", null).getData();
+    expect(page.getRows().get(0).getUnitPrice() == 1.29, page);
+    var link = new PlaylistTrackApi(client).readPlaylistTrack(1L, 2L).getData();
+    expect(link.getPlaylistId() == 1 && link.getTrackId() == 2, link);
+    var values = new TrackCreate().name("Dog Eat Dog").milliseconds(215196L).unitPrice(0.99).albumId(4L);
+    var created = api.createTrack(values).getData();
+    expect(created.getTrackId() == 4 && created.getBytes() == null, created);
+    var updated = api.updateTrack(4L, new TrackUpdate().albumId(null), "record").getData();
+    expect(updated.getRecord().getAlbumId() == null, updated);
+    var more = new TrackIncrement().pk("4").field(TrackIncrement.FieldEnum.MILLISECONDS).count(4.0);
+    var increased = api.incrementTrack(more, "record").getData();
+    expect(increased.getRecord().getMilliseconds() == 215200, increased);
+    expect(api.deleteTrack(4L, null).getData().getSuccess(), "delete");
+    try {
+      api.readTrack(4L);
+      throw new AssertionError("The call succeeded.");
+    } catch (ApiException exception) {
+      var body = ApiClient.createDefaultObjectMapper().readValue(exception.getResponseBody(), ErrorResponse.class);
+      expect(body.getError().getCode() == ErrorCode.RECORD_NOT_FOUND, body);
+    }
+  }
+}

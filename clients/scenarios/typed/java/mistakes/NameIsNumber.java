@@ -1,0 +1,5 @@
+import org.openapitools.client.model.TrackCreate;
+
+final class NameIsNumber {
+  static final TrackCreate TRACK = new TrackCreate().name(1);
+}

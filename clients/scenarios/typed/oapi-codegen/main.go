@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+
+	"scenario/rowhouse"
+)
+
+func expect(isTrue bool, what string, values ...any) {
+	if !isTrue {
+		panic(fmt.Sprint(what, values))
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func authorize(_ context.Context, request *http.Request) error {
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("ROWHOUSE_TOKEN"))
+	return nil
+}
+
+func to[T any](value T) *T { return &value }
+
+func main() {
+	ctx := context.Background()
+	api := must(rowhouse.NewClientWithResponses(os.Getenv("ROWHOUSE_URL"), rowhouse.WithRequestEditorFn(authorize)))
+
+	page := must(api.ListTrackWithResponse(ctx, &rowhouse.ListTrackParams{Order: to("-UnitPrice"), Size: to(int32(1))})).JSON200.Data
+	expect(page.Rows[0].UnitPrice == 1.29, "page", page)
+	link := must(api.ReadPlaylistTrackWithResponse(ctx, 1, 2)).JSON200.Data
+	expect(link.PlaylistId == 1 && link.TrackId == 2, "composite key", link)
+	created := must(api.CreateTrackWithResponse(ctx, rowhouse.TrackCreate{Name: "Dog Eat Dog", Milliseconds: 215196, UnitPrice: 0.99, AlbumId: to(int64(4))})).JSON200.Data
+	expect(created.TrackId == 4 && created.Bytes == nil, "create", created)
+	returning := rowhouse.UpdateTrackParamsReturnRecord
+	updated := must(api.UpdateTrackWithResponse(ctx, 4, &rowhouse.UpdateTrackParams{Return: &returning}, rowhouse.TrackUpdate{Name: to("Overdose")})).JSON200.Data
+	expect(updated.Record.Name == "Overdose" && *updated.Record.AlbumId == 4, "update", updated)
+	increased := must(api.IncrementTrackWithResponse(ctx, nil, rowhouse.TrackIncrement{Pk: "4", Field: rowhouse.Milliseconds})).JSON200.Data
+	expect(increased.Success, "increment", increased)
+	deleted := must(api.DeleteTrackWithResponse(ctx, 4, nil)).JSON200.Data
+	expect(deleted.Success, "delete", deleted)
+	missing := must(api.ReadTrackWithResponse(ctx, 4))
+	expect(missing.JSON404.Error.Code == rowhouse.RECORDNOTFOUND, "404", missing)
+}

@@ -1,0 +1,49 @@
+import os
+from typing import TypeVar
+
+from rowhouse import AuthenticatedClient
+from rowhouse.api.playlist_track import read_playlist_track
+from rowhouse.api.track import create_track, delete_track, increment_track, list_track, read_track, update_track
+from rowhouse.models import (
+    ErrorCode,
+    ErrorResponse,
+    TrackCreate,
+    TrackIncrement,
+    TrackIncrementField,
+    TrackUpdate,
+    UpdateTrackReturn,
+)
+from rowhouse.types import Unset
+
+T = TypeVar("T")
+
+
+def success(response: T | ErrorResponse | None) -> T:
+    assert response is not None and not isinstance(response, ErrorResponse), response
+    return response
+
+
+client = AuthenticatedClient(base_url=os.environ["ROWHOUSE_URL"], token=os.environ["ROWHOUSE_TOKEN"])
+
+page = success(list_track.sync(client=client, order="-UnitPrice", size=1)).data
+assert page.rows[0].unit_price == 1.29
+link = success(read_playlist_track.sync(1, 2, client=client)).data
+assert (link.playlist_id, link.track_id) == (1, 2)
+new = TrackCreate(name="Dog Eat Dog", milliseconds=215196, unit_price=0.99, album_id=4)
+created = success(create_track.sync(client=client, body=new)).data
+assert created.track_id == 4 and created.bytes_ is None
+changes = TrackUpdate(album_id=None)
+updated = success(update_track.sync(4, client=client, body=changes, return_=UpdateTrackReturn.RECORD)).data
+assert not isinstance(updated.record, Unset) and updated.record.album_id is None
+more = TrackIncrement(pk="4", field=TrackIncrementField.MILLISECONDS, count=4)
+assert success(increment_track.sync(client=client, body=more)).data.success
+assert success(delete_track.sync(4, client=client)).data.success
+missing = read_track.sync(4, client=client)
+assert isinstance(missing, ErrorResponse) and missing.error.code == ErrorCode.RECORD_NOT_FOUND
+
+
+def mistakes() -> None:
+    """Never called: each line is a mistake that mypy must find. With --strict, an unused ignore is an error."""
+    TrackCreate(milliseconds=1, unit_price=1)  # type: ignore[call-arg]
+    TrackUpdate(name=None)  # type: ignore[arg-type]
+    read_playlist_track.sync(1, client=client)  # type: ignore[call-arg]
