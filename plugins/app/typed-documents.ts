@@ -1,14 +1,14 @@
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { DocumentQuery } from '../../schemas/document.ts'
-import { digestOf } from '../../services/documents/digest.ts'
-import type { Json } from '../../services/documents/json.ts'
 import { toOpenapi30 } from '../../services/documents/openapi-3-0.ts'
 import {
   adminArea,
+  type Convert,
   createTypedDocuments,
   dataArea,
-  type GenericDocument
+  type GenericDocument,
+  type TypedText
 } from '../../services/documents/typed-document.ts'
 import type { TypedTable } from '../../services/documents/typed-schemas.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
@@ -19,9 +19,9 @@ type Version = NonNullable<DocumentQuery['openapi']>
 
 export interface TypedDocuments {
   /** Returns the document of the calls that a token may send: see `GET /data/_openapi.json`. */
-  forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): TaggedText
+  forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
   /** Returns the document of the records of these tables: see `GET /admin/openapi.json`. */
-  forAdministrator(tables: readonly RegisteredTable[], version: Version): TaggedText
+  forAdministrator(tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
 }
 
 declare module 'fastify' {
@@ -33,29 +33,51 @@ declare module 'fastify' {
 /** Characters of all documents that are kept. A table of ten fields takes about 8,000. */
 const MAX_CACHED_LENGTH = 32 * 2 ** 20
 
-interface CachedDocument extends TaggedText {
-  /** The objects that the document was made of. They are immutable: a change makes new ones. */
+/** What a document was made of. The objects are immutable: a change makes new ones. */
+interface Sources {
   readonly sources: readonly object[]
 }
 
-const isCurrent = ({ sources }: CachedDocument, now: readonly object[]) =>
+interface MadeDocument extends TaggedText, Sources {}
+
+interface PendingDocument extends Sources {
+  readonly made: Promise<MadeDocument>
+}
+
+const isCurrent = ({ sources }: Sources, now: readonly object[]) =>
   sources.length === now.length && sources.every((source, index) => source === now[index])
 
-/** Makes a document again only if one of its sources was replaced. */
+const CONVERSIONS: Readonly<Record<Version, Convert>> = { '3.0': toOpenapi30, '3.1': (part) => part }
+
+/** Makes a document again only if one of its sources was replaced. Concurrent requests for it wait for one document. */
 const createCache = () => {
-  const documents = new LRUCache<string, CachedDocument>({
+  const documents = new LRUCache<string, MadeDocument>({
     maxSize: MAX_CACHED_LENGTH,
     sizeCalculation: ({ text }) => text.length
   })
-  return (key: string, version: Version, sources: readonly object[], make: () => Json): TaggedText => {
+  const pending = new Map<string, PendingDocument>()
+
+  return async (
+    key: string,
+    version: Version,
+    sources: readonly object[],
+    make: (convert: Convert) => Promise<TypedText>
+  ): Promise<TaggedText> => {
     const id = `${version} ${key}`
     const cached = documents.get(id)
     if (cached && isCurrent(cached, sources)) return cached
-    const document = make()
-    const text = JSON.stringify(version === '3.0' ? toOpenapi30(document) : document)
-    const made = { text, etag: `"${digestOf(text).slice(0, 16)}"`, sources }
-    documents.set(id, made)
-    return made
+    const started = pending.get(id)
+    if (started && isCurrent(started, sources)) return started.made
+    const toTagged = ({ text, digest }: TypedText) => ({ text, etag: `"${digest.slice(0, 16)}"`, sources })
+    const document = { sources, made: make(CONVERSIONS[version]).then(toTagged) }
+    pending.set(id, document)
+    try {
+      const made = await document.made
+      documents.set(id, made)
+      return made
+    } finally {
+      if (pending.get(id) === document) pending.delete(id)
+    }
   }
 }
 
@@ -116,22 +138,28 @@ export default fp(
 
     fastify.decorate('typedDocuments', {
       forToken: (token, tables, version) =>
-        cached(`token ${token.id}`, version, [token, ...tables], () =>
-          dataDocument()({
-            tables: tables.map((table) => asToken(table, token)),
-            sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
-            title: `Rowhouse: ${token.name}`,
-            description: TOKEN_DESCRIPTION
-          })
+        cached(`token ${token.id}`, version, [token, ...tables], (convert) =>
+          dataDocument()(
+            {
+              tables: tables.map((table) => asToken(table, token)),
+              sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
+              title: `Rowhouse: ${token.name}`,
+              description: TOKEN_DESCRIPTION
+            },
+            convert
+          )
         ),
       forAdministrator: (tables, version) =>
-        cached(`administrator ${tables.map(({ id }) => id).join(',')}`, version, tables, () =>
-          adminDocument()({
-            tables: tables.map(asAdministrator),
-            sharedPaths: SESSION_PATHS,
-            title: 'Rowhouse: records',
-            description: ADMIN_DESCRIPTION
-          })
+        cached(`administrator ${tables.map(({ id }) => id).join(',')}`, version, tables, (convert) =>
+          adminDocument()(
+            {
+              tables: tables.map(asAdministrator),
+              sharedPaths: SESSION_PATHS,
+              title: 'Rowhouse: records',
+              description: ADMIN_DESCRIPTION
+            },
+            convert
+          )
         )
     })
   },

@@ -37,7 +37,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const { tables: names, openapi = '3.1' } = request.query
       const chosen = names === undefined ? usableTables() : [...new Set(names.split(',').map(tableNamed))]
-      return sendTagged(request, reply, typedDocuments.forAdministrator(chosen, openapi))
+      return sendTagged(request, reply, await typedDocuments.forAdministrator(chosen, openapi))
     }
   )
 }

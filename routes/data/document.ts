@@ -22,9 +22,11 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'token', action: 'none', errors: [] }
     },
     async (request, reply) => {
-      const { token, query } = request
+      const { caller, token, query } = request
       const reachable = reachableTables(tables.all(), token.scope).filter((table) => !table.isOutdated)
-      return sendTagged(request, reply, typedDocuments.forToken(token, reachable, query.openapi ?? '3.1'))
+      const document = await typedDocuments.forToken(token, reachable, query.openapi ?? '3.1')
+      await caller.confirm()
+      return sendTagged(request, reply, document)
     }
   )
 }

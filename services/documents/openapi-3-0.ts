@@ -85,9 +85,8 @@ const toInfo = ({ license, ...info }: Json): Json => {
   return { ...info, license: { ...rest, url: `https://spdx.org/licenses/${identifier}.html` } }
 }
 
-/** Returns the document in OpenAPI 3.0.3, for generators that do not read 3.1. */
+/** Returns the document, or some members of it, in OpenAPI 3.0.3, for generators that do not read 3.1. */
 export const toOpenapi30 = (document: Json): Json => ({
   ...(mapValues(document, toPart) as Json),
-  openapi: '3.0.3',
-  info: toInfo(document.info as Json)
+  ...(document.openapi !== undefined && { openapi: '3.0.3', info: toInfo(document.info as Json) })
 })

@@ -1,5 +1,6 @@
-import { digestOf } from './digest.ts'
-import { isObject, type Json, mapValues } from './json.ts'
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { isObject, type Json } from './json.ts'
 import {
   type GenericOperations,
   keyTemplate,
@@ -105,9 +106,7 @@ const collect = (
 const neededComponents = (paths: Json, components: Readonly<Record<string, Json>>) => {
   const needed: Record<string, Record<string, unknown>> = {}
   collect(paths, components, needed)
-  return mapValues(needed, (group) =>
-    Object.fromEntries(Object.entries(group as Json).sort(([a], [b]) => (a < b ? -1 : 1)))
-  ) as Record<string, Json>
+  return needed
 }
 
 export interface TypedOptions {
@@ -117,6 +116,16 @@ export interface TypedOptions {
   readonly title: string
   readonly description: string
 }
+
+/** A document as text. */
+export interface TypedText {
+  readonly text: string
+  /** Hexadecimal digits, which differ for every other content. */
+  readonly digest: string
+}
+
+/** Converts a part of a document of OpenAPI 3.1 to another version. */
+export type Convert = (part: Json) => Json
 
 const tagOf = ({ table }: TypedTable) => ({
   name: table.choices.clientName,
@@ -130,41 +139,89 @@ const sharedTags = ({ tags, paths }: GenericDocument, sharedPaths: readonly stri
   return tags.filter(({ name }) => used.has(name))
 }
 
-/** Returns the version of the generic document with a digest of this one. */
-const withVersion = (document: Json, { version }: Json) => {
-  const [number] = String(version).split('+')
-  const info = document.info as Json
-  return { ...document, info: { ...info, version: `${number}+${digestOf(JSON.stringify(document)).slice(0, 8)}` } }
+/** Returns the text of the members of an object, without its braces. */
+const membersOf = (value: unknown) => JSON.stringify(value).slice(1, -1)
+
+const joined = (members: readonly string[]) => `{${members.filter((text) => text !== '').join(',')}}`
+
+/** Milliseconds of work before other requests run. */
+const MAX_SLICE = 5
+
+/** Returns a function that lets other requests run if the work has taken long: 500 tables take half a second. */
+const createPause = () => {
+  let start = performance.now()
+  return async () => {
+    if (performance.now() - start < MAX_SLICE) return
+    await setImmediate()
+    start = performance.now()
+  }
+}
+
+const digestOfTexts = (texts: readonly string[]) => {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(text)
+  return hash.digest('hex')
 }
 
 /**
- * Returns the function that makes the OpenAPI 3.1 document of exactly the given tables, and of the actions that the
- * caller has on them. The document names no other table and no hidden field.
+ * Returns the function that makes the OpenAPI document of exactly the given tables, and of the actions that the caller
+ * has on them. The document names no other table and no hidden field. It is made table by table, as text.
  */
 export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const generic = withoutExamples(document) as GenericDocument
   const operations = area.generic(generic)
   const { securitySchemes = {}, ...others } = generic.components
-  const components = { ...others, parameters: sharedParameters(operations) }
+  const shared = { ...others, parameters: sharedParameters(operations) }
 
-  return ({ tables, sharedPaths, title, description }: TypedOptions): Json => {
-    const paths = Object.assign(
-      Object.fromEntries(sharedPaths.map((path) => [path, generic.paths[path]])),
-      ...tables.map((typed) => typedPaths(typed, operations, area.paths(typed)))
-    )
-    const schemas = Object.assign({}, others.schemas, ...tables.map(typedSchemas))
-    const made = {
-      openapi: generic.openapi,
-      info: { ...generic.info, title, description },
-      servers: generic.servers,
-      security: [{ [area.credential]: [] }],
-      tags: [...sharedTags(generic, sharedPaths), ...tables.map(tagOf)],
+  const headOf = ({ tables, sharedPaths, title, description }: TypedOptions) => ({
+    openapi: generic.openapi,
+    info: { ...generic.info, title, description },
+    servers: generic.servers,
+    security: [{ [area.credential]: [] }],
+    tags: [...sharedTags(generic, sharedPaths), ...tables.map(tagOf)]
+  })
+
+  /** Returns the paths and the schemas of a table, and the shared components that they need. */
+  const partOf = (typed: TypedTable) => {
+    const paths = typedPaths(typed, operations, area.paths(typed))
+    const own = typedSchemas(typed)
+    const { schemas = {}, ...components } = neededComponents(paths, {
+      ...shared,
+      schemas: { ...others.schemas, ...own }
+    })
+    const isOwn = ([name]: readonly [string, unknown]) => Object.hasOwn(own, name)
+    const entries = Object.entries(schemas)
+    return {
       paths,
-      components: {
-        securitySchemes: { [area.credential]: securitySchemes[area.credential] },
-        ...neededComponents(paths, { ...components, schemas })
-      }
+      schemas: Object.fromEntries(entries.filter(isOwn)),
+      components: { ...components, schemas: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) }
     }
-    return withVersion(made, generic.info)
+  }
+
+  return async (options: TypedOptions, convert: Convert): Promise<TypedText> => {
+    const { tables, sharedPaths } = options
+    const pause = createPause()
+    const sharedOperations = Object.fromEntries(sharedPaths.map((path) => [path, generic.paths[path]]))
+    const needed = neededComponents(sharedOperations, shared)
+    const pathTexts = [membersOf(convert({ paths: sharedOperations }).paths)]
+    const schemaTexts: string[] = []
+    for (const typed of tables) {
+      await pause()
+      const { paths, schemas, components } = partOf(typed)
+      for (const [group, members] of Object.entries(components)) needed[group] = { ...needed[group], ...members }
+      pathTexts.push(membersOf(convert({ paths }).paths))
+      schemaTexts.push(membersOf(convert({ schemas }).schemas))
+    }
+    const { schemas: sharedSchemas = {}, ...components } = needed
+    schemaTexts.unshift(membersOf(convert({ schemas: sharedSchemas }).schemas))
+    const security = { securitySchemes: { [area.credential]: securitySchemes[area.credential] } }
+    const componentTexts = [membersOf({ ...security, ...convert(components) }), `"schemas":${joined(schemaTexts)}`]
+
+    const body = `,"paths":${joined(pathTexts)},"components":${joined(componentTexts)}}`
+    const head = headOf(options)
+    const digest = digestOfTexts([JSON.stringify(head), body])
+    const [number] = String(generic.info.version).split('+')
+    const info = { ...head.info, version: `${number}+${digest.slice(0, 8)}` }
+    return { text: JSON.stringify(convert({ ...head, info })).slice(0, -1) + body, digest }
   }
 }

@@ -191,7 +191,8 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
     tags: [choices.clientName],
     ...(parameters.length > 0 && { parameters }),
     ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
-    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } }
+    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } },
+    security: generic.security
   }
 }
 

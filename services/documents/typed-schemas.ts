@@ -42,7 +42,10 @@ const sentences = (...texts: readonly string[]) =>
 const extensionsOf = (column: Column): Json => ({
   ...(column.isPrimary && { 'x-primary-key': true }),
   ...(column.isReadonly && { 'x-read-only': true }),
-  ...(column.declaredType !== '' && { 'x-sqlite-type': column.declaredType })
+  // `TEXT` says no more than the type of the schema; `VARCHAR(20)` and `DATETIME` do.
+  ...(![column.sqliteType, ''].includes(column.declaredType.toUpperCase()) && {
+    'x-sqlite-type': column.declaredType
+  })
 })
 
 /** The limits that the CHECK constraints of the table set. NULL passes every check, so an enum of a nullable field has it. */
