@@ -8,7 +8,7 @@ import {
   type TypedPaths,
   typedPaths
 } from './typed-operations.ts'
-import { type TypedTable, typedSchemas } from './typed-schemas.ts'
+import { inComment, type TypedTable, typedSchemas } from './typed-schemas.ts'
 
 /** The generic document, from which typed ones take the operations, the failures and the shared schemas. */
 export interface GenericDocument {
@@ -129,7 +129,7 @@ export type Convert = (part: Json) => Json
 
 const tagOf = ({ table }: TypedTable) => ({
   name: table.choices.clientName,
-  description: table.note || table.label || table.name
+  description: inComment(table.note || table.label || table.name)
 })
 
 /** Returns the tags of the shared operations. Those of tables are the names of the tables. */
@@ -175,7 +175,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
 
   const headOf = ({ tables, sharedPaths, title, description }: TypedOptions) => ({
     openapi: generic.openapi,
-    info: { ...generic.info, title, description },
+    info: { ...generic.info, title: inComment(title), description },
     servers: generic.servers,
     security: [{ [area.credential]: [] }],
     tags: [...sharedTags(generic, sharedPaths), ...tables.map(tagOf)]

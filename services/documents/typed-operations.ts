@@ -2,7 +2,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, Structure } from '../model/table.ts'
 import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
-import { incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
+import { inComment, incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
 
 /** The operations of the generic document whose typed forms a document has. The keys are their methods. */
 export interface GenericOperations {
@@ -26,12 +26,18 @@ const keySchema = ({ table, integers }: TypedTable, column: Column): Json => {
   return isInteger && integers !== 'string' ? { type: 'integer', format: 'int64' } : { type: 'string' }
 }
 
-/** Names that a path template of any generator can hold. */
-const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+/** Names that a path template of any generator can hold. One letter may be a variable of a Go client. */
+const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]+$/
 
-/** The names of the columns, or `key1`, `key2`, … if a path template cannot hold one of them. */
+/** Packages that Go clients import, and variables of their functions. A parameter of such a name hides it. */
+const NAMES_IN_GO =
+  /^(?:body|bytes|client|context|ctx|err|errors|fmt|http|io|json|params|path|req|runtime|server|strings|url)$/i
+
+const isParameterName = (name: string) => TEMPLATE_NAME.test(name) && !NAMES_IN_GO.test(name)
+
+/** The names of the columns, or `key1`, `key2`, … if a client cannot have a parameter of one of these names. */
 const parameterNames = ({ key }: Structure) =>
-  key.every((name) => TEMPLATE_NAME.test(name)) ? key : key.map((_, index) => `key${index + 1}`)
+  key.every(isParameterName) ? key : key.map((_, index) => `key${index + 1}`)
 
 const keyParameters = (typed: TypedTable): readonly Parameter[] => {
   const { structure } = typed.table
@@ -46,7 +52,9 @@ const keyParameters = (typed: TypedTable): readonly Parameter[] => {
 }
 
 const sortHint = ({ columns }: TypedTable) =>
-  `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
+  inComment(
+    `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
+  )
 
 /** Returns the query parameters of the operations by their names. All tables share them, except `order`. */
 export const sharedParameters = ({ list, update }: GenericOperations): Json =>
@@ -186,7 +194,7 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   const parameters = queryParameters(generic, typed)
   return {
     operationId: call.verb + choices.clientName + (call.suffix ?? ''),
-    summary: `${call.summary}: ${label || name}`,
+    summary: inComment(`${call.summary}: ${label || name}`),
     description: generic.description,
     tags: [choices.clientName],
     ...(parameters.length > 0 && { parameters }),

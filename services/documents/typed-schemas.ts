@@ -30,7 +30,10 @@ const wideNote = (column: Column, integers: IntegerFormat) => {
   return isNumber && integers !== 'number' ? WIDE : ''
 }
 
-const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+/** Returns the text without the end of a block comment: some generators copy descriptions into comments as they are. */
+export const inComment = (text: string) => text.replaceAll('*/', '* /')
+
+const sentence = (text: string) => inComment(/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const sentences = (...texts: readonly string[]) =>
   texts

@@ -15,6 +15,7 @@ import {
 const externalFile = createDatabase(
   t,
   `CREATE TABLE "order items" (order_id INTEGER, sku TEXT, quantity INTEGER NOT NULL, PRIMARY KEY (order_id, sku)) STRICT;
+   CREATE TABLE parts (a INTEGER, bytes TEXT, PRIMARY KEY (a, bytes));
    CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, day DATE);
    INSERT INTO loose VALUES (1, 'text', '2026-01-01');`
 )
@@ -33,6 +34,7 @@ const products = await createTable(admin, {
 })
 await importTable(admin, 'order items')
 const loose = await importTable(admin, 'loose')
+const parts = await importTable(admin, 'parts')
 
 const URL = '/data/_openapi.json'
 const token = await asToken(app, admin)
@@ -92,6 +94,20 @@ t.test('a composite key is a path parameter for each part', async (t) => {
       ['sku', 'string']
     ]
   )
+})
+
+t.test('a key parameter has no name that Go clients use themselves', async (t) => {
+  t.ok('/data/parts/records/{key1},{key2}' in (await documentOf()).paths)
+})
+
+t.test('a label, a note or a name of a token does not end a comment of a generated client', async (t) => {
+  const texts = { label: 'Parts */', note: 'Of a machine */ or a tool.' }
+  await admin.put(`/admin/tables/${parts.id}`, { ...texts, fields: [{ name: 'a', label: 'A */' }] })
+  const permissions = { tables: ['*'], actions: ['read', 'write'] }
+  const issued = dataOf(await admin.post('/admin/tokens', { name: 'Till */', permissions }))
+  const { body } = await app.inject({ url: URL, headers: { authorization: `Bearer ${issued.token}` } })
+  t.notOk(body.includes('*/'))
+  t.match(body, 'Of a machine * / or a tool.')
 })
 
 t.test('a column that may hold any value has no type, and the value to store has one', async (t) => {
