@@ -98,7 +98,7 @@ const asToken = (table: RegisteredTable, { scope, integers }: LiveToken): TypedT
   }
 }
 
-/** Documents that are typed for each table: decision 27. */
+/** Documents that are typed for each table: decision 26. */
 export default fp(
   async (fastify) => {
     const cached = createCache()
