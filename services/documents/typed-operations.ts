@@ -70,8 +70,13 @@ const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
 /** The failures that programs handle. All others have the same body, and are under `default`. */
 const FAILURES = ['400', '404', '409', 'default']
 
-const failuresOf = ({ responses }: Json): Json =>
-  Object.fromEntries(Object.entries(responses as Json).filter(([status]) => FAILURES.includes(status)))
+/** A read conflicts with nothing but a change of the table's structure, which no program handles. */
+const READ_FAILURES = FAILURES.filter((status) => status !== '409')
+
+const failuresOf = ({ responses }: Json, { method }: Call): Json => {
+  const listed = method === 'get' ? READ_FAILURES : FAILURES
+  return Object.fromEntries(Object.entries(responses as Json).filter(([status]) => listed.includes(status)))
+}
 
 /** Where the operations of a table are. */
 export interface TypedPaths {
@@ -178,15 +183,15 @@ const contentOf = (schema: string) => ({ 'application/json': { schema: refTo(sch
 
 const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   const { name, label, choices } = typed.table
+  const parameters = queryParameters(generic, typed)
   return {
     operationId: call.verb + choices.clientName + (call.suffix ?? ''),
     summary: `${call.summary}: ${label || name}`,
     description: generic.description,
     tags: [choices.clientName],
-    parameters: queryParameters(generic, typed),
+    ...(parameters.length > 0 && { parameters }),
     ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
-    responses: { ...failuresOf(generic), 200: { description: 'Success.', content: contentOf(call.response) } },
-    security: generic.security
+    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } }
   }
 }
 

@@ -21,7 +21,7 @@ export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${na
 const ALWAYS_OPEN = 'The column accepts texts and numbers, so its values have no single type.'
 const OPEN =
   'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
-const WIDE = 'An integer beyond ±(2^53−1) is decimal text.'
+const WIDE = 'Beyond ±(2^53−1), decimal text.'
 
 /** Returns the exception to the type: see `integerJson`. REAL columns have no integers. */
 const wideNote = (column: Column, integers: IntegerFormat) => {
@@ -73,8 +73,7 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   return {
     ...orNull(schema, nullable),
     ...limitsOf(column, schema, nullable),
-    description: sentences(column.label || column.name, wideNote(column, integers), note),
-    ...extensionsOf(column)
+    description: sentences(column.label || column.name, wideNote(column, integers), note)
   }
 }
 
@@ -86,7 +85,7 @@ const storedProperty = ({ table, integers }: TypedTable, column: Column): Json =
     return { description: sentences(column.label || column.name, reason), ...extensionsOf(column) }
   }
   const nullable = isNullable(table.structure, column)
-  return propertyOf({ column, integers, nullable }, '')
+  return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(column) }
 }
 
 const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
@@ -175,7 +174,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
         type: 'string',
         description: isComposite
           ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
-          : 'The key of the record, as in its path before it is percent-encoded.'
+          : 'The key of the record, not percent-encoded.'
       },
       field: { type: 'string', enum: fields, description: 'The field to change.' },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }

@@ -35,6 +35,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /docs/static/swagger-initializer.js': get('/docs/static/swagger-initializer.js'),
   'GET /docs/static/theme/icon.svg': get('/docs/static/theme/icon.svg'),
   'GET /docs/static/theme/rowhouse.css': get('/docs/static/theme/rowhouse.css'),
+  'GET /docs/static/theme/token.js': get('/docs/static/theme/token.js'),
 
   'POST /auth/login': async ({ newAdmin }) => ({
     url: '/auth/login',

@@ -31,6 +31,7 @@ export const accessRules = {
   'GET /docs/static/swagger-initializer.js': 'anyone',
   'GET /docs/static/theme/icon.svg': 'anyone',
   'GET /docs/static/theme/rowhouse.css': 'anyone',
+  'GET /docs/static/theme/token.js': 'anyone',
 
   'POST /auth/login': 'anyone',
   'GET /auth/me': 'session',

@@ -167,7 +167,7 @@ const isWideText = (value: unknown) => typeof value === 'string' && /^-?\d{16,19
 /** Returns the body with numbers where the description of a field names the only exception to its type. */
 const withoutWideTexts = (body: unknown, { properties }: ObjectSchema): unknown =>
   JSON.parse(JSON.stringify(body), (name, value) => {
-    const isException = isWideText(value) && /beyond .* is decimal text/.test(String(properties[name]?.description))
+    const isException = isWideText(value) && /Beyond .*, decimal text/.test(String(properties[name]?.description))
     return isException ? Number(value) : value
   })
 
@@ -219,8 +219,8 @@ const checkCreates = async (t: Test, tested: Case) => {
 
 const WRONG = [true, 1.5, 'not a number', [], {}, null]
 
-/** Values that the service accepts although the schema does not: null for a generated key. */
-const isAccepted = ({ 'x-primary-key': isKey }: PropertySchema, value: unknown) => isKey === true && value === null
+const isKey = ({ contract, name }: Case, field: string) =>
+  contract.document.components.schemas[name]?.properties[field]?.['x-primary-key'] === true
 
 const checkRefusals = async (t: Test, tested: Case) => {
   const { contract, token, integers, name } = tested
@@ -242,7 +242,9 @@ const checkRefusals = async (t: Test, tested: Case) => {
   for (const [field, property] of Object.entries(schema.properties))
     for (const value of WRONG) {
       const body = { ...valid, [field]: value }
-      if (property.enum || contract.accepts(`${name}Create`, forAjv(body)) || isAccepted(property, value)) continue
+      if (property.enum || contract.accepts(`${name}Create`, forAjv(body))) continue
+      // The service generates a key that is null.
+      if (value === null && isKey(tested, field)) continue
       await refuse(body, `${field} is ${JSON.stringify(value)}`)
     }
 }

@@ -1,3 +1,4 @@
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -7,7 +8,8 @@ import {
   dataOf,
   expectError,
   importTable,
-  startApp
+  startApp,
+  type TestResponse
 } from '../helpers.ts'
 
 const externalFile = createDatabase(
@@ -136,6 +138,50 @@ t.test('every change is in the next document, and without a change the client ha
   t.equal((await again()).statusCode, 304, 'the document is the first one again')
   await admin.post(`/admin/tables/${products.id}/fields`, { field: { name: 'colour', jsonType: 'string' } })
   t.match((await again()).body, 'colour')
+})
+
+t.test('the first request after a change of any kind gets another document', async (t) => {
+  const permissions = { tables: ['fresh', 'stock'], actions: ['read', 'create'] }
+  const issued = dataOf(await admin.post('/admin/tokens', { name: 'fresh', permissions }))
+  const headers = { authorization: `Bearer ${issued.token}` }
+  const read = async () => (await app.inject({ url: URL, headers })).body
+  let last = await read()
+  const expectChange = async (response: TestResponse, text: RegExp) => {
+    t.equal(response.statusCode, 200, response.body)
+    const body = await read()
+    t.not(body, last)
+    t.match(body, text)
+    last = body
+  }
+  const fields = [{ name: 'n', jsonType: 'integer' }]
+  await expectChange(await admin.post('/admin/tables', { name: 'fresh', label: '', fields }), /"Fresh"/)
+  const [{ id }] = dataOf(await admin.get('/admin/tables')).filter(({ name }: { name: string }) => name === 'fresh')
+  const change = (body: object) => admin.put(`/admin/tables/${id}`, body)
+  await expectChange(await change({ label: 'Fresh things' }), /Fresh things/)
+  await expectChange(await change({ note: 'Some note' }), /Some note/)
+  await expectChange(await change({ clientName: 'Fruit' }), /"Fruit"/)
+  await expectChange(await change({ fields: [{ name: 'n', label: 'Number' }] }), /Number\./)
+  await expectChange(await change({ fields: [{ name: 'n', isReadonly: true }] }), /x-read-only/)
+  const token = `/admin/tokens/${issued.id}`
+  await expectChange(await admin.put(token, { name: 'Renamed' }), /Rowhouse: Renamed/)
+  await expectChange(await admin.put(token, { integers: 'string' }), /pattern/)
+  const more = { ...permissions, actions: ['read', 'create', 'delete'] }
+  await expectChange(await admin.put(token, { permissions: more }), /deleteFruit/)
+  const external = new BetterSqlite3(externalFile)
+  external.exec('ALTER TABLE fresh ADD COLUMN later TEXT')
+  external.exec('CREATE TABLE stock (id INTEGER PRIMARY KEY)')
+  external.close()
+  await expectChange(await admin.post(`/admin/tables/${id}/refresh`), /later/)
+  await expectChange(await admin.post('/admin/tables/import', { name: 'stock' }), /"Stock"/)
+  await expectChange(await admin.delete(`/admin/tables/${id}?confirm=true`), /^((?!fruit).)*$/is)
+})
+
+t.test('without a change, no request makes the document again', async (t) => {
+  await documentOf()
+  const stringify = t.capture(JSON, 'stringify', JSON.stringify)
+  await token.get(URL)
+  const documents = stringify().filter(({ args }) => 'openapi' in Object(args[0]))
+  t.equal(documents.length, 0)
 })
 
 t.test('the format of integers is that of the token', async (t) => {
