@@ -18,7 +18,7 @@ import type { TaggedText } from '../http/etag.ts'
 type Version = NonNullable<DocumentQuery['openapi']>
 
 export interface TypedDocuments {
-  /** Returns the document of the calls that a token may send: see `GET /data/_openapi.json`. */
+  /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
   forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): TaggedText
   /** Returns the document of the records of these tables: see `GET /admin/openapi.json`. */
   forAdministrator(tables: readonly RegisteredTable[], version: Version): TaggedText
@@ -30,7 +30,7 @@ declare module 'fastify' {
   }
 }
 
-/** Characters of all documents that are kept. A table of ten fields takes about 8,000. */
+/** Characters of all cached documents. A table of ten fields takes about 8,000. */
 const MAX_CACHED_LENGTH = 32 * 2 ** 20
 
 interface CachedDocument extends TaggedText {
@@ -38,10 +38,10 @@ interface CachedDocument extends TaggedText {
   readonly sources: readonly object[]
 }
 
-const isCurrent = ({ sources }: CachedDocument, now: readonly object[]) =>
-  sources.length === now.length && sources.every((source, index) => source === now[index])
+const isCurrent = ({ sources }: CachedDocument, current: readonly object[]) =>
+  sources.length === current.length && sources.every((source, index) => source === current[index])
 
-/** Makes a document again only if one of its sources was replaced. */
+/** Returns the function that makes a document, or returns the cached one if all its sources are the same objects. */
 const createCache = () => {
   const documents = new LRUCache<string, CachedDocument>({
     maxSize: MAX_CACHED_LENGTH,

@@ -73,20 +73,20 @@ export const adminArea: Area = {
   }
 }
 
-const isExamples = (key: string, value: unknown) => key === 'example' || (key === 'examples' && Array.isArray(value))
+const isExample = (key: string, value: unknown) => key === 'example' || (key === 'examples' && Array.isArray(value))
 
-/** Removes the examples: they name other tables, and the caller may not know a table of such a name. */
+/** Returns the value without examples: they name tables that the caller may not see. */
 const withoutExamples = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutExamples)
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([key, item]) => !isExamples(key, item))
+  const kept = Object.entries(value).filter(([key, item]) => !isExample(key, item))
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutExamples(item)]))
 }
 
 const REFERENCE = /^#\/components\/([^/]+)\/([^/]+)$/
 
-/** Adds the components that a value needs, directly or through other components, to `needed`. */
-const collect = (
+/** Adds to `needed` the components that the value refers to, directly or through other components. */
+const addNeeded = (
   value: unknown,
   components: Readonly<Record<string, Json>>,
   needed: Record<string, Record<string, unknown>>
@@ -97,14 +97,14 @@ const collect = (
     const component = components[group]?.[name]
     needed[group] ??= {}
     needed[group][name] = component
-    collect(component, components, needed)
+    addNeeded(component, components, needed)
   }
-  for (const item of Object.values(value)) collect(item, components, needed)
+  for (const item of Object.values(value)) addNeeded(item, components, needed)
 }
 
 const neededComponents = (paths: Json, components: Readonly<Record<string, Json>>) => {
   const needed: Record<string, Record<string, unknown>> = {}
-  collect(paths, components, needed)
+  addNeeded(paths, components, needed)
   return mapValues(needed, (group) =>
     Object.fromEntries(Object.entries(group as Json).sort(([a], [b]) => (a < b ? -1 : 1)))
   ) as Record<string, Json>
@@ -112,7 +112,7 @@ const neededComponents = (paths: Json, components: Readonly<Record<string, Json>
 
 export interface TypedOptions {
   readonly tables: readonly TypedTable[]
-  /** Paths of the generic document that the caller may use, too. */
+  /** Paths of the generic document that the caller may also use. */
   readonly sharedPaths: readonly string[]
   readonly title: string
   readonly description: string
@@ -123,14 +123,14 @@ const tagOf = ({ table }: TypedTable) => ({
   description: table.note || table.label || table.name
 })
 
-/** Returns the tags of the shared operations. Those of tables are the names of the tables. */
+/** Returns the tags of the shared operations. The tag of a table is its client name. */
 const sharedTags = ({ tags, paths }: GenericDocument, sharedPaths: readonly string[]) => {
   const operations = sharedPaths.flatMap((path) => Object.values(paths[path] as Readonly<Record<string, Json>>))
   const used = new Set(operations.flatMap((operation) => operation.tags))
   return tags.filter(({ name }) => used.has(name))
 }
 
-/** Returns the version of the generic document with a digest of this one. */
+/** Returns the document with the version of the generic document and a digest of its own content. */
 const withVersion = (document: Json, { version }: Json) => {
   const [number] = String(version).split('+')
   const info = document.info as Json
@@ -138,8 +138,8 @@ const withVersion = (document: Json, { version }: Json) => {
 }
 
 /**
- * Returns the function that makes the OpenAPI 3.1 document of exactly the given tables, and of the actions that the
- * caller has on them. The document names no other table and no hidden field.
+ * Returns the function that makes the OpenAPI 3.1 document of exactly the given tables, with the operations that the
+ * caller may use on them. The document names no other table and no hidden field.
  */
 export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const generic = withoutExamples(document) as GenericDocument

@@ -4,14 +4,14 @@ import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
 import { incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
 
-/** The operations of the generic document whose typed forms a document has. The keys are their methods. */
+/** The operations of the generic document on one table. The typed operations are made from them. */
 export interface GenericOperations {
   readonly list: Json
   readonly create: Json
   readonly read: Json
   readonly update: Json
   readonly remove: Json
-  /** Administrators have no such operations. */
+  /** Only programs have this operation and the next one. */
   readonly increment?: Json
   readonly readSchema?: Json
 }
@@ -20,16 +20,16 @@ type Parameter = Json & { readonly in: string; readonly name: string }
 
 const parametersOf = ({ parameters = [] }: Json) => parameters as readonly Parameter[]
 
-/** A part of a key as the path has it. A part without an exact type may be any text. */
+/** Returns the schema of one part of a key in a path. A part without an exact type is a string. */
 const keySchema = ({ table, integers }: TypedTable, column: Column): Json => {
   const isInteger = kindOf(column).name === 'integer' && table.exactFields.has(column.name)
   return isInteger && integers !== 'string' ? { type: 'integer', format: 'int64' } : { type: 'string' }
 }
 
-/** Names that a path template of any generator can hold. */
+/** Parameter names that every generator accepts in a path template. */
 const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 
-/** The names of the columns, or `key1`, `key2`, … if a path template cannot hold one of them. */
+/** Returns the names of the columns, or `key1`, `key2`, … if one of them is not a `TEMPLATE_NAME`. */
 const parameterNames = ({ key }: Structure) =>
   key.every((name) => TEMPLATE_NAME.test(name)) ? key : key.map((_, index) => `key${index + 1}`)
 
@@ -48,7 +48,7 @@ const keyParameters = (typed: TypedTable): readonly Parameter[] => {
 const sortHint = ({ columns }: TypedTable) =>
   `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
 
-/** Returns the query parameters of the operations by their names. All tables share them, except `order`. */
+/** Returns the query parameters of the operations, by name. All tables share them, except `order`. */
 export const sharedParameters = ({ list, update }: GenericOperations): Json =>
   Object.fromEntries(
     [list, update]
@@ -70,7 +70,7 @@ const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
 /** The failures that programs handle. All others have the same body, and are under `default`. */
 const FAILURES = ['400', '404', '409', 'default']
 
-/** A read conflicts with nothing but a change of the table's structure, which no program handles. */
+/** The only conflict of a read is a change of the table's structure, which programs do not handle. */
 const READ_FAILURES = FAILURES.filter((status) => status !== '409')
 
 const failuresOf = ({ responses }: Json, { method }: Call): Json => {
@@ -78,7 +78,7 @@ const failuresOf = ({ responses }: Json, { method }: Call): Json => {
   return Object.fromEntries(Object.entries(responses as Json).filter(([status]) => listed.includes(status)))
 }
 
-/** Where the operations of a table are. */
+/** The paths of the operations of a table. */
 export interface TypedPaths {
   readonly list: string
   readonly create: string
@@ -93,7 +93,7 @@ interface Call {
   readonly path: string | undefined
   readonly method: 'get' | 'post' | 'put' | 'delete'
   readonly generic: Json | undefined
-  /** The first and the last word of the operation's id: `read` and `Schema` for `readAlbumSchema`. */
+  /** First word of the operation's id, before the client name; `suffix` follows it: `readAlbumSchema`. */
   readonly verb: string
   readonly suffix?: string
   readonly summary: string
@@ -195,6 +195,7 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   }
 }
 
+/** Returns the key as a path template: `{order_id},{sku}`. */
 export const keyTemplate = (structure: Structure) =>
   parameterNames(structure)
     .map((name) => `{${name}}`)

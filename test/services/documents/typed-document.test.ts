@@ -4,7 +4,7 @@ import { createTypedDocuments, dataArea } from '../../../services/documents/type
 import { asAdmin, asToken, createTable, startApp } from '../../helpers.ts'
 
 t.test('a generic document without an operation of the area is refused', async (t) => {
-  const generic = { openapi: '3.1.0', info: { version: '0.1.0' }, servers: [], paths: {}, components: {} }
+  const generic = { openapi: '3.1.0', info: { version: '0.1.0' }, servers: [], tags: [], paths: {}, components: {} }
   t.throws(() => createTypedDocuments(generic, dataArea), /The generic document has no get \/data\/\{table\}\./)
 })
 
