@@ -101,14 +101,14 @@ const oapiCodegen = async ({ run }) => {
 const openapiPythonClient = async ({ run }) => {
   const bin = await pythonTools()
   const options = ['--path', 'openapi.json', '--meta', 'none', '--output-path', 'rowhouse']
-  // It formats the client with ruff, which is beside it.
+  // The generator runs ruff from the same folder.
   const env = { PATH: `${bin}:${process.env.PATH}` }
   await run(join(bin, 'openapi-python-client'), ['generate', ...options], { env })
   await run(join(bin, 'mypy'), ['scenario.py', 'rowhouse'])
   return [join(bin, 'python'), ['scenario.py']]
 }
 
-/** Each file has a mistake that must not compile. */
+/** @throws if the file compiles: it contains a mistake that the compiler must find */
 const expectFailure = async (compiling, file) => {
   const isCompiled = await compiling.then(
     () => true,
@@ -142,7 +142,7 @@ const rust = async ({ run }) => {
   return buildRust(run, 'rust-scenario')
 }
 
-/** It generates the client while the scenario is compiled. */
+/** Progenitor is a macro: it generates the client while the scenario is compiled. */
 const progenitor = async ({ run }) => {
   await run('cargo', ['add', '--quiet', `progenitor@=${versions.rust.progenitor}`])
   return buildRust(run, 'progenitor-scenario')

@@ -20,7 +20,7 @@ const download = async (service, { path, headers }, version, file) => {
   writeFileSync(file, JSON.stringify(await response.json(), null, 2))
 }
 
-/** Returns the folder in which a check works, with the documents and with a copy of the scenario if there is one. */
+/** Returns the working folder of a check, with the documents and with a copy of the scenario if there is one. */
 const prepare = async (service, document, name, scenario) => {
   const work = join(CACHE, 'work', document.name, name)
   rmSync(work, { recursive: true, force: true })
@@ -93,7 +93,7 @@ const attempt = async ({ name, document, needs, check }) => {
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !checks.some((check) => check.name === name))
 if (unknown.length > 0) {
-  print(`Unknown: ${unknown.join(', ')}. There are: lint, ${Object.keys(generators).join(', ')}.`)
+  print(`Unknown: ${unknown.join(', ')}. The names are: lint, ${Object.keys(generators).join(', ')}.`)
   process.exit(2)
 }
 
@@ -106,7 +106,7 @@ setTimeout(() => {
 const results = []
 for (const check of checks.filter(({ name }) => names.length === 0 || names.includes(name)))
   results.push(await attempt(check))
-const count = (result) => results.filter((one) => one === result).length
-if (count('skipped') > 0) print(`${count('skipped')} skipped, because something that they need is missing`)
+const count = (result) => results.filter((item) => item === result).length
+if (count('skipped') > 0) print(`${count('skipped')} skipped, because a command that they need is missing`)
 print(`${count('passed')} passed, ${count('failed')} failed`)
 process.exitCode = count('failed') === 0 ? 0 : 1

@@ -18,7 +18,7 @@ import type { TaggedText } from '../http/etag.ts'
 type Version = NonNullable<DocumentQuery['openapi']>
 
 export interface TypedDocuments {
-  /** Returns the document of the calls that a token may send: see `GET /data/_openapi.json`. */
+  /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
   forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
   /** Returns the document of the records of these tables: see `GET /admin/openapi.json`. */
   forAdministrator(tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
@@ -30,7 +30,7 @@ declare module 'fastify' {
   }
 }
 
-/** Characters of all documents that are kept. A table of ten fields takes about 8,000. */
+/** Characters of all cached documents. A table of ten fields takes about 8,000. */
 const MAX_CACHED_LENGTH = 32 * 2 ** 20
 
 /** What a document was made of. The objects are immutable: a change makes new ones. */
@@ -44,8 +44,8 @@ interface PendingDocument extends Sources {
   readonly made: Promise<MadeDocument>
 }
 
-const isCurrent = ({ sources }: Sources, now: readonly object[]) =>
-  sources.length === now.length && sources.every((source, index) => source === now[index])
+const isCurrent = ({ sources }: Sources, current: readonly object[]) =>
+  sources.length === current.length && sources.every((source, index) => source === current[index])
 
 const CONVERSIONS: Readonly<Record<Version, Convert>> = { '3.0': toOpenapi30, '3.1': (part) => part }
 
@@ -120,7 +120,7 @@ const asToken = (table: RegisteredTable, { scope, integers }: LiveToken): TypedT
   }
 }
 
-/** Documents that are typed for each table: decision 27. */
+/** Documents that are typed for each table: decision 26. */
 export default fp(
   async (fastify) => {
     const cached = createCache()

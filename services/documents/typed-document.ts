@@ -74,20 +74,20 @@ export const adminArea: Area = {
   }
 }
 
-const isExamples = (key: string, value: unknown) => key === 'example' || (key === 'examples' && Array.isArray(value))
+const isExample = (key: string, value: unknown) => key === 'example' || (key === 'examples' && Array.isArray(value))
 
 /** Removes the examples: they name other tables, and the caller may not know a table of such a name. */
 const withoutExamples = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutExamples)
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([key, item]) => !isExamples(key, item))
+  const kept = Object.entries(value).filter(([key, item]) => !isExample(key, item))
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutExamples(item)]))
 }
 
 const REFERENCE = /^#\/components\/([^/]+)\/([^/]+)$/
 
 /** Adds the components that a value needs, directly or through other components, to `needed`. */
-const collect = (
+const addNeeded = (
   value: unknown,
   components: Readonly<Record<string, Json>>,
   needed: Record<string, Record<string, unknown>>
@@ -98,14 +98,14 @@ const collect = (
     const component = components[group]?.[name]
     needed[group] ??= {}
     needed[group][name] = component
-    collect(component, components, needed)
+    addNeeded(component, components, needed)
   }
-  for (const item of Object.values(value)) collect(item, components, needed)
+  for (const item of Object.values(value)) addNeeded(item, components, needed)
 }
 
 const neededComponents = (paths: Json, components: Readonly<Record<string, Json>>) => {
   const needed: Record<string, Record<string, unknown>> = {}
-  collect(paths, components, needed)
+  addNeeded(paths, components, needed)
   return needed
 }
 

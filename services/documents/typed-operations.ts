@@ -4,14 +4,14 @@ import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
 import { inComment, incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
 
-/** The operations of the generic document whose typed forms a document has. The keys are their methods. */
+/** The operations of the generic document on one table. The typed operations are made from them. */
 export interface GenericOperations {
   readonly list: Json
   readonly create: Json
   readonly read: Json
   readonly update: Json
   readonly remove: Json
-  /** Administrators have no such operations. */
+  /** Only programs have this operation and the next one. */
   readonly increment?: Json
   readonly readSchema?: Json
 }
@@ -20,13 +20,13 @@ type Parameter = Json & { readonly in: string; readonly name: string }
 
 const parametersOf = ({ parameters = [] }: Json) => parameters as readonly Parameter[]
 
-/** A part of a key as the path has it. A part without an exact type may be any text. */
+/** Returns the schema of one part of a key in a path. A part without an exact type is a string. */
 const keySchema = ({ table, integers }: TypedTable, column: Column): Json => {
   const isInteger = kindOf(column).name === 'integer' && table.exactFields.has(column.name)
   return isInteger && integers !== 'string' ? { type: 'integer', format: 'int64' } : { type: 'string' }
 }
 
-/** Names that a path template of any generator can hold. One letter may be a variable of a Go client. */
+/** Parameter names that every generator accepts in a path template. One letter may be a variable of a Go client. */
 const TEMPLATE_NAME = /^[A-Za-z][A-Za-z0-9_]+$/
 
 /** Packages that Go clients import, and variables of their functions. A parameter of such a name hides it. */
@@ -35,7 +35,7 @@ const NAMES_IN_GO =
 
 const isParameterName = (name: string) => TEMPLATE_NAME.test(name) && !NAMES_IN_GO.test(name)
 
-/** The names of the columns, or `key1`, `key2`, … if a client cannot have a parameter of one of these names. */
+/** Returns the names of the columns, or `key1`, `key2`, … if a client cannot have a parameter of one of these names. */
 const parameterNames = ({ key }: Structure) =>
   key.every(isParameterName) ? key : key.map((_, index) => `key${index + 1}`)
 

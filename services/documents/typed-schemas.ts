@@ -18,16 +18,16 @@ export interface TypedTable {
 
 export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
-const ALWAYS_OPEN = 'The column accepts texts and numbers, so its values have no single type.'
-const OPEN =
+const NO_SINGLE_TYPE = 'The column accepts texts and numbers, so its values have no single type.'
+const NOT_ENFORCED =
   'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
-const WIDE = 'Beyond ±(2^53−1), decimal text.'
+const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
 
-/** Returns the exception to the type: see `integerJson`. REAL columns have no integers. */
+/** Returns the note on integers that appear as text: see `integerJson`. REAL columns have no integers. */
 const wideNote = (column: Column, integers: IntegerFormat) => {
   const { name } = kindOf(column)
   const isNumber = name === 'numeric' || (name === 'integer' && integers === 'auto')
-  return isNumber && integers !== 'number' ? WIDE : ''
+  return isNumber && integers !== 'number' ? WIDE_INTEGER : ''
 }
 
 /** Returns the text without the end of a block comment: some generators copy descriptions into comments as they are. */
@@ -41,7 +41,10 @@ const sentences = (...texts: readonly string[]) =>
     .map(sentence)
     .join(' ')
 
-/** What is known of a column beside its type: https://spec.openapis.org/oas/v3.1.0#specification-extensions */
+/**
+ * Returns the properties of a column that JSON Schema has no keyword for:
+ * https://spec.openapis.org/oas/v3.1.0#specification-extensions
+ */
 const extensionsOf = (column: Column): Json => ({
   ...(column.isPrimary && { 'x-primary-key': true }),
   ...(column.isReadonly && { 'x-read-only': true }),
@@ -51,7 +54,10 @@ const extensionsOf = (column: Column): Json => ({
   })
 })
 
-/** The limits that the CHECK constraints of the table set. NULL passes every check, so an enum of a nullable field has it. */
+/**
+ * Returns the limits of the CHECK constraints of the table. NULL passes every check, so an enum of a nullable field
+ * contains it.
+ */
 const limitsOf = (column: Column, { type }: KindSchema, nullable: boolean): Json => {
   const { allowedValues, minimum, maximum, minLength, maxLength } = column.checks
   if (kindOf(column).isTextual)
@@ -60,7 +66,7 @@ const limitsOf = (column: Column, { type }: KindSchema, nullable: boolean): Json
       ...(minLength !== undefined && { minLength }),
       ...(maxLength !== undefined && { maxLength })
     }
-  // Integers as text have no limits: the texts would be compared.
+  // `minimum` and `maximum` do not apply to integers in the form of text.
   if (type === 'string') return {}
   return { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
 }
@@ -83,11 +89,11 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   }
 }
 
-/** Returns the schema of a stored value. It promises a type only where every value has it. */
+/** Returns the schema of a stored value. It has a type only if every value has this type. */
 const storedProperty = ({ table, integers }: TypedTable, column: Column): Json => {
   const { type } = kindOf(column).schema(column, integers)
   if (type === undefined || !table.exactFields.has(column.name)) {
-    const reason = type === undefined ? ALWAYS_OPEN : OPEN
+    const reason = type === undefined ? NO_SINGLE_TYPE : NOT_ENFORCED
     return { description: sentences(column.label || column.name, reason), ...extensionsOf(column) }
   }
   const nullable = isNullable(table.structure, column)
@@ -101,7 +107,7 @@ const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
     : `Without it, the value is ${JSON.stringify(defaultValue)}.`
 }
 
-/** Returns the schema of a value to store. The service checks it, so it has a type wherever the column has one. */
+/** Returns the schema of a value to store. The service checks it, so it has a type whenever the column has one. */
 const inputProperty = ({ integers }: TypedTable, column: Column): Json =>
   propertyOf({ column, integers, nullable: !column.isPrimary && column.nullable }, defaultNote(column))
 
@@ -194,7 +200,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
   }
 }
 
-/** The response to a change: with the record where the caller may read it. */
+/** Returns the schemas of the response to a change. It contains the record if the caller may read it. */
 const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
   const success = { type: 'boolean', description: 'true: the record was changed.' }
   const changed = closedObject(
@@ -205,7 +211,7 @@ const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
   return { [`${name}Change`]: changed, [`${name}ChangeEnvelope`]: envelopeOf(refTo(`${name}Change`)) }
 }
 
-/** Returns the schemas of a table by their names. Each name is the client name of the table, and a derived one. */
+/** Returns the schemas of a table, by name. Each name is the client name of the table, with or without a suffix. */
 export const typedSchemas = (typed: TypedTable): Json => {
   const { canRead, canCreate, canUpdate, canDelete } = typed
   const name = typed.table.choices.clientName

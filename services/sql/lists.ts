@@ -19,7 +19,7 @@ export interface OrderItem {
 interface Condition {
   readonly sql: string
   readonly params: readonly SqlValue[]
-  /** An expression for the bytes of text that the condition reads of a row. */
+  /** SQL expression: bytes of text that the condition reads in one row. */
   readonly width: string
 }
 
@@ -60,9 +60,9 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
 }
 
 /**
- * Whether the order begins with the key, so that the key's index most often has it. Pages in other orders are not
- * planned for the event loop: to plan a statement of a wide table costs milliseconds, and the rows of a secondary index
- * may lie far apart.
+ * Whether the order begins with the key, so that it usually follows the key's index. Pages in other orders are not
+ * planned for the event loop: planning a statement of a wide table takes milliseconds, and the rows of a secondary
+ * index may lie far apart.
  */
 export const followsKey = ({ table, order }: Selection) => {
   if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
@@ -82,13 +82,14 @@ const toNumber = (q: string): SqlValue | null => {
 
 /**
  * Not LIKE: on a long text of near matches LIKE took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. BLOBs
- * never match. They are rare in text columns, so there only a match is tested; elsewhere a large BLOB is not read.
+ * never match. In a text column they are rare, so the type is tested after a match. In other columns the type is tested
+ * first, so that a large BLOB is not read.
  */
 const contains = (table: string, column: Column) => {
   const value = columnRef(table, column.name)
   const found = `instr(lower(${value}), ?)`
-  const isNoBlob = `typeof(${value}) <> 'blob'`
-  return `(${(column.sqliteType === 'TEXT' ? [found, isNoBlob] : [isNoBlob, found]).join(' AND ')})`
+  const isNotBlob = `typeof(${value}) <> 'blob'`
+  return `(${(column.sqliteType === 'TEXT' ? [found, isNotBlob] : [isNotBlob, found]).join(' AND ')})`
 }
 
 /** Matches `q` as a case-insensitive substring of text columns, and as the value of numeric columns if it is a number. */
@@ -112,15 +113,15 @@ export const search = ({ name: table }: RegisteredTable, columns: readonly Colum
 /** Joins records as the elements of a JSON array, without its brackets. */
 const LIST = "coalesce(group_concat(value, ','), '')"
 
-/** Clients choose the order, and each order has a text of its own. */
+/** Maximum number of cached texts: clients choose the order, and each order has its own text. */
 const MAX_CACHED_TEXTS = 100
 
 /** Composes a text once per record text and order: caches of statements find the same string faster. */
 const cachedByOrder = (compose: (selection: Selection, order: string, json: RecordText) => string) => {
   const caches = new WeakMap<RecordText, LRUCache<string, string>>()
   const cacheOf = (json: RecordText) => {
-    const known = caches.get(json)
-    if (known) return known
+    const cached = caches.get(json)
+    if (cached) return cached
     const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
     caches.set(json, texts)
     return texts
@@ -128,8 +129,8 @@ const cachedByOrder = (compose: (selection: Selection, order: string, json: Reco
   return (selection: Selection, json: RecordText) => {
     const texts = cacheOf(json)
     const order = orderBy(selection)
-    const known = texts.get(order)
-    if (known !== undefined) return known
+    const cached = texts.get(order)
+    if (cached !== undefined) return cached
     const sql = compose(selection, order, json)
     texts.set(order, sql)
     return sql
@@ -249,7 +250,7 @@ const MAX_FOUND = 10_000
  * it takes 1.3 times as long as `instr` alone, and two scans take 3.1 times as long. If too many rows match, the scan
  * ends early, a second one counts the rest, and the page is selected as without a total.
  */
-const pageOfFound = (selection: Selection, rowid: string, json: RecordText, window: Window): Statement => {
+const pageOfMatches = (selection: Selection, rowid: string, json: RecordText, window: Window): Statement => {
   const { table, dialect } = selection
   const name = identifier(table.name)
   const key = columnRef(table.name, rowid)
@@ -272,10 +273,10 @@ const pageOfFound = (selection: Selection, rowid: string, json: RecordText, wind
   }
 }
 
-/** Selects a filtered page and its total from one snapshot. Without a rowid these are scans of their own. */
+/** Selects a filtered page and its total from one snapshot. Without a rowid these are two scans. */
 export const pageWithTotal = (selection: Selection, json: RecordText, window: Window): Statement => {
   const { rowid } = selection.table.structure
-  if (rowid !== null) return pageOfFound(selection, rowid, json, window)
+  if (rowid !== null) return pageOfMatches(selection, rowid, json, window)
   const page = pageByScanning(selection, json, window)
   const count = countRows(selection)
   return {

@@ -2,9 +2,9 @@ import { foldName } from '../model/names.ts'
 import { isReservedForFields, isReservedForTables } from './reserved-words.ts'
 
 /**
- * What the OpenAPI document appends to the name of a table, for the schemas of the table. Names of tables are unique
- * with each of them: beside `Album`, no table has the name `AlbumCreate`. An entry that is removed or added later is
- * not applied to names that were given before.
+ * Suffixes that the OpenAPI document appends to the client name of a table, to name its schemas and operations. Client
+ * names are unique with and without them: if a table is `Album`, no table gets `AlbumCreate`. A suffix that is added or
+ * removed later does not change names that are already stored.
  */
 export const DERIVED_SUFFIXES = [
   'Create',
@@ -20,16 +20,16 @@ export const DERIVED_SUFFIXES = [
 
 const MAX_LENGTH = 60
 
-const familyOf = (name: string) => ['', ...DERIVED_SUFFIXES].map((suffix) => foldName(name + suffix))
+const withDerived = (name: string) => ['', ...DERIVED_SUFFIXES].map((suffix) => foldName(name + suffix))
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
-/** Returns the text in ASCII letters where a script has such a form: 日本 is `RiBen`. */
+/** Returns the text in ASCII letters, as far as its script can be transliterated: `RiBen` for 日本. */
 const toAscii = async (text: string) => (isAscii(text) ? text : (await import('any-ascii')).default(text))
 
 const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** Returns the text in Pascal case, or undefined where no ASCII letter or digit remains. `prefix`: for a digit first. */
+/** Returns the text in Pascal case, with `prefix` before a digit; undefined without an ASCII letter or digit. */
 const toPascalCase = async (text: string, prefix: string): Promise<string | undefined> => {
   const ascii = await toAscii(text)
   const cased = /[a-z]/.test(ascii) ? ascii : foldName(ascii)
@@ -38,7 +38,7 @@ const toPascalCase = async (text: string, prefix: string): Promise<string | unde
   return (/^\d/.test(name) ? prefix + name : name).slice(0, MAX_LENGTH)
 }
 
-/** Returns `OrderItems`, `OrderItems2`, …; after a digit `Log1x2`, because `Log12` would be another name. */
+/** Returns `OrderItems`, `OrderItems2`, …. After a digit it is `Log1x2`, because `Log12` could be another name. */
 const numberedFrom = (name: string) => (number: number) => {
   if (number === 1) return name
   const suffix = `${/\d$/.test(name) ? 'x' : ''}${number}`
@@ -54,8 +54,8 @@ const firstFree = (candidateOf: Candidates, isFree: (name: string) => boolean) =
 }
 
 /**
- * Returns the candidates for a name, the best first. `word`: follows a reserved name, precedes a digit, and stands with
- * an ordinal where nothing remains of the name.
+ * Returns the candidates for a name, the best first. `word` is appended to a reserved name, and precedes a digit. If
+ * the stored name has no ASCII form, `word` and `ordinal` are the name.
  */
 const candidates = async (stored: string, word: string, ordinal: number, isReserved: (name: string) => boolean) => {
   const name = await toPascalCase(stored, word)
@@ -63,8 +63,8 @@ const candidates = async (stored: string, word: string, ordinal: number, isReser
   return numberedFrom(isReserved(name) ? name.slice(0, MAX_LENGTH - word.length) + word : name)
 }
 
-/** Whether a name of a table, or a name derived from it, is a reserved word or the name of a shared schema. */
-export const isReservedTable = (name: string) => familyOf(name).some(isReservedForTables)
+/** Whether the client name of a table, or a name derived from it, is a reserved word or the name of a shared schema. */
+export const isReservedTable = (name: string) => withDerived(name).some(isReservedForTables)
 
 /** The names of tables and all names that are derived from them, without regard to case. */
 export interface TakenNames {
@@ -73,16 +73,16 @@ export interface TakenNames {
 }
 
 export const takenNames = (names: Iterable<string>): TakenNames => {
-  const taken = new Set([...names].flatMap(familyOf))
+  const taken = new Set([...names].flatMap(withDerived))
   return {
-    isTaken: (name) => familyOf(name).some((member) => taken.has(member)),
+    isTaken: (name) => withDerived(name).some((member) => taken.has(member)),
     add: (name) => {
-      for (const member of familyOf(name)) taken.add(member)
+      for (const member of withDerived(name)) taken.add(member)
     }
   }
 }
 
-/** Returns the possible names of a table, the best first, from 1. `ordinal`: the first one if nothing remains: `Table7`. */
+/** Returns the candidates for a table, numbered from 1, the best first. `ordinal` is the number in `Table7`. */
 export const tableCandidates = (stored: string, ordinal: number) =>
   candidates(stored, 'Table', ordinal, isReservedTable)
 

@@ -7,7 +7,7 @@ import { checkValue } from '../model/values.ts'
 import { findMisfits } from '../sql/misfits.ts'
 import type { StoredTable } from './stored-tables.ts'
 
-/** Kinds whose values STRICT enforces. It does not know booleans and JSON, and ANY accepts every type. */
+/** Kinds whose values STRICT enforces. It has no booleans and no JSON, and ANY accepts every type. */
 const STRICT_KINDS = ['integer', 'real', 'text', 'blob']
 
 /** Kinds that accept texts and numbers. */
@@ -33,7 +33,7 @@ const fitsDefault = (column: Column) => {
 const keepsType = (column: Column) =>
   !column.isGenerated && !MIXED_KINDS.includes(kindOf(column).name) && fitsDefault(column)
 
-/** What writes to other tables may do to a table. */
+/** Effects of writes to other tables on a table. */
 export interface WriteEffects {
   /** Whether a trigger of any table writes to this one. */
   isTriggerTarget(table: string): boolean
@@ -62,7 +62,7 @@ export const exactFieldsOf = (
 /** The declared types of the columns whose values all fit, by folded name. */
 export type ExactTypes = ReadonlyMap<string, string>
 
-/** Sets what was measured for each field. A field that was not measured, or does not fit, loses an earlier result. */
+/** Returns the fields with the measured types. Without one, a field loses the result of an earlier measurement. */
 export const withExactTypes = (fields: readonly FieldChoices[], exactTypes: ExactTypes): FieldChoices[] =>
   fields.map(({ exactType: _, ...field }) => {
     const exactType = exactTypes.get(foldName(field.name))
@@ -71,16 +71,16 @@ export const withExactTypes = (fields: readonly FieldChoices[], exactTypes: Exac
 
 const NOTHING_MEASURED: ExactTypes = new Map()
 
-/** Failures that leave the fields open: the scan takes too long, or SQLite cannot read the table. */
+/** Whether the fields stay inexact: the scan takes too long, or SQLite cannot read the table. */
 const isUnmeasurable = (error: unknown) => hasCode(error, 'SCAN_TIMEOUT') || hasCode(error, 'STRUCTURE_CHANGED')
 
-/** Milliseconds for all tables of one request. A scan that has begun may take its own limit of time. */
+/** Milliseconds for all tables of one request. A scan in progress may exceed it, up to the time limit of scans. */
 const MAX_DURATION = 30_000
 
 /**
- * Returns the function that counts the values that do not fit, in one scan of each table in a reader thread. Columns
- * whose type SQLite enforces, or whose type our writes do not keep, are not read. Tables are open where a scan fails,
- * and those after `MAX_DURATION` are not scanned.
+ * Returns the function that finds the columns whose values all fit, with one scan of each table in a reader thread. It
+ * does not read columns whose type SQLite enforces, or whose type a write can change. If a scan fails, or `maxDuration`
+ * has passed, nothing is measured for the table.
  */
 export const createMeasurement = (db: Database) => {
   const measure = async (caller: ScanCaller, { name, structure }: StoredTable): Promise<ExactTypes> => {

@@ -37,7 +37,7 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
   const names = columns.map(({ name }) => name)
   return {
     ...metadataOf(table),
-    // Another program may have made a hidden column the key, or one that is not registered.
+    // If another program changed the key, it may have a column that is hidden or not registered.
     primaryKey: structure.key.filter((name) => columns === structure.columns || names.includes(name)).join(','),
     fields: columns.map((column) => toField(table, column, String(clientNames.get(column.name)))),
     clientName: choices.clientName,
@@ -45,12 +45,12 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
   }
 }
 
-/** A registered table is immutable, so its JSON is made once for each version of it. */
+/** A registered table is immutable, so its JSON is made once. */
 const cached = (showTable: (table: RegisteredTable) => Table) => {
   const shown = new WeakMap<RegisteredTable, Table>()
   return (table: RegisteredTable): Table => {
-    const known = shown.get(table)
-    if (known) return known
+    const cachedTable = shown.get(table)
+    if (cachedTable) return cachedTable
     const made = showTable(table)
     shown.set(table, made)
     return made
@@ -59,11 +59,11 @@ const cached = (showTable: (table: RegisteredTable) => Table) => {
 
 const showAll = cached((table) => show(table, table.structure.columns))
 
-/** A table as administrators see it. One that cannot be read has no fields and no name for clients. */
+/** Returns a table as administrators see it. If it cannot be read, it has no fields and no client name. */
 export const toTable = (table: Registration): Table =>
   table.structure ? showAll(table) : { ...metadataOf(table), primaryKey: '', fields: [], clientName: '', warnings: [] }
 
-/** A table as tokens see it: without hidden fields, and without warnings about them. */
+/** Returns a table as tokens see it: without hidden fields, and without warnings about them. */
 export const toVisibleTable = cached((table) =>
   show(
     table,
