@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
@@ -22,6 +23,14 @@ const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOU
 /** TABLE_CHANGED: the token's right is checked again after a wait in the queue of the reader threads, and by a retry. */
 const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS, 'TABLE_CHANGED'] as const
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'TABLE_CHANGED'] as const
+
+/** Schemas accept no `bigint`: a wide integer in the body of a token with numbers. The key and the count accept text. */
+const wideIntegersAsText = ({ body }: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+  for (const [name, value] of Object.entries(body ?? {})) {
+    if (typeof value === 'bigint') Reflect.set(body as object, name, String(value))
+  }
+  done()
+}
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -143,6 +152,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: IncrementSchema,
         response: { 200: RecordChangedSchema }
       },
+      preValidation: wideIntegersAsText,
       config: {
         credential,
         action: 'update',

@@ -20,6 +20,12 @@ const declaredLiteral = ({ jsonType, sqliteType, defaultValue = null }: NewField
   return storedTypeOf[jsonType] === 'TEXT' ? 'text' : 'number'
 }
 
+/** Returns the default as JSON has it. A `bigint` is a wide integer, which the JSON of a table has as decimal text. */
+const jsonDefault = ({ jsonType, defaultValue = null }: NewField) => {
+  if (typeof defaultValue !== 'bigint') return defaultValue
+  return jsonType === 'integer' ? String(defaultValue) : Number(defaultValue)
+}
+
 /** Returns the column for a declared field. */
 export const toColumn = (field: NewField): Column => {
   const { isPrimary = false } = field
@@ -30,7 +36,7 @@ export const toColumn = (field: NewField): Column => {
     sqliteType,
     jsonType: field.jsonType,
     nullable: field.nullable ?? true,
-    defaultValue: field.defaultValue ?? null,
+    defaultValue: jsonDefault(field),
     isPrimary,
     isAutoIncrement: field.isAutoIncrement ?? false,
     isHidden: field.isHidden ?? false,

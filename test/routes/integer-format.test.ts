@@ -110,10 +110,35 @@ t.test('a JSON field accepts no integer that its readers would round', async (t)
   t.equal((await send(number, 'post', '/data/documents/records', '{"settings":{"n":1}}')).statusCode, 200)
 })
 
+t.test('a token with numbers increments by a wide integer, and names the record by a wide key', async (t) => {
+  await send(number, 'post', '/data/counters/records', `{"id":${WIDE},"n":-2}`)
+  const body = `{"pk":${WIDE},"field":"n","count":${WIDE}}`
+  const response = await send(number, 'post', '/data/counters/incr?return=record', body)
+  t.match(response.body, `"id":${WIDE},"n":9223372036854775805`)
+})
+
 t.test('a wide integer in another place of a body is refused', async (t) => {
-  const response = await send(number, 'post', '/data/counters/incr', `{"pk":${WIDE},"field":"n"}`)
+  const response = await send(number, 'post', '/data/counters/incr', `{"pk":[${WIDE}],"field":"n"}`)
   expectError(t, response, 400, 'VALIDATION_FAILED', '/pk')
+  expectError(t, await send(number, 'post', '/data/counters/incr', 'null'), 400, 'VALIDATION_FAILED')
+  expectError(t, await send(number, 'post', '/data/counters/incr', WIDE), 400, 'VALIDATION_FAILED')
   expectError(t, await send(number, 'post', '/data/counters/records', `[${WIDE}]`), 400, 'VALIDATION_FAILED')
+})
+
+t.test('a token with numbers declares defaults that are wide integers', async (t) => {
+  const designer = { tables: ['*'], actions: ['read', 'write', 'schema'] }
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Go', permissions: designer, integers: 'number' }))
+  const go = client(app, bearer(token))
+  const fields = `[{"name":"n","jsonType":"integer","defaultValue":${WIDE}},{"name":"r","jsonType":"number","defaultValue":${WIDE}}]`
+  const created = await send(go, 'post', '/data/_schema/tables', `{"name":"defaults","label":"","fields":${fields}}`)
+  t.match(dataOf(created).fields, [{ name: 'id' }, { defaultValue: WIDE }, { defaultValue: 2 ** 63 }])
+  const field = `{"field":{"name":"m","jsonType":"integer","defaultValue":-${WIDE}}}`
+  t.equal((await send(go, 'post', '/data/_schema/tables/defaults/fields', field)).statusCode, 200)
+  const record = await send(go, 'post', '/data/defaults/records', '{}')
+  t.match(record.body, `"n":${WIDE},"r":9.2233720368547758e+18,"m":-${WIDE}`)
+  const text = `{"field":{"name":"t","jsonType":"string","defaultValue":${WIDE}}}`
+  const response = await send(go, 'post', '/data/_schema/tables/defaults/fields', text)
+  expectError(t, response, 400, 'VALIDATION_FAILED', '/field/defaultValue')
 })
 
 t.test('the format is issued, listed, changed and shown to its token', async (t) => {
