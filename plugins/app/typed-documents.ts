@@ -30,34 +30,30 @@ declare module 'fastify' {
   }
 }
 
-/** Characters of all cached documents. A table of ten fields takes about 8,000. */
+/** Characters of all cached documents. */
 const MAX_CACHED_LENGTH = 32 * 2 ** 20
+/** Characters of a table of ten fields. */
+const TABLE_LENGTH = 10_000
 
-/** What a document was made of. The objects are immutable: a change makes new ones. */
-interface Sources {
+interface CachedDocument {
+  /** What the document was made of. The objects are immutable: a change makes new ones. */
   readonly sources: readonly object[]
+  readonly made: Promise<TaggedText>
 }
 
-interface MadeDocument extends TaggedText, Sources {}
-
-interface PendingDocument extends Sources {
-  readonly made: Promise<MadeDocument>
-}
-
-const isCurrent = ({ sources }: Sources, current: readonly object[]) =>
+const isCurrent = ({ sources }: CachedDocument, current: readonly object[]) =>
   sources.length === current.length && sources.every((source, index) => source === current[index])
 
 const CONVERSIONS: Readonly<Record<Version, Convert>> = { '3.0': toOpenapi30, '3.1': (part) => part }
 
 /** Makes a document again only if one of its sources was replaced. Concurrent requests for it wait for one document. */
 const createCache = () => {
-  const documents = new LRUCache<string, MadeDocument>({
+  const documents = new LRUCache<string, CachedDocument>({
     maxSize: MAX_CACHED_LENGTH,
-    sizeCalculation: ({ text }) => text.length
+    sizeCalculation: ({ sources }) => (sources.length + 1) * TABLE_LENGTH
   })
-  const pending = new Map<string, PendingDocument>()
 
-  return async (
+  return (
     key: string,
     version: Version,
     sources: readonly object[],
@@ -65,19 +61,10 @@ const createCache = () => {
   ): Promise<TaggedText> => {
     const id = `${version} ${key}`
     const cached = documents.get(id)
-    if (cached && isCurrent(cached, sources)) return cached
-    const started = pending.get(id)
-    if (started && isCurrent(started, sources)) return started.made
-    const toTagged = ({ text, digest }: TypedText) => ({ text, etag: `"${digest.slice(0, 16)}"`, sources })
-    const document = { sources, made: make(CONVERSIONS[version]).then(toTagged) }
-    pending.set(id, document)
-    try {
-      const made = await document.made
-      documents.set(id, made)
-      return made
-    } finally {
-      if (pending.get(id) === document) pending.delete(id)
-    }
+    if (cached && isCurrent(cached, sources)) return cached.made
+    const made = make(CONVERSIONS[version]).then(({ text, digest }) => ({ text, etag: `"${digest.slice(0, 16)}"` }))
+    documents.set(id, { sources, made })
+    return made
   }
 }
 

@@ -100,6 +100,13 @@ t.test('a key parameter has no name that Go clients use themselves', async (t) =
   t.ok('/data/parts/records/{key1},{key2}' in (await documentOf()).paths)
 })
 
+t.test('a field without a label is described by its name', async (t) => {
+  const unlabelled = (name: string) => admin.put(`/admin/tables/${loose.id}`, { fields: [{ name, label: '' }] })
+  for (const name of ['id', 'n', 'day']) t.equal((await unlabelled(name)).statusCode, 200)
+  const { properties } = (await documentOf()).components.schemas.Loose
+  t.match([properties.id.description, properties.n.description], [/^id\./, /^n\./])
+})
+
 t.test('a label, a note or a name of a token does not end a comment of a generated client', async (t) => {
   const texts = { label: 'Parts */', note: 'Of a machine */ or a tool.' }
   await admin.put(`/admin/tables/${parts.id}`, { ...texts, fields: [{ name: 'a', label: 'A */' }] })

@@ -56,6 +56,15 @@ t.test('a registration that cannot be read makes one table unusable, and the ser
     ])
   })
 
+  t.test('the document of all tables leaves it out', async (t) => {
+    const { components } = (await admin.get('/admin/openapi.json')).json()
+    t.strictSame(
+      ['Cats', 'Dogs'].map((name) => name in components.schemas),
+      [false, true]
+    )
+    expectError(t, await admin.get('/admin/openapi.json?tables=cats'), 409, 'TABLE_UNUSABLE')
+  })
+
   t.test('every use of it is a conflict with a hint', async (t) => {
     const url = `/admin/tables/${id}`
     const responses = [

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { asAdmin, createTable, issueToken, startApp } from '../../helpers.ts'
+import { asAdmin, createTable, issueToken, startApp } from '../helpers.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
