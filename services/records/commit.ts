@@ -1,6 +1,7 @@
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
+import type { Statement, Unit } from '../sql/statement.ts'
 import type { Diagnosis, Operation } from './operations.ts'
 import type { Totals } from './totals.ts'
 
@@ -13,7 +14,12 @@ type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Op
 
 type Outcome = { readonly results: readonly WriteResult[] } | { readonly diagnosis: Diagnosis }
 
-const unitOf = (operations: readonly Operation[]) => operations.flatMap(({ unit }) => unit)
+/** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
+const unitOf = (operations: readonly Operation[]): Unit => {
+  const statements: Statement[] = []
+  for (const { unit } of operations) statements.push(...unit)
+  return statements
+}
 
 /** Prefixes the details of an error with the path of its operation in the batch: `/operations/2/name`. */
 const atOperation = (error: Error, index: number) => {
@@ -75,16 +81,13 @@ export const createCommit = ({ db, totals }: CommitOptions) => {
     }
   }
 
-  const attemptTwice = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
-    const outcome = await attempt(caller, operations)
-    if (!('diagnosis' in outcome) || !outcome.diagnosis.mayRetry) return outcome
-    await caller.confirm()
-    return attempt(caller, operations)
-  }
-
   /** @throws the error of the failed operation; in this case no operation has had an effect */
   return async <const T extends readonly Operation[]>(caller: Caller, operations: T): Promise<Results<T>> => {
-    const outcome = await attemptTwice(caller, operations)
+    let outcome = await attempt(caller, operations)
+    if ('diagnosis' in outcome && outcome.diagnosis.mayRetry) {
+      await caller.confirm()
+      outcome = await attempt(caller, operations)
+    }
     if ('diagnosis' in outcome) throw await outcome.diagnosis.error()
     return resultsOf(operations, outcome.results)
   }

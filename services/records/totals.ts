@@ -64,28 +64,28 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     return entry.total !== undefined && isCountable(table) ? entry.total : count(caller, table, entry)
   }
 
-  const begin = (entry: Entry) => {
-    entry.writesInFlight += 1
+  const begin = ({ table, countChange }: CountedWrite) => {
+    if (countChange !== 0) entryOf(table).writesInFlight += 1
   }
 
-  const end = (entry: Entry, countChange: number) => {
+  const end = ({ table, countChange }: CountedWrite, hasCommitted: boolean) => {
+    if (countChange === 0) return
+    const entry = entryOf(table)
     entry.writesInFlight -= 1
     entry.version += 1
-    if (entry.total !== undefined) entry.total += countChange
+    if (hasCommitted && entry.total !== undefined) entry.total += countChange
   }
 
   /** Adds the count changes of the writes to the totals when `committed` resolves. Counts them as in flight until then. */
   const track = async <T>(writes: readonly CountedWrite[], committed: Promise<T>): Promise<T> => {
-    const counted = writes.filter(({ countChange }) => countChange !== 0)
-    const changes = counted.map(({ table, countChange }) => ({ entry: entryOf(table), countChange }))
-    for (const { entry } of changes) begin(entry)
+    let hasCommitted = false
+    for (const write of writes) begin(write)
     try {
       const result = await committed
-      for (const { entry, countChange } of changes) end(entry, countChange)
+      hasCommitted = true
       return result
-    } catch (error) {
-      for (const { entry } of changes) end(entry, 0)
-      throw error
+    } finally {
+      for (const write of writes) end(write, hasCommitted)
     }
   }
 
