@@ -58,6 +58,11 @@ export const errorCatalogue = {
     kind: 'invalid',
     meaning: 'The page or the record is too large for one response. For a page, send a smaller `size`.'
   },
+  INVALID_CURSOR: { kind: 'invalid', meaning: 'The cursor was not returned by this service, or was changed.' },
+  CURSOR_OF_OTHER_QUERY: {
+    kind: 'invalid',
+    meaning: 'The cursor belongs to another table, order, filter or search.'
+  },
   BODY_NOT_ALLOWED: { kind: 'invalid', meaning: 'The route takes no body.' },
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The request needs `confirm=true`.' },
   TABLE_NOT_IMPORTABLE: {

@@ -20,6 +20,9 @@ const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK
 /** For routes that return stored records, except those that a change returns. */
 export const RECORD_READ_ERRORS: readonly ErrorCode[] = [...SCAN_ERRORS, 'RESPONSE_TOO_LARGE']
 
+/** For routes that read by a cursor. */
+export const QUERY_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'INVALID_CURSOR', 'CURSOR_OF_OTHER_QUERY']
+
 /** For routes that create a record. */
 export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,

@@ -8,7 +8,7 @@ import { INTEGER_PATTERN } from './patterns.ts'
 const anyFields = { type: 'object', additionalProperties: true } as const
 
 /** The fields are those of the table, which is known only when a request arrives. */
-const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
+export const RecordSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
   ...anyFields,
   title: 'TableRecord',
   description:
@@ -28,9 +28,19 @@ export type RecordBody = Static<typeof RecordBodySchema>
 const PageSchema = Type.Object(
   {
     rows: Type.Array(RecordSchema, { description: 'The records of the page.' }),
-    total: Int64({ description: 'Number of matching records on all pages.', examples: [1] }),
+    total: Int64({
+      description: 'Number of matching records on all pages; -1 with `total=false`.',
+      examples: [1]
+    }),
     page: Int32({ description: 'Number of the page.', examples: [1] }),
-    size: Int32({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.', examples: [20] })
+    size: Int32({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.', examples: [20] }),
+    next: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: 'The cursor of the next page; null on the last one. Only with `cursor`.',
+        examples: ['aGn0Yk1zVfJw3v6hQm2Cq8Xr']
+      })
+    )
   },
   { title: 'TableRecordPage', description: 'One page of the matching records.', ...strict }
 )
@@ -86,11 +96,48 @@ const selection = {
   )
 }
 
+/** The parameters that lists and queries have in common. */
+export const listQuery = {
+  ...selection,
+  size: pageParameter(50, 'Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.')
+}
+
+/** In a query string, a filter is JSON text. */
+const filterParameters = {
+  filter: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      contentMediaType: 'application/json',
+      description: 'A filter as JSON text: see `TableRecordFilter`.',
+      examples: ['{"where":{"price":{"gte":10}}}']
+    })
+  ),
+  fields: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'The fields of the records, separated by commas. The key is always one of them.',
+      examples: ['name,price']
+    })
+  )
+}
+
 export const ListQuerySchema = Type.Object(
   {
     page: pageParameter(2, 'Number of the page. The default is 1.'),
-    size: pageParameter(50, 'Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.'),
-    ...selection
+    ...listQuery,
+    ...filterParameters,
+    cursor: Type.Optional(
+      Type.String({
+        description: 'Empty for the first page, then `next` of the previous response. Not together with `page`.',
+        examples: ['']
+      })
+    ),
+    total: Type.Optional(
+      Type.Boolean({
+        description: 'false: does not count the matching records, so `total` is -1. The default is true.',
+        examples: [true]
+      })
+    )
   },
   strict
 )
@@ -101,6 +148,7 @@ export const ExportQuerySchema = Type.Object(
     page: pageParameter(2, 'Number of the page. Without `page` and `size`, all matching records are exported.'),
     size: pageParameter(50, 'Records of the page. A value above MAX_PAGE_SIZE is reduced to it.'),
     ...selection,
+    ...filterParameters,
     bom: Type.Optional(
       Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.', examples: [true] })
     ),

@@ -4,8 +4,10 @@ import { type AdminService, createAdminService } from '../../services/accounts/a
 import { createCredentials } from '../../services/accounts/credentials.ts'
 import { createMemorySessions } from '../../services/accounts/memory-sessions.ts'
 import { createPasswords, type HashingCost, type VerifyPassword } from '../../services/accounts/passwords.ts'
+import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
+import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService, type ExportService } from '../../services/records/export.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
@@ -91,7 +93,9 @@ export default fp<ServicesOptions>(
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
     fastify.decorate('views', createViews(db.dialect))
-    fastify.decorate('records', createRecordService({ db, clock, totals, hasTriggers, hasUpdateEffects, maxPageSize }))
+    const cursors = createCursors(readSecret(config))
+    const facts = { hasTriggers, hasUpdateEffects }
+    fastify.decorate('records', createRecordService({ db, clock, totals, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, maxPageSize }))
     const tokens = createTokenService({ db, clock })
     fastify.decorate('tokens', tokens)

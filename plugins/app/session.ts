@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { assertSecret, readOrCreateSecret } from '../../services/accounts/secret.ts'
+import { readSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
 import type { AdminCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
@@ -97,11 +97,10 @@ export default fp(
   async (fastify) => {
     const { config, clock, sessions } = fastify
     const allowedOrigins = new Set(config.CORS_ORIGIN)
-    if (config.JWT_SECRET !== undefined) assertSecret(config.JWT_SECRET, 'JWT_SECRET')
 
     await fastify.register(cookie)
     await fastify.register(jwt, {
-      secret: config.JWT_SECRET ?? readOrCreateSecret(config.DATA_DIR),
+      secret: readSecret(config),
       sign: { algorithm: 'HS256' },
       verify: {
         algorithms: ['HS256'],

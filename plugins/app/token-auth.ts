@@ -70,6 +70,8 @@ const authorizeAll = (request: FastifyRequest, token: LiveToken, action: NeededA
   if ((action === 'update' || action === 'delete') && returnsRecord(request)) authorize(token, 'read', table)
 }
 
+const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
+
 const tableChanged = (name: string) =>
   new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Retry the request.`)
 
@@ -163,7 +165,7 @@ export default fp<TokenAuthOptions>(
       if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
       if (action === 'none') return
       route.preHandler = [authorizeRequest(action), route.preHandler ?? []].flat()
-      if (action !== 'read') route.onRequest = [authorizeEarly(action), route.onRequest ?? []].flat()
+      if (!isSafe(route)) route.onRequest = [authorizeEarly(action), route.onRequest ?? []].flat()
     })
 
     saveUses(fastify, flushInterval)

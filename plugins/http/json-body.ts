@@ -12,20 +12,35 @@ const MIN_PART_BYTES = 2
 
 const [QUOTE, BACKSLASH, COLON, BRACKET, BRACE] = [0x22, 0x5c, 0x3a, 0x5b, 0x7b]
 
-/** Counts keys by their colons: outside strings, JSON has no other colons. */
-const countParts = (bytes: Buffer) => {
-  let parts = 0
+/** Counts characters of JSON outside strings. */
+const countOutsideStrings = (bytes: Buffer, isCounted: (byte: number) => boolean) => {
+  let count = 0
   let isString = false
   for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index]
+    const byte = bytes[index] as number
     if (byte === QUOTE) isString = !isString
     else if (byte === BACKSLASH) index += 1
-    else if (!isString && (byte === COLON || byte === BRACKET || byte === BRACE)) parts += 1
+    else if (!isString && isCounted(byte)) count += 1
   }
-  return parts
+  return count
 }
 
-const hasTooManyParts = (bytes: Buffer) => bytes.length > MAX_PARTS * MIN_PART_BYTES && countParts(bytes) > MAX_PARTS
+const isKey = (byte: number) => byte === COLON
+const isPart = (byte: number) => isKey(byte) || byte === BRACKET || byte === BRACE
+
+const hasTooManyParts = (bytes: Buffer) =>
+  bytes.length > MAX_PARTS * MIN_PART_BYTES && countOutsideStrings(bytes, isPart) > MAX_PARTS
+
+/** Counts the keys of all objects in a value. */
+const countKeys = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const members: readonly unknown[] = Object.values(value)
+  const own = Array.isArray(value) ? 0 : members.length
+  return members.reduce<number>((count, member) => count + countKeys(member), own)
+}
+
+/** `JSON.parse` keeps the last of several equal keys, so the value has fewer keys than the text. */
+const hasEqualKeys = (bytes: Buffer, value: unknown) => countOutsideStrings(bytes, isKey) > countKeys(value)
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
 
@@ -70,11 +85,16 @@ export const findViolation = (value: unknown, depth = MAX_DEPTH): Violation | un
 export const toValidationError = ({ code, message, subPath: path = '' }: Violation) =>
   invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${message}.` }])
 
-/**
- * Returns the value of a JSON body, or undefined if it is empty. `keepsWideIntegers`: integers of 64 bits that a double
- * may round become `bigint`. @throws MALFORMED_JSON, VALIDATION_FAILED
- */
-export const parseJson = (bytes: Buffer, keepsWideIntegers: boolean): unknown => {
+interface JsonOptions {
+  /** Integers of 64 bits that a double may round become `bigint`. */
+  readonly keepsWideIntegers?: boolean
+  /** Refuses an object with two equal keys: of two conditions on a field, one would be lost. */
+  readonly needsUniqueKeys?: boolean | undefined
+}
+
+/** Returns the value of a JSON body, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
+export const parseJson = (bytes: Buffer, options: JsonOptions = {}): unknown => {
+  const { keepsWideIntegers = false, needsUniqueKeys = false } = options
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
   if (hasTooManyParts(bytes))
@@ -88,5 +108,8 @@ export const parseJson = (bytes: Buffer, keepsWideIntegers: boolean): unknown =>
   }
   const violation = findViolation(value)
   if (violation) throw toValidationError(violation)
+  if (needsUniqueKeys && hasEqualKeys(bytes, value)) {
+    throw toValidationError({ code: 'duplicate', message: 'has an object with two equal keys' })
+  }
   return keepsWideIntegers && hasWideInteger(text) ? parseExactJson(text) : value
 }

@@ -5,6 +5,13 @@ import { createBodyParser } from './body-parser.ts'
 import { notJson } from './errors.ts'
 import { parseJson } from './json-body.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body must not have an object with two equal keys. */
+    needsUniqueKeys?: boolean
+  }
+}
+
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 
@@ -56,7 +63,7 @@ export default fp(
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser(
       'application/json',
-      createBodyParser((bytes) => parseJson(bytes, false))
+      createBodyParser((bytes, { routeOptions }) => parseJson(bytes, routeOptions.config))
     )
     fastify.addContentTypeParser('*', createBodyParser(refuseContent))
 

@@ -1,7 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { TableIdParamsSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import {
+  QUERY_ERRORS,
+  RECORD_CHANGE_ERRORS,
+  RECORD_CREATE_ERRORS,
+  RECORD_READ_ERRORS
+} from '../../schemas/operation-errors.ts'
 import {
   CsvSchema,
   ExportQuerySchema,
@@ -13,6 +18,7 @@ import {
   RecordParamsSchema,
   ReturnQuerySchema
 } from '../../schemas/record.ts'
+import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
@@ -40,9 +46,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ListQuerySchema,
         response: { 200: PageEnvelope }
       },
-      config: { credential: 'administrator', errors: READ }
+      config: { credential: 'administrator', errors: [...READ, ...QUERY_ERRORS] }
     },
-    async ({ caller, params, query }, reply) => okText(reply, await records.list(caller, viewOf(params.id), query))
+    async ({ caller, params, query }, reply) =>
+      okText(reply, await records.list(caller, viewOf(params.id), readListQuery(query)))
   )
 
   fastify.get(
@@ -62,7 +69,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, params, query }, reply) => {
       const view = viewOf(params.id)
-      const chunks = await exports.exportCsv(caller, view, query)
+      const chunks = await exports.exportCsv(caller, view, readListQuery(query))
       return sendCsv(reply, view.table.name, clock(), chunks)
     }
   )

@@ -3,6 +3,7 @@ import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
 import document from './document.ts'
 import identity from './identity.ts'
+import queries from './queries.ts'
 import records from './records.ts'
 import schema from './schema.ts'
 
@@ -14,13 +15,16 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.removeContentTypeParser('application/json')
   fastify.addContentTypeParser(
     'application/json',
-    createBodyParser((bytes, { token }) => parseJson(bytes, token.integers === 'number'))
+    createBodyParser((bytes, { token, routeOptions: { config } }) =>
+      parseJson(bytes, { keepsWideIntegers: token.integers === 'number', needsUniqueKeys: config.needsUniqueKeys })
+    )
   )
 
   await fastify.register(identity)
   await fastify.register(document)
   await fastify.register(schema)
   await fastify.register(records)
+  await fastify.register(queries)
 }
 
 export default dataArea

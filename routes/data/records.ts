@@ -1,7 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_CHANGE_ERRORS, RECORD_CREATE_ERRORS, RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import {
+  QUERY_ERRORS,
+  RECORD_CHANGE_ERRORS,
+  RECORD_CREATE_ERRORS,
+  RECORD_READ_ERRORS
+} from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
   ListQuerySchema,
@@ -13,6 +18,7 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 
@@ -51,10 +57,12 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ListQuerySchema,
         response: { 200: PageEnvelope }
       },
-      config: { credential, action: 'read', errors: READ }
+      config: { credential, action: 'read', errors: [...READ, ...QUERY_ERRORS] }
     },
-    async ({ caller, token, table, query }, reply) =>
-      okText(reply, await records.list(caller, tokenView(table, token.integers), query))
+    async ({ caller, token, table, query }, reply) => {
+      const request = readListQuery(query, token.integers === 'number')
+      return okText(reply, await records.list(caller, tokenView(table, token.integers), request))
+    }
   )
 
   fastify.get(

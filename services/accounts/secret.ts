@@ -40,8 +40,7 @@ const createSecret = (file: string) => {
 }
 
 /**
- * Returns the secret that signs session cookies. Creates it at the first start. With the secret, a session of any
- * administrator can be forged.
+ * Returns the secret of the data directory. Creates it at the first start.
  * @throws an Error with the reason if the secret is not safe
  */
 export const readOrCreateSecret = (dataDir: string): string => {
@@ -51,4 +50,21 @@ export const readOrCreateSecret = (dataDir: string): string => {
   const secret = readFileSync(file, 'utf8').trim()
   assertSecret(secret, file)
   return secret
+}
+
+interface SecretOptions {
+  /** The secret of the configuration; undefined: the one in the data directory. */
+  readonly JWT_SECRET?: string | undefined
+  readonly DATA_DIR: string
+}
+
+/**
+ * Returns the secret that signs session cookies, and from which the key of cursors is derived. With the secret, a
+ * session of any administrator can be forged.
+ * @throws an Error with the reason if the secret is not safe
+ */
+export const readSecret = ({ JWT_SECRET, DATA_DIR }: SecretOptions): string => {
+  if (JWT_SECRET === undefined) return readOrCreateSecret(DATA_DIR)
+  assertSecret(JWT_SECRET, 'JWT_SECRET')
+  return JWT_SECRET
 }

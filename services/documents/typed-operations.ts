@@ -56,19 +56,24 @@ const sortHint = ({ columns }: TypedTable) =>
     `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
   )
 
+/** Parameters of a list that typed clients send in the body of a query, where they have types. */
+const QUERY_BODY = ['filter', 'fields', 'cursor', 'total']
+
+const isShown = ({ in: place, name }: Parameter) => place === 'query' && !QUERY_BODY.includes(name)
+
 /** Returns the query parameters of the operations by their names. All tables share them, except `order`. */
 export const sharedParameters = ({ list, update }: GenericOperations): Json =>
   Object.fromEntries(
     [list, update]
       .flatMap(parametersOf)
-      .filter((parameter) => parameter.in === 'query')
+      .filter(isShown)
       .map((parameter) => [parameter.name, parameter])
   )
 
 /** Returns the parameters of the query. `order` names the fields of this table. */
 const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
   parametersOf(operation)
-    .filter((parameter) => parameter.in === 'query' && (parameter.name !== 'return' || typed.canRead))
+    .filter((parameter) => isShown(parameter) && (parameter.name !== 'return' || typed.canRead))
     .map((parameter) =>
       parameter.name === 'order'
         ? { ...parameter, description: sortHint(typed) }

@@ -1,4 +1,3 @@
-import type { ExportQuery } from '../../schemas/record.ts'
 import type { Database, HeldReader } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
@@ -8,12 +7,18 @@ import { csvHeader } from '../sql/record-csv.ts'
 import type { RecordText } from '../sql/record-text.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 import { walkKey } from './key-walk.ts'
-import { selectionOf, windowOf } from './selection.ts'
+import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
 interface ExportServiceOptions {
   readonly db: Database
   readonly maxPageSize: number
+}
+
+interface ExportRequest extends ListRequest {
+  /** Begins the file with a byte order mark. */
+  readonly bom?: boolean
+  readonly escape?: 'none' | 'formulas'
 }
 
 const BYTE_ORDER_MARK = '\ufeff'
@@ -59,15 +64,14 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(caller: Caller, selection: Selection, csv: RecordText, query: ExportQuery) {
-    const [row] = await db.scan(exportPage(selection, csv, windowOf(query, maxPageSize)), caller)
+  async function* onePage(caller: Caller, selection: Selection, csv: RecordText, request: ExportRequest) {
+    const [row] = await db.scan(exportPage(selection, csv, windowOf(request, maxPageSize)), caller)
     if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }
 
-  const rowsOf = (caller: Caller, view: View, selection: Selection, query: ExportQuery) => {
-    const csv = view.csv(query.escape === 'formulas')
-    if (query.page !== undefined || query.size !== undefined) return onePage(caller, selection, csv, query)
+  const rowsOf = (caller: Caller, selection: Selection, csv: RecordText, request: ExportRequest) => {
+    if (request.page !== undefined || request.size !== undefined) return onePage(caller, selection, csv, request)
     const walksKey = isInKeyOrder(selection) && !selection.filter
     return walksKey ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
   }
@@ -87,13 +91,15 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   /**
    * Returns CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change during the export may show either
    * state. Resolves when the first rows have been read, so that an error is thrown before the response begins.
-   * @throws VALIDATION_FAILED for `order`, OVERLOADED while two sorted or filtered exports are running
+   * @throws VALIDATION_FAILED, OVERLOADED while two sorted or filtered exports are running
    */
-  const exportCsv = async (caller: Caller, view: View, query: ExportQuery): Promise<AsyncGenerator<Chunk>> => {
-    const selection = selectionOf(view, query)
-    const header = csvHeader([...view.columns.values()], query.escape === 'formulas') + LINE_END
-    const rows = rowsOf(caller, view, selection, query)
-    const chunks = withHeader(query.bom ? BYTE_ORDER_MARK + header : header, rows)
+  const exportCsv = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
+    const escapesFormulas = request.escape === 'formulas'
+    const selection = selectionOf(view, request)
+    const { columns, csv } = projectionOf(view, request.fields)
+    const header = csvHeader(columns, escapesFormulas) + LINE_END
+    const rows = rowsOf(caller, selection, csv(escapesFormulas), request)
+    const chunks = withHeader(request.bom ? BYTE_ORDER_MARK + header : header, rows)
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()
     return chunks

@@ -1,11 +1,10 @@
-import type { ListQuery } from '../../schemas/record.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { pageByScanning, pageWithTotal } from '../sql/lists.ts'
 import type { PagePlan, PageRequest, Planner } from './planner.ts'
-import { selectionOf, windowOf } from './selection.ts'
+import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
 
@@ -40,8 +39,8 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     const rows = await runPlan(caller, await planner.planPage(request, total))
     if (rows !== null) return rows
     // null: a row is too wide for the event loop, or the key has gaps.
-    const { view, selection, window } = request
-    return textOf((await db.scan(pageByScanning(selection, view.json, window), caller))[0])
+    const { record, selection, window } = request
+    return textOf((await db.scan(pageByScanning(selection, record, window), caller))[0])
   }
 
   const readUnfiltered = async (caller: Caller, request: PageRequest): Promise<Page> => {
@@ -49,18 +48,19 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     return { rows: await readRows(caller, request, total), total }
   }
 
-  const readFiltered = async (caller: Caller, { view, selection, window }: PageRequest): Promise<Page> => {
-    const [row] = await db.scan(pageWithTotal(selection, view.json, window), caller)
+  const readFiltered = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
+    const [row] = await db.scan(pageWithTotal(selection, record, window), caller)
     return { rows: textOf(row), total: Number(row?.total) }
   }
 
   /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, RESPONSE_TOO_LARGE, SCAN_TIMEOUT */
-  const list = async (caller: Caller, view: View, query: ListQuery): Promise<string> => {
-    const selection = selectionOf(view, query)
-    const window = windowOf(query, maxPageSize)
+  const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
+    const selection = selectionOf(view, request)
+    const { json: record } = projectionOf(view, request.fields)
+    const window = windowOf(request, maxPageSize)
     const readPage = selection.filter ? readFiltered : readUnfiltered
-    const { rows, total } = await readPage(caller, { view, selection, window })
-    return `{"rows":[${rows}],"total":${total},"page":${query.page ?? 1},"size":${window.limit}}`
+    const { rows, total } = await readPage(caller, { view, record, selection, window })
+    return `{"rows":[${rows}],"total":${total},"page":${request.page ?? 1},"size":${window.limit}}`
   }
 
   return { list }

@@ -1,6 +1,8 @@
 import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
+import type { Comparison } from '../sql/conditions.ts'
 import {
   followsKey,
   isInKeyOrder,
@@ -10,6 +12,8 @@ import {
   type Selection,
   type Window
 } from '../sql/lists.ts'
+import { type PageSelection, pageByIndex, pageByReading } from '../sql/queries.ts'
+import type { RecordText } from '../sql/record-text.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { View } from './view.ts'
 
@@ -24,6 +28,7 @@ export type PagePlan =
 /** A page to read: of which records, and which part of them. */
 export interface PageRequest {
   readonly view: View
+  readonly record: RecordText
   readonly selection: Selection
   readonly window: Window
 }
@@ -37,11 +42,21 @@ interface RecordPlan {
 /** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
+/** Maximum number of rows that the event loop reads through an index: they may lie on as many pages of the file. */
+const MAX_ROWS_BY_INDEX = 250
+
 /** Maximum number of query plans cached per view, one per SQL text: clients choose the order of a list. */
 const MAX_PLANS_PER_VIEW = 100
 
+/** How a page of a query is read. */
+interface QueryPlanResult {
+  readonly via: 'index' | 'scan'
+  readonly statement: Statement
+}
+
 /** What the planner needs of SQLite's query plan. */
 interface QueryPlan {
+  readonly steps: readonly string[]
   /** The statement finds its rows through an index, without a full scan. */
   readonly usesIndex: boolean
   /** The statement sorts: no index has its order. */
@@ -51,6 +66,37 @@ interface QueryPlan {
 /** Steps of EXPLAIN QUERY PLAN: https://sqlite.org/eqp.html. */
 const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
+
+/** Steps of a plan that read the rows of another step. */
+const READS_STEP = /^SCAN \(subquery-\d+\)$/
+
+/** Returns the conditions of a step as SQLite shows them: `(color=? AND rowid>?)`. */
+const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
+  const nameOf = (column: string) => (column === structure.rowid ? 'rowid' : column)
+  return comparisons.map(({ column, operator }) => `${nameOf(column)}${operator}?`)
+}
+
+/**
+ * Whether each range is read by one step, whose index serves all comparisons. The sequence of the comparisons is the
+ * index's. They are compared by their total length, because a name may contain ` AND `.
+ */
+const readsOnly = (
+  table: RegisteredTable,
+  ranges: readonly (readonly Comparison[] | null)[],
+  steps: readonly string[]
+) => {
+  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !READS_STEP.test(step))
+  return (
+    reads.length === ranges.length &&
+    ranges.every((range, index) => {
+      const conditions = conditionsOf(table, range ?? [])
+      const step = String(reads[index])
+      if (conditions.length === 0) return step.startsWith('SCAN ')
+      const end = step.slice(-`(${conditions.join(' AND ')})`.length)
+      return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
+    })
+  )
+}
 
 /**
  * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
@@ -71,7 +117,7 @@ export const createPlanner = (db: Database) => {
   const explain = async (plans: Map<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
     const steps = await db.plan(statement)
     const has = (step: RegExp) => steps.some((text) => step.test(text))
-    const plan = { usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
+    const plan = { steps, usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
     if (plans.size >= MAX_PLANS_PER_VIEW) plans.clear()
     plans.set(statement.sql, plan)
     return plan
@@ -88,27 +134,42 @@ export const createPlanner = (db: Database) => {
 
   /** `key`: parameters of `view.statements`. */
   const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
-    const { statements, json } = view
+    const {
+      statements,
+      all: { json }
+    } = view
     const byIndex = statements.read(key)
     const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await queryPlan(view, byIndex)).usesIndex
     return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
   }
 
   /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
-  const planPage = async ({ view, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
-    const { json } = view
+  const planPage = async ({ view, record, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
     if (window.offset >= total) return { via: 'nothing' }
-    const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, json, window) })
+    const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, record, window) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
-    if (json.minCost > maxRowBytes || !followsKey(selection)) return scan()
+    if (record.minCost > maxRowBytes || !followsKey(selection)) return scan()
     const bounded = { ...window, maxRowBytes, total }
-    const nearStart = pageNearStart(selection, json, bounded)
+    const nearStart = pageNearStart(selection, record, bounded)
     if ((await queryPlan(view, nearStart)).sorts) return scan()
     if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
-    return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, json, bounded) } : scan()
+    return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
   }
 
-  return { usesIndex, planRecord, planPage }
+  /** How a page of a query is read: `index` if SQLite reads only rows of the page, in their order. */
+  const planQuery = async (view: View, page: PageSelection): Promise<QueryPlanResult> => {
+    const scan = (): QueryPlanResult => ({ via: 'scan', statement: pageByReading(page) })
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
+    if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return scan()
+    if (page.record.minCost > maxRowBytes) return scan()
+    const byIndex = pageByIndex(page, maxRowBytes)
+    if (!byIndex.ranges.every((range) => range !== null)) return scan()
+    const { steps, sorts } = await queryPlan(view, byIndex)
+    const isBounded = !sorts && readsOnly(view.table, byIndex.ranges, steps)
+    return isBounded ? { via: 'index', statement: byIndex } : scan()
+  }
+
+  return { usesIndex, planRecord, planPage, planQuery }
 }
 
 export type Planner = ReturnType<typeof createPlanner>

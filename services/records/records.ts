@@ -6,11 +6,14 @@ import type { RegisteredTable } from '../model/table.ts'
 import { TOO_WIDE } from '../sql/records.ts'
 import type { Statement } from '../sql/statement.ts'
 import { createCommit } from './commit.ts'
+import type { Cursors } from './cursors.ts'
 import { recordNotFound } from './failures.ts'
 import { keyOf } from './keys.ts'
 import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
+import { createQueries } from './queries.ts'
+import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
 
@@ -20,16 +23,18 @@ interface RecordServiceOptions {
   readonly totals: Totals
   readonly hasTriggers: (table: RegisteredTable) => boolean
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
+  readonly cursors: Cursors
   readonly maxPageSize: number
 }
 
 /** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
-  const { db, totals, maxPageSize } = options
+  const { db, totals, cursors, maxPageSize } = options
   const planner = createPlanner(db)
   const operations = createOperations({ ...options, planner })
   const commit = createCommit({ db, totals })
-  const { list } = createPages({ db, planner, totals, maxPageSize })
+  const pages = createPages({ db, planner, totals, maxPageSize })
+  const queries = createQueries({ db, planner, totals, cursors, maxPageSize })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
   const scanRecord = async (caller: Caller, statement: Statement, pk: string) => {
@@ -72,7 +77,13 @@ export const createRecordService = (options: RecordServiceOptions) => {
     return record
   }
 
-  return { read, create, update, remove, increment, list, operations, commit }
+  /** Returns a page as JSON text: `{ rows, total, page, size, next? }`. */
+  const list = (caller: Caller, view: View, request: ListRequest): Promise<string> => {
+    const isCounted = request.cursor === undefined && request.total !== false
+    return isCounted ? pages.list(caller, view, request) : queries.list(caller, view, request)
+  }
+
+  return { read, create, update, remove, increment, list, query: queries.query, operations, commit }
 }
 
 export type RecordService = ReturnType<typeof createRecordService>

@@ -1,20 +1,70 @@
-import type { ListQuery } from '../../schemas/record.ts'
-import { type Selection, search, totalOrder, type Window } from '../sql/lists.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
+import { excerpt, invalid } from '../model/errors.ts'
+import type { Column } from '../model/table.ts'
+import { allOf, type Condition, search } from '../sql/conditions.ts'
+import { type Selection, totalOrder, type Window } from '../sql/lists.ts'
+import { readFilter } from './filter.ts'
 import { parseOrder } from './order.ts'
-import type { View } from './view.ts'
+import type { Projection, View } from './view.ts'
 
 const DEFAULT_PAGE_SIZE = 20
 
-/** Returns the filter and the order of a query. An empty `q` or `order` counts as absent. @throws VALIDATION_FAILED */
-export const selectionOf = (view: View, { order, q = '' }: ListQuery): Selection => ({
+/** Which records a client requests, and in which order. */
+export interface SelectionRequest {
+  readonly filter?: unknown
+  readonly q?: string
+  readonly order?: string
+}
+
+interface WindowRequest {
+  readonly page?: number
+  readonly size?: number
+}
+
+/** A page that a client requests, from a query string or a body. */
+export interface ListRequest extends SelectionRequest, WindowRequest {
+  readonly fields?: readonly string[]
+  /** '' begins with the first page. */
+  readonly cursor?: string
+  readonly total?: boolean
+}
+
+/** Returns the condition of a filter and a search. null: all records. */
+const conditionOf = (view: View, { filter, q = '' }: SelectionRequest): Condition | null => {
+  const conditions = [
+    ...(filter === undefined ? [] : [readFilter(view, filter)]),
+    ...(q === '' ? [] : [search(view.table, [...view.columns.values()], q)])
+  ]
+  return conditions.length === 0 ? null : allOf(conditions)
+}
+
+/** Returns the rows and the order of a request. An empty `q` or `order` counts as absent. @throws VALIDATION_FAILED */
+export const selectionOf = (view: View, request: SelectionRequest): Selection => ({
   table: view.table,
   dialect: view.dialect,
-  order: totalOrder(view.table, parseOrder(view, order)),
-  filter: q === '' ? null : search(view.table, [...view.columns.values()], q)
+  order: totalOrder(view.table, parseOrder(view, request.order)),
+  filter: conditionOf(view, request)
 })
 
+const unknownField = ({ columns }: View, name: string, index: number) =>
+  invalid(
+    [{ path: `/fields/${index}`, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }],
+    suggestName(name, columns.keys())
+  )
+
+/** Returns the columns of these fields and of the key, in the order of the table. @throws VALIDATION_FAILED */
+const columnsOf = (view: View, fields: readonly string[]): readonly Column[] => {
+  for (const [index, name] of fields.entries()) if (!view.columns.has(name)) throw unknownField(view, name, index)
+  const names = new Set([...fields, ...view.table.structure.key])
+  return [...view.columns.values()].filter(({ name }) => names.has(name))
+}
+
+/** Returns the part of the view with these fields and the key. undefined: all fields. @throws VALIDATION_FAILED */
+export const projectionOf = (view: View, fields: readonly string[] | undefined): Projection =>
+  fields === undefined ? view.all : view.project(columnsOf(view, fields))
+
 /** Returns the limit and offset of a page. A `size` above the maximum is reduced to it. */
-export const windowOf = ({ page = 1, size = DEFAULT_PAGE_SIZE }: ListQuery, maxPageSize: number): Window => {
+export const windowOf = ({ page = 1, size = DEFAULT_PAGE_SIZE }: WindowRequest, maxPageSize: number): Window => {
   const limit = Math.min(size, maxPageSize)
   return { limit, offset: (page - 1) * limit }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../model/table.ts'
@@ -6,6 +7,14 @@ import { keyParser } from '../sql/keys.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
 import { tableOutdated } from '../tables/failures.ts'
+
+/** The columns that a response shows of each record. */
+export interface Projection {
+  readonly columns: readonly Column[]
+  readonly json: RecordText
+  /** Returns the text of a record as one line of CSV, without its line end. */
+  csv(escapesFormulas: boolean): RecordText
+}
 
 /** A table as tokens or administrators see it, with the SQL that does not depend on the request. */
 export interface View {
@@ -16,13 +25,17 @@ export interface View {
   readonly columns: ReadonlyMap<string, Column>
   /** The columns that a new record must have, including columns that are not visible. */
   readonly required: readonly Column[]
-  readonly json: RecordText
+  /** All visible columns. */
+  readonly all: Projection
+  /** Returns the projection of these visible columns. */
+  project(columns: readonly Column[]): Projection
   /** Returns the parameters of `statements` for the record with this key, or undefined if no key has this text. */
   parseKey(text: string): readonly SqlValue[] | undefined
   readonly statements: RecordStatements
-  /** Returns the text of a record as one line of CSV, without its line end. */
-  csv(escapesFormulas: boolean): RecordText
 }
+
+/** Maximum number of cached projections: clients choose the fields of a record. */
+const MAX_CACHED_PROJECTIONS = 100
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
 const createView = (
@@ -33,18 +46,30 @@ const createView = (
 ): View => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
-  const shape = { tableName: name, isStrict: structure.isStrict, columns: visible, dialect, integers }
-  const json = jsonText(shape)
+  const createProjection = (columns: readonly Column[]): Projection => {
+    const shape = { tableName: name, isStrict: structure.isStrict, columns, dialect, integers }
+    return { columns, json: jsonText(shape), csv: (escapesFormulas) => csvText(shape, escapesFormulas) }
+  }
+  const all = createProjection(visible)
+  const projections = new LRUCache<string, Projection>({ max: MAX_CACHED_PROJECTIONS })
+  const project = (columns: readonly Column[]) => {
+    const names = JSON.stringify(columns.map((column) => column.name))
+    const cached = projections.get(names)
+    if (cached) return cached
+    const projection = createProjection(columns)
+    projections.set(names, projection)
+    return projection
+  }
   return {
     table,
     dialect,
     integers,
     columns: new Map(visible.map((column) => [column.name, column])),
     required: structure.columns.filter((column) => isRequired(structure, column)),
-    json,
+    all,
+    project,
     parseKey: keyParser(structure),
-    statements: recordStatements(table, json, dialect),
-    csv: (escapesFormulas) => csvText(shape, escapesFormulas)
+    statements: recordStatements(table, all.json, dialect)
   }
 }
 

@@ -1,26 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { kindOf } from '../model/kinds/kind-of.ts'
-import { parseInteger } from '../model/literals.ts'
-import { foldName } from '../model/names.ts'
-import type { SqlValue } from '../model/sql-value.ts'
-import type { Column, RegisteredTable } from '../model/table.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
+import type { Condition } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
-import { joinTerms } from './terms.ts'
 
 export interface OrderItem {
   readonly name: string
   readonly descending: boolean
-}
-
-interface Condition {
-  readonly sql: string
-  readonly params: readonly SqlValue[]
-  /** SQL expression: bytes of text that the condition reads in one row. */
-  readonly width: string
 }
 
 /** The rows of a page or an export, and their order. */
@@ -47,7 +36,7 @@ interface BoundedWindow extends Window {
 }
 
 /** Maximum bytes of a page: it is held in memory until it is sent. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024
+export const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
   order.map(({ name, descending }) => `${columnRef(table.name, name)}${descending ? ' DESC' : ''}`).join(', ')
@@ -71,44 +60,6 @@ export const followsKey = ({ table, order }: Selection) => {
 
 /** Whether the order is that of an integer key alone, which is the rowid. */
 export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
-
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-
-const toNumber = (q: string): SqlValue | null => {
-  if (!NUMBER.test(q)) return null
-  const number = Number(q)
-  return parseInteger(q) ?? (Number.isFinite(number) ? number : null)
-}
-
-/**
- * Not LIKE: on a long text of near matches LIKE took 170 ms a MiB, this takes 6. Both fold the case of ASCII only. BLOBs
- * never match. In a text column they are rare, so the type is tested after a match. In other columns the type is tested
- * first, so that a large BLOB is not read.
- */
-const contains = (table: string, column: Column) => {
-  const value = columnRef(table, column.name)
-  const found = `instr(lower(${value}), ?)`
-  const isNotBlob = `typeof(${value}) <> 'blob'`
-  return `(${(column.sqliteType === 'TEXT' ? [found, isNotBlob] : [isNotBlob, found]).join(' AND ')})`
-}
-
-/** Matches `q` as a case-insensitive substring of text columns, and as the value of numeric columns if it is a number. */
-export const search = ({ name: table }: RegisteredTable, columns: readonly Column[], q: string): Condition => {
-  const text = foldName(q)
-  const textual = columns.filter((column) => kindOf(column).isTextual)
-  const number = toNumber(q)
-  const numeric = number === null ? [] : columns.filter((column) => kindOf(column).isNumeric)
-  const terms = [
-    ...textual.map((column) => contains(table, column)),
-    ...numeric.map(({ name }) => `${columnRef(table, name)} = ?`)
-  ]
-  const lengths = textual.map(({ name }) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)
-  return {
-    sql: joinTerms(['0', ...terms], 'OR'),
-    params: [...textual.map(() => text), ...numeric.map(() => number)],
-    width: joinTerms(['0', ...lengths], '+')
-  }
-}
 
 /** Joins records as the elements of a JSON array, without its brackets. */
 const LIST = "coalesce(group_concat(value, ','), '')"
@@ -159,7 +110,7 @@ export const pageNearStart = (selection: Selection, json: RecordText, window: Bo
 
 /** Names in a page statement. Their prefix is reserved, so they hide no served table. */
 const KEY_RANGE = '_rowhouse_range'
-const PAGE_KEYS = '_rowhouse_page'
+export const PAGE_KEYS = '_rowhouse_page'
 const FOUND = '_rowhouse_found'
 const COUNTED = '_rowhouse_counted'
 

@@ -34,8 +34,9 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
   TableFieldAddition TableFieldCreate TableFieldUpdate TableImport TableListEnvelope TableRecord TableRecordChange
-  TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput TableRecordPage
-  TableRecordPageEnvelope TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
+  TableRecordChangeEnvelope TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement
+  TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage
+  TableRecordQueryPageEnvelope TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */

@@ -71,6 +71,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   }),
 
   'GET /admin/tables/:id/data': (setup, state) => ({ url: `${adminUrl(setup, state)}/data` }),
+  'POST /admin/tables/:id/query': (setup, state) => ({ url: `${adminUrl(setup, state)}/query`, payload: {} }),
   'GET /admin/tables/:id/export': (setup, state) => ({ url: `${adminUrl(setup, state)}/export` }),
   'GET /admin/tables/:id/data/:pk': (setup, state) => ({ url: `${adminUrl(setup, state)}/data/1` }),
   'POST /admin/tables/:id/data': (setup, state) => ({
@@ -115,6 +116,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { field: { ...field, name: setup.newName() } }
   }),
   'GET /data/:table': (setup, state) => ({ url: dataUrl(setup, state) }),
+  'POST /data/:table/query': (setup, state) => ({ url: `${dataUrl(setup, state)}/query`, payload: {} }),
   'GET /data/:table/schema': (setup, state) => ({ url: `${dataUrl(setup, state)}/schema` }),
   'GET /data/:table/records/:pk': (setup, state) => ({ url: `${dataUrl(setup, state)}/records/1` }),
   'POST /data/:table/records': (setup, state) => ({

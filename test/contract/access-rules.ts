@@ -51,6 +51,7 @@ export const accessRules = {
 
   'GET /admin/tables/:id/data': 'administrator',
   'GET /admin/tables/:id/export': 'administrator',
+  'POST /admin/tables/:id/query': 'administrator',
   'GET /admin/tables/:id/data/:pk': 'administrator',
   'POST /admin/tables/:id/data': 'administrator',
   'PUT /admin/tables/:id/data/:pk': 'administrator',
@@ -72,6 +73,7 @@ export const accessRules = {
   'POST /data/_schema/tables/:table/fields': 'schema',
   'GET /data/:table': 'read',
   'GET /data/:table/schema': 'read',
+  'POST /data/:table/query': 'read',
   'GET /data/:table/records/:pk': 'read',
   'POST /data/:table/records': 'create',
   'PUT /data/:table/records/:pk': 'update',

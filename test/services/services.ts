@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { serviceCaller } from '../../services/model/caller.ts'
+import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService } from '../../services/records/export.ts'
 import { createRecordService } from '../../services/records/records.ts'
 import { createTotals } from '../../services/records/totals.ts'
@@ -25,7 +26,9 @@ export const startServices = async (t: Test, schema: string) => {
   const tables = createTableService({ db, registry, clock })
   const { hasTriggers, hasUpdateEffects } = registry
   const views = createViews(db.dialect)
-  const records = createRecordService({ db, clock, totals, hasTriggers, hasUpdateEffects, maxPageSize: 1000 })
+  const cursors = createCursors('the secret of the tests')
+  const facts = { hasTriggers, hasUpdateEffects }
+  const records = createRecordService({ db, clock, totals, cursors, maxPageSize: 1000, ...facts })
   const exports = createExportService({ db, maxPageSize: 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */

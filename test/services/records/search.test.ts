@@ -73,7 +73,9 @@ t.test('a search', async (t) => {
   /** Returns a function that runs a search, and stops it at the given call of its guard. */
   const scanOf = async (name: string, q: string) => {
     const { view } = await serve(name)
-    const { json } = view()
+    const {
+      all: { json }
+    } = view()
     const statement = pageWithTotal(selectionOf(view(), { q, order: 'words' }), json, { limit: 20, offset: 0 })
     const stop = new Int32Array(new SharedArrayBuffer(4))
     return (stopAt = Number.POSITIVE_INFINITY) => {

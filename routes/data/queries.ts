@@ -1,0 +1,40 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { ErrorCode } from '../../schemas/error.ts'
+import { QUERY_ERRORS } from '../../schemas/operation-errors.ts'
+import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
+import { TableParamsSchema } from '../../schemas/record.ts'
+import { okText } from '../replies/json-text.ts'
+
+const tags = ['data']
+const credential = 'token'
+
+const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
+
+const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const {
+    records,
+    views: { tokenView }
+  } = fastify
+
+  fastify.post(
+    '/:table/query',
+    {
+      schema: {
+        operationId: 'queryRecords',
+        summary: 'Find records by a filter',
+        description:
+          'Returns one page of the matching records. `next` is the cursor of the next page. Without `order`, the records are sorted by the key.',
+        tags,
+        params: TableParamsSchema,
+        body: RecordQuerySchema,
+        response: { 200: QueryPageEnvelope }
+      },
+      bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
+      config: { credential, action: 'read', errors: [...TABLE_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
+    },
+    async ({ caller, token, table, body }, reply) =>
+      okText(reply, await records.query(caller, tokenView(table, token.integers), body))
+  )
+}
+
+export default queryRoutes

@@ -1,0 +1,35 @@
+import { parseJson } from '../plugins/http/json-body.ts'
+import { DomainError, invalid } from '../services/model/errors.ts'
+
+interface TextQuery {
+  readonly filter?: string
+  readonly fields?: string
+}
+
+const invalidFilter = (message: string) =>
+  invalid(
+    [{ path: '/filter', code: 'format', message: `'filter' must be a filter as JSON text. ${message}` }],
+    'For example: filter={"where":{"price":{"gte":10}}}, percent-encoded.'
+  )
+
+/** @throws VALIDATION_FAILED */
+const parseFilter = (text: string, keepsWideIntegers: boolean) => {
+  try {
+    return parseJson(Buffer.from(text), { keepsWideIntegers, needsUniqueKeys: true })
+  } catch (error) {
+    throw error instanceof DomainError ? invalidFilter(error.message) : error
+  }
+}
+
+/**
+ * Returns the parameters of a list with the filter and the fields as values. An empty filter counts as absent.
+ * @throws VALIDATION_FAILED
+ */
+export const readListQuery = <Q extends TextQuery>(
+  { filter = '', fields, ...query }: Q,
+  keepsWideIntegers = false
+) => ({
+  ...query,
+  ...(filter !== '' && { filter: parseFilter(filter, keepsWideIntegers) }),
+  ...(fields !== undefined && { fields: fields.split(',').map((name) => name.trim()) })
+})

@@ -1,0 +1,126 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { documentedAs } from './documented.ts'
+import { Envelope, strict } from './envelope.ts'
+import { Int32, Int64 } from './numbers.ts'
+import { listQuery, RecordSchema } from './record.ts'
+
+/** Bytes. */
+export const MAX_QUERY_BYTES = 64 * 1024
+
+const value = (description: string, example: unknown) =>
+  Type.Optional(Type.Unknown({ description, examples: [example] }))
+const values = (description: string) =>
+  Type.Optional(Type.Array(Type.Unknown(), { description, examples: [['red', 'blue']] }))
+const text = (description: string) => Type.Optional(Type.String({ description, examples: ['cup'] }))
+
+const ConditionSchema = Type.Object(
+  {
+    eq: value('The field has this value.', 'red'),
+    ne: value('The field has another value, or none.', 'red'),
+    gt: value('The value is greater.', 10),
+    gte: value('The value is greater or equal.', 10),
+    lt: value('The value is less.', 20),
+    lte: value('The value is less or equal.', 20),
+    in: values('The field has one of these values, at most 1,000.'),
+    notIn: values('The field has none of these values, or no value.'),
+    isNull: Type.Optional(
+      Type.Boolean({ description: 'true: the field has no value. false: it has one.', examples: [false] })
+    ),
+    contains: text('The text contains this one. The case of ASCII letters is ignored, here and below.'),
+    startsWith: text('The text starts with this one.'),
+    endsWith: text('The text ends with this one.')
+  },
+  {
+    title: 'TableRecordCondition',
+    description: 'A condition on one field. With several operators, all of them must hold.',
+    examples: [{ gte: 10, lt: 20 }],
+    ...strict
+  }
+)
+
+const FILTER_TITLE = 'TableRecordFilter'
+const FILTER_EXAMPLE = { where: { price: { gte: 10, lt: 20 } }, none: [{ where: { name: { contains: 'cup' } } }] }
+
+/** A part of a filter is a filter. The reference is that of the document. */
+const filters = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.Unsafe<object>({ $ref: `#/components/schemas/${FILTER_TITLE}` }), {
+      description,
+      examples: [[{ where: { price: { gte: 10 } } }]]
+    })
+  )
+
+const DocumentedFilterSchema = Type.Object(
+  {
+    where: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        description: 'A condition for each of these fields. All of them must hold.',
+        additionalProperties: ConditionSchema,
+        examples: [{ price: { gte: 10, lt: 20 } }]
+      })
+    ),
+    all: filters('All of these filters match.'),
+    any: filters('At least one of these filters matches.'),
+    none: filters('None of these filters matches.')
+  },
+  {
+    title: FILTER_TITLE,
+    description:
+      'The records to find. All parts must match. At most 100 conditions, and 8 levels of `all`, `any` and `none`.',
+    examples: [FILTER_EXAMPLE],
+    ...strict
+  }
+)
+
+/** The service checks the filter itself, because its fields and values are those of the table. */
+const FilterSchema = Type.Optional(
+  documentedAs(Type.Unsafe<unknown>({ type: 'object', additionalProperties: true }), DocumentedFilterSchema)
+)
+
+export const RecordQuerySchema = Type.Object(
+  {
+    filter: FilterSchema,
+    q: listQuery.q,
+    order: listQuery.order,
+    fields: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 2000,
+        description: 'The fields of the records. The key is always one of them. Without it: all fields.',
+        examples: [['name', 'price']]
+      })
+    ),
+    size: listQuery.size,
+    cursor: Type.Optional(
+      Type.String({
+        description: '`next` of the previous response. Everything but `size` and `fields` must be as before.',
+        examples: ['']
+      })
+    ),
+    total: Type.Optional(
+      Type.Boolean({ description: 'true: also counts all matching records, which takes longer.', examples: [false] })
+    )
+  },
+  { title: 'TableRecordQuery', description: 'The records to read, their order and their fields.', ...strict }
+)
+export type RecordQuery = Static<typeof RecordQuerySchema>
+
+const CURSOR = 'aGn0Yk1zVfJw3v6hQm2Cq8Xr'
+
+const QueryPageSchema = Type.Object(
+  {
+    rows: Type.Array(RecordSchema, { description: 'The records of the page.' }),
+    next: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The cursor of the next page. null: this page is the last one.',
+      examples: [CURSOR]
+    }),
+    size: Int32({ description: 'Maximum number of records of the page, at most MAX_PAGE_SIZE.', examples: [20] }),
+    total: Type.Optional(
+      Int64({ description: 'Number of matching records on all pages. Only with `total: true`.', examples: [1] })
+    )
+  },
+  { title: 'TableRecordQueryPage', description: 'One page of the matching records.', ...strict }
+)
+
+export const QueryPageEnvelope = Envelope('TableRecordQueryPageEnvelope', QueryPageSchema)
