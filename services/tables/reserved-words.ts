@@ -33,9 +33,9 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
-  TableFieldAddition TableFieldCreate TableFieldUpdate TableImport TableListEnvelope TableRecord TableRecordChange
-  TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput TableRecordPage
-  TableRecordPageEnvelope TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
+  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableKind TableListEnvelope
+  TableRecord TableRecordChange TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput
+  TableRecordPage TableRecordPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
