@@ -65,6 +65,39 @@ const DefaultKindSchema = Type.Unsafe<DefaultKind>({
   examples: ['value']
 })
 
+const ReferenceSchema = Type.Object(
+  {
+    table: Type.String({ description: 'Name of the other table.', examples: ['suppliers'] }),
+    field: Type.String({ description: 'Name of the field there.', examples: ['id'] })
+  },
+  { title: 'TableReference', description: 'The field of another table that has the same values.', ...strict }
+)
+export type Reference = Static<typeof ReferenceSchema>
+
+const ForeignKeySchema = Type.Object(
+  {
+    fields: Type.Array(Type.String(), { description: 'The fields of this table.', examples: [['supplier_id']] }),
+    table: Type.String({ description: 'Name of the other table.', examples: ['suppliers'] }),
+    targetFields: Type.Array(Type.String(), {
+      description: 'The fields of the other table, in the order of `fields`.',
+      examples: [['id']]
+    })
+  },
+  { title: 'TableForeignKey', description: 'A foreign key of the table.', ...strict }
+)
+export type ForeignKey = Static<typeof ForeignKeySchema>
+
+const tableKinds = ['table'] as const
+export type TableKind = (typeof tableKinds)[number]
+
+const TableKindSchema = Type.Unsafe<TableKind>({
+  type: 'string',
+  title: 'TableKind',
+  enum: tableKinds,
+  description: 'What the database has under the name.',
+  examples: ['table']
+})
+
 const FieldSchema = Type.Object(
   {
     name: Type.String({ description: 'Name of the column.', ...fieldNameExample }),
@@ -98,6 +131,15 @@ const FieldSchema = Type.Object(
       examples: [true]
     }),
     defaultKind: DefaultKindSchema,
+    isIndexed: Type.Boolean({
+      description: 'true: the field is the first one of an index of all records, or of the key.',
+      examples: [false]
+    }),
+    isUnique: Type.Boolean({
+      description: 'true: no two records have the same value, other than null.',
+      examples: [false]
+    }),
+    references: Type.Optional(ReferenceSchema),
     allowedValues: Type.Optional(
       Type.Array(Type.Unknown(), {
         description: 'The only values, besides null, that a CHECK of the table allows.',
@@ -139,6 +181,8 @@ const TableSchema = Type.Object(
     createdAt: CreatedAtSchema,
     updatedAt: UpdatedAtSchema,
     clientName: Type.String({ description: CLIENT_NAME, examples: ['Products'] }),
+    kind: TableKindSchema,
+    foreignKeys: Type.Array(ForeignKeySchema, { description: 'The foreign keys, in the order of their declaration.' }),
     warnings: Type.Array(Type.String(), {
       description: 'Names of fields that generators of clients may not handle, one sentence each.',
       examples: [[]]
@@ -333,6 +377,8 @@ const importedExample = {
   createdAt: 1767225600000,
   updatedAt: 1767225600000,
   clientName: 'Orders',
+  kind: 'table',
+  foreignKeys: [],
   warnings: []
 }
 

@@ -202,7 +202,18 @@ export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType
   isRequired: false,
   isNullable: true,
   isExact: true,
-  defaultKind: 'none'
+  defaultKind: 'none',
+  isIndexed: false,
+  isUnique: false
+})
+
+/** The same for a key of one field. */
+export const keyField = (...plain: Parameters<typeof plainField>): Field => ({
+  ...plainField(...plain),
+  isPrimary: true,
+  isNullable: false,
+  isIndexed: true,
+  isUnique: true
 })
 
 /** Asserts a success with exactly this data. The comparison is strict: null, booleans and numbers stay apart. */

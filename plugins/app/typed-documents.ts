@@ -11,7 +11,10 @@ import {
   type TypedText
 } from '../../services/documents/typed-document.ts'
 import type { TypedTable } from '../../services/documents/typed-schemas.ts'
+import { foldName } from '../../services/model/names.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
+import { type IsVisible, referencesOf, visibleForeignKeys } from '../../services/tables/foreign-keys.ts'
+import { readableFields } from '../../services/tables/token-access.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
 import type { TaggedText } from '../http/etag.ts'
 
@@ -20,8 +23,15 @@ type Version = NonNullable<DocumentQuery['openapi']>
 export interface TypedDocuments {
   /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
   forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
-  /** Returns the document of the records of these tables: see `GET /admin/openapi.json`. */
-  forAdministrator(tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
+  /**
+   * Returns the document of the records of these tables: see `GET /admin/openapi.json`. It names the foreign keys to
+   * `registered` tables.
+   */
+  forAdministrator(
+    tables: readonly RegisteredTable[],
+    registered: readonly RegisteredTable[],
+    version: Version
+  ): Promise<TaggedText>
 }
 
 declare module 'fastify' {
@@ -83,10 +93,24 @@ const IDENTITY_PATHS = ['/data/_me']
 const SCHEMA_PATHS = ['/data/_schema/tables', '/data/_schema/tables/{table}/fields']
 const SESSION_PATHS = ['/auth/login', '/auth/logout', '/auth/me']
 
+/** Returns the function that finds one of the tables by its name, ignoring case. */
+const finderIn = (tables: readonly RegisteredTable[]) => {
+  const byName = new Map(tables.map((table) => [foldName(table.name), table]))
+  return (name: string) => byName.get(foldName(name))
+}
+
+/** Returns the registered tables that foreign keys of the tables refer to, by folded name. */
+const targetsOf = (tables: readonly RegisteredTable[], registered: readonly RegisteredTable[]) => {
+  const names = new Set(tables.flatMap(({ structure }) => structure.foreignKeys.map(({ table }) => foldName(table))))
+  const targets = registered.map((table) => [foldName(table.name), table] as const)
+  return new Map(targets.filter(([name]) => names.has(name)))
+}
+
 /** Administrators see every column. */
-const asAdministrator = (table: RegisteredTable): TypedTable => ({
+const asAdministrator = (table: RegisteredTable, isVisible: IsVisible): TypedTable => ({
   table,
   columns: table.structure.columns,
+  references: referencesOf(visibleForeignKeys(table, table.structure.columns, isVisible)),
   integers: 'auto',
   canRead: true,
   canCreate: true,
@@ -94,11 +118,13 @@ const asAdministrator = (table: RegisteredTable): TypedTable => ({
   canDelete: true
 })
 
-const asToken = (table: RegisteredTable, { scope, integers }: LiveToken): TypedTable => {
+const asToken = (table: RegisteredTable, isVisible: IsVisible, { scope, integers }: LiveToken): TypedTable => {
+  const columns = table.structure.columns.filter((column) => !column.isHidden)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
   return {
     table,
-    columns: table.structure.columns.filter((column) => !column.isHidden),
+    columns,
+    references: referencesOf(visibleForeignKeys(table, columns, isVisible)),
     integers,
     canRead: scope.allows('read', table.name),
     canCreate: canWrite('create'),
@@ -125,22 +151,26 @@ export default fp(
 
     fastify.decorate('typedDocuments', {
       forToken: (token, tables, version) =>
-        cached(`token ${token.id}`, version, [token, ...tables], (convert) =>
-          dataDocument()(
+        cached(`token ${token.id}`, version, [token, ...tables], (convert) => {
+          const isVisible = readableFields(finderIn(tables), token.scope)
+          return dataDocument()(
             {
-              tables: tables.map((table) => asToken(table, token)),
+              tables: tables.map((table) => asToken(table, isVisible, token)),
               sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
               title: `Rowhouse: ${token.name}`,
               description: TOKEN_DESCRIPTION
             },
             convert
           )
-        ),
-      forAdministrator: (tables, version) =>
-        cached(`administrator ${tables.map(({ id }) => id).join(',')}`, version, tables, (convert) =>
+        }),
+      forAdministrator: (tables, registered, version) => {
+        const targets = targetsOf(tables, registered)
+        const isVisible: IsVisible = (name) => targets.has(foldName(name))
+        const key = `administrator ${tables.map(({ id }) => id).join(',')}`
+        return cached(key, version, [...new Set([...tables, ...targets.values()])], (convert) =>
           adminDocument()(
             {
-              tables: tables.map(asAdministrator),
+              tables: tables.map((table) => asAdministrator(table, isVisible)),
               sharedPaths: SESSION_PATHS,
               title: 'Rowhouse: records',
               description: ADMIN_DESCRIPTION
@@ -148,6 +178,7 @@ export default fp(
             convert
           )
         )
+      }
     })
   },
   { name: 'typed-documents', dependencies: ['openapi'] }

@@ -36,8 +36,9 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { tables: names, openapi = '3.1' } = request.query
-      const chosen = names === undefined ? usableTables() : [...new Set(names.split(',').map(tableNamed))]
-      return sendTagged(request, reply, await typedDocuments.forAdministrator(chosen, openapi))
+      const usable = usableTables()
+      const chosen = names === undefined ? usable : [...new Set(names.split(',').map(tableNamed))]
+      return sendTagged(request, reply, await typedDocuments.forAdministrator(chosen, usable, openapi))
     }
   )
 }

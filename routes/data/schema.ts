@@ -3,7 +3,10 @@ import { ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { TableEnvelope, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
 import { toVisibleTable } from '../../services/tables/table-json.ts'
+import { readableFields } from '../../services/tables/token-access.ts'
+import type { LiveToken } from '../../services/tokens/tokens.ts'
 
 const tags = ['data']
 const credential = 'token'
@@ -11,6 +14,9 @@ const response = { 200: TableEnvelope }
 
 const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
+
+  const show = (table: RegisteredTable, { scope }: LiveToken) =>
+    ok(toVisibleTable(table, readableFields(tables.find, scope)))
 
   fastify.post(
     '/_schema/tables',
@@ -29,7 +35,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...WRITE_ERRORS, 'ACTION_NOT_ALLOWED', 'TABLE_EXISTS', 'TABLE_REGISTERED']
       }
     },
-    async ({ caller, body }) => ok(toVisibleTable(await tables.create(caller, body)))
+    async ({ caller, token, body }) => show(await tables.create(caller, body), token)
   )
 
   fastify.post(
@@ -59,7 +65,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         ]
       }
     },
-    async ({ caller, table, body }) => ok(toVisibleTable(await tables.addField(caller, table.id, body.field)))
+    async ({ caller, token, table, body }) => show(await tables.addField(caller, table.id, body.field), token)
   )
 
   fastify.get(
@@ -75,7 +81,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
-    async ({ table }) => ok(toVisibleTable(table))
+    async ({ table, token }) => show(table, token)
   )
 }
 

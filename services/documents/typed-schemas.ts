@@ -1,3 +1,4 @@
+import type { Reference } from '../../schemas/table.ts'
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { KindSchema } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -9,6 +10,8 @@ export interface TypedTable {
   readonly table: RegisteredTable
   /** The visible columns. */
   readonly columns: readonly Column[]
+  /** The targets of foreign keys that the caller may know, by the name of the field. */
+  readonly references: ReadonlyMap<string, Reference>
   readonly integers: IntegerFormat
   readonly canRead: boolean
   readonly canCreate: boolean
@@ -45,9 +48,10 @@ const sentences = (...texts: readonly string[]) =>
  * Returns the properties of a column that JSON Schema has no keyword for:
  * https://spec.openapis.org/oas/v3.1.0#specification-extensions
  */
-const extensionsOf = (column: Column): Json => ({
+const extensionsOf = ({ references }: TypedTable, column: Column): Json => ({
   ...(column.isPrimary && { 'x-primary-key': true }),
   ...(column.isReadonly && { 'x-read-only': true }),
+  ...(references.has(column.name) && { 'x-references': references.get(column.name) }),
   // `TEXT` says no more than the type of the schema; `VARCHAR(20)` and `DATETIME` do.
   ...(![column.sqliteType, ''].includes(column.declaredType.toUpperCase()) && {
     'x-sqlite-type': column.declaredType
@@ -90,14 +94,15 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
 }
 
 /** Returns the schema of a stored value. It has a type only if every value has this type. */
-const storedProperty = ({ table, integers }: TypedTable, column: Column): Json => {
+const storedProperty = (typed: TypedTable, column: Column): Json => {
+  const { table, integers } = typed
   const { type } = kindOf(column).schema(column, integers)
   if (type === undefined || !table.exactFields.has(column.name)) {
     const reason = type === undefined ? NO_SINGLE_TYPE : NOT_ENFORCED
-    return { description: sentences(column.label || column.name, reason), ...extensionsOf(column) }
+    return { description: sentences(column.label || column.name, reason), ...extensionsOf(typed, column) }
   }
   const nullable = isNullable(table.structure, column)
-  return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(column) }
+  return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(typed, column) }
 }
 
 const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
@@ -123,11 +128,7 @@ const closedObject = (properties: Json, required: readonly string[], description
 })
 
 const envelopeOf = (data: Json): Json =>
-  closedObject(
-    { success: { type: 'boolean', description: 'true: the request succeeded.' }, data },
-    ['success', 'data'],
-    'The body of a success.'
-  )
+  closedObject({ success: { type: 'boolean', description: 'Always true.' }, data }, ['success', 'data'], 'A success.')
 
 const int64 = (description: string): Json => ({ type: 'integer', format: 'int64', description })
 const int32 = (description: string): Json => ({ type: 'integer', format: 'int32', description })
@@ -150,12 +151,12 @@ const recordSchemas = (typed: TypedTable, name: string): Json => {
   const page = closedObject(
     {
       rows: { type: 'array', items: refTo(name), description: 'The records of the page.' },
-      total: int64('Number of matching records on all pages.'),
-      page: int32('Number of the page, from 1.'),
-      size: int32('Maximum number of records of the page.')
+      total: int64('Matching records on all pages.'),
+      page: int32('The page, from 1.'),
+      size: int32('Maximum number of records.')
     },
     ['rows', 'total', 'page', 'size'],
-    'One page of the matching records.'
+    'One page of records.'
   )
   return {
     [name]: { ...closedObject(properties, names, titleOf(typed.table)), 'x-table': typed.table.name },
@@ -170,7 +171,7 @@ const createSchema = (typed: TypedTable, name: string): Json => {
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
   const required = columns.filter((column) => isRequired(structure, column)).map((column) => column.name)
   return {
-    [`${name}Create`]: closedObject(properties, required, 'A new record. Fields that are left out get their default.')
+    [`${name}Create`]: closedObject(properties, required, 'Fields that are left out get their default.')
   }
 }
 
@@ -192,7 +193,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
     },
     ['pk', 'field'],
-    'The record, the field and the number to add.'
+    'A number to add to a field.'
   )
   return {
     ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }),
@@ -202,7 +203,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
 
 /** Returns the schemas of the response to a change. It contains the record if the caller may read it. */
 const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
-  const success = { type: 'boolean', description: 'true: the record was changed.' }
+  const success = { type: 'boolean', description: 'Always true.' }
   const changed = closedObject(
     { success, ...(canRead && { record: refTo(name) }) },
     ['success'],

@@ -1,4 +1,4 @@
-import type { Field, JsonType, Table } from '../../schemas/table.ts'
+import type { Field, ForeignKey, JsonType, Table } from '../../schemas/table.ts'
 
 /** What the CHECK constraints of a table say about the values of one column. NULL passes every check. */
 export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
@@ -7,13 +7,16 @@ export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minL
 export type DefaultLiteral = 'none' | 'text' | 'number' | 'blob' | 'time' | 'expression'
 
 /** The properties of a field that follow from its table, or from choices of an administrator that no SQL needs. */
-type Derived = 'clientName' | 'isRequired' | 'isNullable' | 'isExact' | 'defaultKind' | keyof Checks
+type Derived = 'clientName' | 'isRequired' | 'isNullable' | 'isExact' | 'defaultKind' | 'references' | keyof Checks
+
+/** The facts that follow from the indexes of a table. */
+type IndexFacts = 'isIndexed' | 'isUnique'
 
 /** A field without them. */
-export type PlainField = Omit<Field, Derived>
+export type PlainField = Omit<Field, Derived | IndexFacts>
 
 /** A field as clients see it, with the properties that only SQL needs. */
-export interface Column extends PlainField {
+export interface Column extends PlainField, Pick<Field, IndexFacts> {
   /** The type as it was declared; '' for a column without one. */
   readonly declaredType: string
   readonly isGenerated: boolean
@@ -33,6 +36,8 @@ export interface Structure {
   readonly isRowidKey: boolean
   /** A name of the rowid. null for a WITHOUT ROWID table, and for a table whose columns hide every such name. */
   readonly rowid: string | null
+  /** Those whose target exists, in the order of their declaration. The target may not be registered. */
+  readonly foreignKeys: readonly ForeignKey[]
   /** Whether the service sets the columns of `TIMESTAMPS`. */
   readonly autoTimestamps: boolean
 }
@@ -83,7 +88,8 @@ export interface Choices {
 }
 
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
-export interface RegisteredTable extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'warnings'> {
+export interface RegisteredTable
+  extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings'> {
   readonly choices: Choices
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */
   readonly structure: Structure

@@ -2,10 +2,12 @@ import { affinityOf, jsonTypeOf } from '../model/column-types.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
-import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { Row } from '../model/sql-value.ts'
 import type { Checks, Column, DefaultLiteral, Structure } from '../model/table.ts'
 import { type Comparison, columnChecks } from './checks.ts'
+import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
+import { hasKeyIndex, indexesJson, toIndexes, withIndexFacts } from './indexes.ts'
 import { declaresAutoIncrement } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
@@ -17,13 +19,12 @@ const COLUMNS = `CASE stored.type WHEN 'table' THEN (
     'keyPosition', pk, 'hidden', hidden) ORDER BY cid)
   FROM temp.pragma_table_xinfo(stored.name)) END`
 
-/** Whether SQLite made an index for the primary key. A key that is the rowid itself has none. */
-const HAS_KEY_INDEX = `CASE stored.type WHEN 'table' THEN
-  EXISTS (SELECT 1 FROM temp.pragma_index_list(stored.name) WHERE origin = 'pk') END`
+const INDEXES = `CASE stored.type WHEN 'table' THEN ${indexesJson('stored.name')} END`
+const FOREIGN_KEYS = `CASE stored.type WHEN 'table' THEN ${foreignKeysJson('stored.name', 'listed')} END`
 
 /**
  * Returns SQL that describes the stored table that each row of `source` names in its column `name`. The rows also have
- * the `selected` columns. `stored_type` is null if nothing has the name. 500 tables of 20 columns among 1,000 took 13 ms.
+ * the `selected` columns. `stored_type` is null if nothing has the name. 500 tables of 20 columns among 1,000 took 20 ms.
  */
 export const describeEach = (source: string, selected = '') =>
   `WITH listed AS MATERIALIZED (
@@ -32,7 +33,8 @@ export const describeEach = (source: string, selected = '') =>
     SELECT name, sql FROM main.sqlite_schema WHERE type = 'table'
   )
   SELECT ${selected}stored.name AS stored_name, stored.type AS stored_type, stored.wr AS without_rowid, stored.strict,
-    declared.sql AS declaration, ${COLUMNS} AS stored_columns, ${HAS_KEY_INDEX} AS has_key_index
+    declared.sql AS declaration, ${COLUMNS} AS stored_columns, ${INDEXES} AS stored_indexes,
+    ${FOREIGN_KEYS} AS stored_foreign_keys
   FROM ${source} AS source
   LEFT JOIN listed AS stored ON stored.name = source.name COLLATE NOCASE
   LEFT JOIN declared ON declared.name = stored.name`
@@ -60,29 +62,6 @@ export const selectDeclarations = (table: string): Statement => ({
   sql: 'SELECT type, name, sql FROM main.sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL',
   params: [table]
 })
-
-/**
- * Selects the columns of each foreign key of a table: its `id`, the `parent` table, the `child` column and the `key`
- * column of the parent, which may be declared without its name.
- */
-export const selectForeignKeys = (table: string): Statement => ({
-  sql: `SELECT f.id, f."table" AS parent, f."from" AS child,
-      coalesce(f."to", (SELECT p.name FROM temp.pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)) AS key
-    FROM temp.pragma_foreign_key_list(?) AS f ORDER BY f.id, f.seq`,
-  params: [table]
-})
-
-/** Selects a row if no record of the parent table has these values, by column. */
-export const selectIfMissing = (
-  parent: string,
-  values: readonly (readonly [column: string, SqlValue])[]
-): Statement => {
-  const isSame = values.map(([column]) => `${columnRef(parent, column)} = ?`).join(' AND ')
-  return {
-    sql: `SELECT 1 AS missing WHERE NOT EXISTS (SELECT 1 FROM ${identifier(parent)} WHERE ${isSame})`,
-    params: values.map(([, value]) => value)
-  }
-}
 
 /**
  * Selects how many rows a table has, up to a maximum, as `counted`. Bounded work. With a name of the rowid, also `first`
@@ -224,6 +203,8 @@ const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: bool
     isAutoIncrement: isPrimary && isAutoIncrement,
     isHidden: false,
     isReadonly: isGenerated,
+    isIndexed: false,
+    isUnique: false,
     declaredType,
     isGenerated,
     isNotNull: stored.notNull === 1,
@@ -253,6 +234,8 @@ const rowidColumn = (name: string): Column => ({
   isAutoIncrement: false,
   isHidden: false,
   isReadonly: false,
+  isIndexed: true,
+  isUnique: true,
   declaredType: 'INTEGER',
   isGenerated: false,
   isNotNull: false,
@@ -283,14 +266,15 @@ export const toStructure = (row: Row): Structure | null => {
   const declaration = String(row.declaration)
   const isAutoIncrement = declaresAutoIncrement(declaration)
   const stored = storedColumns(row)
-  const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
-  const columns = withChecks(declared, declaration)
-  const rowid = withoutRowid ? null : reachableRowid(columns)
+  const indexes = toIndexes(row)
   const key = keyOf(stored)
-  const common = { isStrict, autoTimestamps: false }
+  const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
+  const columns = withIndexFacts(withChecks(declared, declaration), indexes, key)
+  const rowid = withoutRowid ? null : reachableRowid(columns)
+  const common = { isStrict, foreignKeys: toForeignKeys(row), autoTimestamps: false }
 
   if (key.length > 0) {
-    const isRowidKey = !withoutRowid && row.has_key_index === 0
+    const isRowidKey = !withoutRowid && !hasKeyIndex(indexes)
     return { ...common, columns, key, isRowidKey, rowid: isRowidKey ? (key[0] as string) : rowid }
   }
   if (rowid === null) return null

@@ -41,6 +41,8 @@ export const toColumn = (field: NewField): Column => {
     isAutoIncrement: field.isAutoIncrement ?? false,
     isHidden: field.isHidden ?? false,
     isReadonly: field.isReadonly ?? false,
+    isIndexed: isPrimary,
+    isUnique: isPrimary,
     declaredType: sqliteType,
     isGenerated: false,
     isNotNull: isPrimary ? sqliteType !== 'INTEGER' : field.nullable === false,

@@ -57,7 +57,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   const key = columns.find((column) => column.isPrimary) as Column
   const isRowidKey = key.sqliteType === 'INTEGER'
   const rowid = isRowidKey ? key.name : reachableRowid(columns)
-  const structure = { columns, isStrict: true, key: [key.name], isRowidKey, rowid, autoTimestamps }
+  const structure = { columns, isStrict: true, key: [key.name], isRowidKey, rowid, foreignKeys: [], autoTimestamps }
   return { structure, defaults: columns.map(storedDefault) }
 }
 

@@ -1,3 +1,4 @@
+import type { ForeignKey } from '../../schemas/table.ts'
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices, Column, FieldChoices, RegisteredTable, Structure } from '../model/table.ts'
@@ -33,6 +34,8 @@ const missingColumn = ({ name, label, jsonType, isHidden, isReadonly, isNullable
   isAutoIncrement: false,
   isHidden,
   isReadonly,
+  isIndexed: false,
+  isUnique: false,
   declaredType: storedTypeOf[jsonType],
   isGenerated: false,
   isNotNull: false,
@@ -49,9 +52,20 @@ const missingStructure = ({ fields, autoTimestamps }: Choices): Structure => {
     key: fields.filter(isKey).map(({ name }) => name),
     isRowidKey: false,
     rowid: null,
+    foreignKeys: [],
     autoTimestamps
   }
 }
+
+/** Returns the foreign keys with the names of the fields as they are registered, without those of other columns. */
+const servedForeignKeys = (
+  { foreignKeys }: Structure,
+  registered: ReadonlyMap<string, Column>
+): readonly ForeignKey[] =>
+  foreignKeys.flatMap((key) => {
+    const fields = key.fields.flatMap((name) => registered.get(foldName(name))?.name ?? [])
+    return fields.length === key.fields.length ? [{ ...key, fields }] : []
+  })
 
 type Served = Pick<RegisteredTable, 'structure' | 'isOutdated'>
 
@@ -75,7 +89,9 @@ export const combine = (facts: Structure | null, choices: Choices): Served => {
   const isOutdated = hasUnusableKey || missesRowidName
   const key = facts.key.map((name, index) => keyColumns[index]?.name ?? name)
   const rowid = facts.isRowidKey ? (key[0] as string) : facts.rowid
-  return { structure: { ...facts, columns, key, rowid, autoTimestamps: choices.autoTimestamps }, isOutdated }
+  const foreignKeys = servedForeignKeys(facts, registered)
+  const { autoTimestamps } = choices
+  return { structure: { ...facts, columns, key, rowid, foreignKeys, autoTimestamps }, isOutdated }
 }
 
 /** The facts about a table once it has the column. A column named `rowid` hides the rowid of that name. */

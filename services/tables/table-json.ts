@@ -1,5 +1,6 @@
-import type { DefaultKind, Field, Table } from '../../schemas/table.ts'
+import type { DefaultKind, Field, ForeignKey, Table } from '../../schemas/table.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
+import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './name-warnings.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
@@ -41,6 +42,8 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
     primaryKey: structure.key.filter((name) => columns === structure.columns || names.includes(name)).join(','),
     fields: columns.map((column) => toField(table, column, String(clientNames.get(column.name)))),
     clientName: choices.clientName,
+    kind: 'table',
+    foreignKeys: [],
     warnings: nameWarnings(names)
   }
 }
@@ -57,16 +60,31 @@ const cached = (showTable: (table: RegisteredTable) => Table) => {
   }
 }
 
-const showAll = cached((table) => show(table, table.structure.columns))
+const withForeignKeys = (shown: Table, foreignKeys: readonly ForeignKey[]): Table => {
+  if (foreignKeys.length === 0) return shown
+  const references = referencesOf(foreignKeys)
+  const fields = shown.fields.map((field) => {
+    const reference = references.get(field.name)
+    return reference ? { ...field, references: reference } : field
+  })
+  return { ...shown, fields, foreignKeys: [...foreignKeys] }
+}
+
+const showAll = cached((table) => withForeignKeys(show(table, table.structure.columns), table.structure.foreignKeys))
 
 /** Returns a table as administrators see it. If it cannot be read, it has no fields and no client name. */
 export const toTable = (table: Registration): Table =>
-  table.structure ? showAll(table) : { ...metadataOf(table), primaryKey: '', fields: [], clientName: '', warnings: [] }
+  table.structure
+    ? showAll(table)
+    : { ...metadataOf(table), primaryKey: '', fields: [], clientName: '', kind: 'table', foreignKeys: [], warnings: [] }
 
-/** Returns a table as tokens see it: without hidden fields, and without warnings about them. */
-export const toVisibleTable = cached((table) =>
-  show(
-    table,
-    table.structure.columns.filter((column) => !column.isHidden)
-  )
-)
+const visibleColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
+
+const showVisible = cached((table) => show(table, visibleColumns(table)))
+
+/**
+ * Returns a table as a token sees it: without hidden fields, without warnings about them, and without foreign keys to
+ * fields that the token may not know.
+ */
+export const toVisibleTable = (table: RegisteredTable, isVisible: IsVisible): Table =>
+  withForeignKeys(showVisible(table), visibleForeignKeys(table, visibleColumns(table), isVisible))

@@ -1,6 +1,8 @@
 import { DomainError, tableNotFound } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import { tableUnusable } from './failures.ts'
+import type { IsVisible } from './foreign-keys.ts'
 
 const tableReadOnly = (table: string) =>
   new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
@@ -14,7 +16,17 @@ export const reachableTables = (tables: readonly Registration[], scope: Reach): 
 /** What the scope of a token permits. */
 interface Reach {
   reaches(table: string): boolean
+  allows(action: 'read', table: string): boolean
 }
+
+/** Returns the function that finds out whether a token can read a field of a table. `find`: by name, ignoring case. */
+export const readableFields =
+  (find: (name: string) => Registration | undefined, scope: Reach): IsVisible =>
+  (name, field) => {
+    const table = find(name)
+    if (!table?.isPublished || table.isOutdated || !scope.allows('read', table.name)) return false
+    return table.structure.columns.some((column) => !column.isHidden && foldName(column.name) === foldName(field))
+  }
 
 /**
  * Returns the table that tokens may use under this name.

@@ -14,6 +14,7 @@ import {
   expectDone,
   expectError,
   importTable,
+  keyField,
   plainField,
   startApp
 } from '../helpers.ts'
@@ -442,9 +443,11 @@ t.test('a token creates a table in the same way as an administrator', async (t) 
     label: 'By token',
     primaryKey: 'id',
     clientName: 'ByToken',
+    kind: 'table',
+    foreignKeys: [],
     warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
+      { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('a', 'string', 'TEXT'),
       { ...plainField('created_at', 'integer', 'INTEGER'), isReadonly: true },
       { ...plainField('updated_at', 'integer', 'INTEGER'), isReadonly: true }

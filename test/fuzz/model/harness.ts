@@ -54,7 +54,10 @@ export type Rule = (returned: Returned, response: TestResponse) => unknown
 type Read = (response: TestResponse) => unknown
 
 /** Properties of tables and fields that the model does not have. */
-const DERIVED = ['clientName', 'warnings', 'isRequired', 'isNullable', 'isExact', 'defaultKind']
+const DERIVED = [
+  ...['clientName', 'kind', 'foreignKeys', 'warnings'],
+  ...['isRequired', 'isNullable', 'isExact', 'defaultKind', 'isIndexed', 'isUnique']
+]
 
 const dataIn = ({ text }: TestResponse): unknown =>
   JSON.parse(text, (key, value) => (DERIVED.includes(key) ? undefined : value)).data

@@ -49,7 +49,7 @@ export interface Token {
 }
 
 /** A table without the properties that the harness removes. */
-export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'warnings'> {
+export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings'> {
   fields: Field[]
 }
 

@@ -163,6 +163,8 @@ t.test('keys, defaults and checks are described as they are', async (t) => {
       isAutoIncrement: ____,
       isHidden: _____,
       isReadonly: ______,
+      isIndexed: _______,
+      isUnique: ________,
       ...field
     }) => field
   )

@@ -12,6 +12,7 @@ import {
   expectDone,
   expectError,
   importTable,
+  keyField,
   plainField,
   startApp
 } from '../../helpers.ts'
@@ -54,7 +55,6 @@ const app = await startApp(t, { env: { DATABASE: file }, clock: () => time })
 const admin = await asAdmin(app)
 const token = await asToken(app, admin)
 
-const key = { isPrimary: true, isAutoIncrement: true }
 const fieldNames = ({ fields }: Table) => fields.map(({ name }) => name)
 const blob = { name: 'extra', jsonType: 'string', sqliteType: 'BLOB' } as const
 const declare = (name: string, ...fields: readonly object[]) => admin.post('/admin/tables', { name, label: '', fields })
@@ -78,9 +78,11 @@ t.test('a created table is returned as it was declared, with defaults for the re
     label: 'Cats',
     primaryKey: 'id',
     clientName: 'Cats',
+    kind: 'table',
+    foreignKeys: [],
     warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
+      { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('name', 'string', 'TEXT'),
       plainField('weight', 'number', 'REAL'),
       plainField('lives', 'integer', 'INTEGER')
@@ -117,9 +119,7 @@ t.test('every property of a field can be declared', async (t) => {
   t.equal(table.primaryKey, 'code')
   t.strictSame(table.fields, [
     {
-      ...plainField('code', 'string', 'TEXT'),
-      isPrimary: true,
-      isNullable: false,
+      ...keyField('code', 'string', 'TEXT'),
       isRequired: true,
       label: 'The code'
     },
@@ -154,10 +154,7 @@ t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
     defaultKind: 'value',
     defaultValue: bytes
   }
-  t.strictSame(table.fields, [
-    { ...plainField('hash', 'string', 'BLOB'), isPrimary: true, isNullable: false, isRequired: true },
-    body
-  ])
+  t.strictSame(table.fields, [{ ...keyField('hash', 'string', 'BLOB'), isRequired: true }, body])
   expectData(t, await token.post('/data/_schema/tables/files/fields', { field: { ...blob, defaultValue: bytes } }), {
     ...table,
     updatedAt: table.updatedAt + 1,
@@ -182,7 +179,7 @@ t.test('a table without a key gets one', async (t) => {
   t.test('an id as its first field', async (t) => {
     const table = await createTable(admin, { name: 'keyless', fields: [{ name: 'a', jsonType: 'string' }] })
     t.equal(table.primaryKey, 'id')
-    t.strictSame(table.fields[0], { ...plainField('id', 'integer', 'INTEGER'), ...key, isNullable: false })
+    t.strictSame(table.fields[0], { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true })
     t.strictSame(fieldNames(table), ['id', 'a'])
   })
   t.test('its declared integer id', async (t) => {
@@ -193,9 +190,8 @@ t.test('a table without a key gets one', async (t) => {
     const table = await createTable(admin, { name: 'own_id', fields })
     t.equal(table.primaryKey, 'id')
     t.strictSame(table.fields[1], {
-      ...plainField('id', 'integer', 'INTEGER'),
-      ...key,
-      isNullable: false,
+      ...keyField('id', 'integer', 'INTEGER'),
+      isAutoIncrement: true,
       label: 'No.'
     })
   })
@@ -413,13 +409,16 @@ t.test('an imported table shows the stored structure', async (t) => {
     label: '',
     primaryKey: 'id',
     clientName: 'People',
+    kind: 'table',
+    foreignKeys: [],
     warnings: [],
     fields: [
-      { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false, isAutoIncrement: true },
+      { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       {
         ...plainField('full_name', 'string', 'TEXT'),
         nullable: false,
         isNullable: false,
+        isIndexed: true,
         defaultKind: 'value',
         defaultValue: 'nobody'
       },
@@ -469,10 +468,7 @@ t.test('an imported key is', async (t) => {
   t.test('the rowid if none is declared', async (t) => {
     const table = await importTable(admin, 'log')
     t.equal(table.primaryKey, 'rowid')
-    t.strictSame(table.fields, [
-      { ...plainField('rowid', 'integer', 'INTEGER'), isPrimary: true, isNullable: false },
-      plainField('line', 'string', 'TEXT')
-    ])
+    t.strictSame(table.fields, [{ ...keyField('rowid', 'integer', 'INTEGER') }, plainField('line', 'string', 'TEXT')])
   })
   t.test('auto-incrementing only if that is declared', async (t) => {
     const table = await importTable(admin, 'plain_key')
@@ -545,10 +541,12 @@ t.test('an import sets the choices of an administrator in the same step', async 
       id,
       name: 'secrets',
       clientName: 'Secrets',
+      kind: 'table',
+      foreignKeys: [],
       warnings: [],
       primaryKey: 'id',
       fields: [
-        { ...plainField('id', 'integer', 'INTEGER'), isPrimary: true, isNullable: false },
+        { ...keyField('id', 'integer', 'INTEGER') },
         { ...plainField('title', 'string', 'TEXT'), label: 'Title', isReadonly: true },
         { ...plainField('body', 'string', 'TEXT'), isHidden: true }
       ],
@@ -744,7 +742,7 @@ t.test('a refresh', async (t) => {
     )
     const table = dataOf(await admin.post(`${url}/refresh`)) as Table
     t.strictSame(table.fields, [
-      { ...plainField('id', 'integer', 'INTEGER'), nullable: true, isPrimary: true, isNullable: false },
+      keyField('id', 'integer', 'INTEGER'),
       { ...plainField('kept', 'string', 'TEXT'), label: 'K', isHidden: true, isReadonly: true },
       {
         ...plainField('fresh', 'number', 'REAL'),

@@ -177,7 +177,7 @@ t.test('a violation of a foreign key', async (t) => {
   t.test('names the fields that have no parent', async (t) => {
     await expectFields(t, create({ author: 9 }), 'author')
     await expectFields(t, create({ author: 1, editor: 9 }), 'editor')
-    await expectFields(t, update('1', { author: 8, editor: 9 }), 'editor', 'author')
+    await expectFields(t, update('1', { author: 8, editor: 9 }), 'author', 'editor')
     const { message, hint } = await rejection(create({ editor: 9 }))
     t.equal(message, "The reference in 'editor' is to a record that does not exist.")
     t.match(hint, /^Create the referenced record first/)

@@ -68,6 +68,59 @@ t.test('the rowid of a table without a key is its first column', async (t) => {
   ])
 })
 
+t.test('foreign keys are read with their targets', async (t) => {
+  const parents = `CREATE TABLE Parent (id INTEGER PRIMARY KEY, code TEXT UNIQUE); CREATE TABLE pair (a, b, PRIMARY KEY (b, a));
+    CREATE TABLE keyless (a); CREATE VIEW broken AS SELECT * FROM nowhere; CREATE VIRTUAL TABLE words USING fts5(a)`
+  const foreignKeysOf = (columns: string) =>
+    structureOf(t, `${parents}; CREATE TABLE t (${columns})`)?.foreignKeys.map((key) => Object.values(key))
+  const expected: Record<string, unknown> = {
+    'p REFERENCES parent': [[['p'], 'Parent', ['id']]],
+    'p REFERENCES PARENT (CODE)': [[['p'], 'Parent', ['code']]],
+    'id INTEGER PRIMARY KEY, p REFERENCES t': [[['p'], 't', ['id']]],
+    'x, y, FOREIGN KEY (x, y) REFERENCES pair': [[['x', 'y'], 'pair', ['b', 'a']]],
+    'x, y, FOREIGN KEY (y, x) REFERENCES pair (a, b)': [[['y', 'x'], 'pair', ['a', 'b']]],
+    'p REFERENCES parent, q REFERENCES parent (code)': [
+      [['p'], 'Parent', ['id']],
+      [['q'], 'Parent', ['code']]
+    ],
+    'g AS (p) REFERENCES parent, p': [[['g'], 'Parent', ['id']]],
+    'p REFERENCES missing': [],
+    'p REFERENCES missing (id)': [],
+    'p REFERENCES parent (missing)': [],
+    'p REFERENCES keyless': [],
+    'p REFERENCES broken (id)': [],
+    'p REFERENCES words (a)': [],
+    'x, y, FOREIGN KEY (x, y) REFERENCES pair (a, missing)': []
+  }
+  for (const [columns, foreignKeys] of Object.entries(expected))
+    t.strictSame(foreignKeysOf(columns), foreignKeys, columns)
+})
+
+t.test('indexes show which columns are indexed and unique', async (t) => {
+  const factsOf = (sql: string) => {
+    const columns = structureOf(t, sql)?.columns ?? []
+    const namesOf = (fact: 'isIndexed' | 'isUnique') => columns.filter((column) => column[fact]).map(({ name }) => name)
+    return [namesOf('isIndexed').join(), namesOf('isUnique').join()]
+  }
+  const table = 'CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT)'
+  const expected: Record<string, readonly string[]> = {
+    [table]: ['id', 'id'],
+    'CREATE TABLE t (a TEXT)': ['rowid', 'rowid'],
+    'CREATE TABLE t (a TEXT PRIMARY KEY, b TEXT UNIQUE) WITHOUT ROWID': ['a,b', 'a,b'],
+    'CREATE TABLE t (a TEXT, b TEXT, PRIMARY KEY (b, a))': ['b', ''],
+    'CREATE TABLE t (a TEXT, b TEXT, UNIQUE (a, b))': ['rowid,a', 'rowid'],
+    [`${table}; CREATE INDEX i ON t (A)`]: ['id,a', 'id'],
+    [`${table}; CREATE INDEX i ON t (a, b)`]: ['id,a', 'id'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (b DESC)`]: ['id,b', 'id,b'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (a, b)`]: ['id,a', 'id'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (a) WHERE b IS NULL`]: ['id', 'id'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (lower(a))`]: ['id', 'id'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (lower(a), b)`]: ['id', 'id'],
+    [`${table}; CREATE UNIQUE INDEX i ON t (a, lower(b))`]: ['id,a', 'id']
+  }
+  for (const [sql, facts] of Object.entries(expected)) t.strictSame(factsOf(sql), facts, sql)
+})
+
 t.test('unusual table names are found in any case', async (t) => {
   for (const name of ['a"b', 'order', ' ', "it's", '__proto__', 'ABC', '100%']) {
     t.ok(structureOf(t, `CREATE TABLE "${name.replaceAll('"', '""')}" (a)`, name.toLowerCase()), name)

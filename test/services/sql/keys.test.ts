@@ -17,6 +17,8 @@ const column = ([name, jsonType, sqliteType, declaredType = sqliteType]: KeyColu
   isAutoIncrement: false,
   isHidden: false,
   isReadonly: false,
+  isIndexed: true,
+  isUnique: false,
   declaredType,
   isGenerated: false,
   isNotNull: false,
@@ -30,6 +32,7 @@ const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure
   key: columns.map(([name]) => name),
   isRowidKey,
   rowid: null,
+  foreignKeys: [],
   autoTimestamps: false
 })
 

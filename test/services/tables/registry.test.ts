@@ -5,6 +5,7 @@ import { createViews } from '../../../services/records/view.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { toTable, toVisibleTable } from '../../../services/tables/table-json.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
+import { readableFields } from '../../../services/tables/token-access.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -181,7 +182,7 @@ t.test('a hidden column that became the key is named to no token', async (t) => 
   await tables.update(serviceCaller, id, { fields: [{ name: 'extra', isHidden: true }] })
   await execute('DROP TABLE cats; CREATE TABLE cats (id INTEGER, name TEXT, extra TEXT, PRIMARY KEY (id, extra))')
   t.equal(toTable(tables.get(id)).primaryKey, 'id,extra')
-  t.equal(toVisibleTable(tables.get(id)).primaryKey, 'id')
+  t.equal(toVisibleTable(tables.get(id), () => true).primaryKey, 'id')
 })
 
 t.test('a missing column is not taken for the rowid', async (t) => {
@@ -288,4 +289,41 @@ t.test('a registration that cannot be read', async (t) => {
     await execute('INSERT INTO cats DEFAULT VALUES')
     t.match(tables.get(table.id), { name: 'cats' })
   })
+})
+
+t.test('foreign keys follow the stored table, under the registered names', async (t) => {
+  const { tables, id, execute } = await setup(t, 'CREATE TABLE cats (id INTEGER PRIMARY KEY, owner INTEGER)')
+  const foreignKeys = () => tables.get(id).structure.foreignKeys
+  t.strictSame(foreignKeys(), [])
+  await execute('ALTER TABLE cats ADD COLUMN home INTEGER REFERENCES homes')
+  t.strictSame(foreignKeys(), [], 'the column is not registered')
+  await tables.refresh(serviceCaller, id)
+  t.strictSame(foreignKeys(), [], 'the other table does not exist')
+  await execute('CREATE TABLE homes (id INTEGER PRIMARY KEY)')
+  const toHome = { fields: ['home'], table: 'homes', targetFields: ['id'] }
+  t.strictSame(foreignKeys(), [toHome])
+  await execute('ALTER TABLE cats RENAME COLUMN home TO HOME')
+  t.strictSame(foreignKeys(), [toHome])
+  await execute('DROP TABLE cats')
+  t.strictSame(foreignKeys(), [])
+})
+
+t.test('an index of another program is a fact after a reload', async (t) => {
+  const { columns, execute } = await setup(t)
+  const indexed = () => columns().flatMap(({ name, isIndexed }) => (isIndexed ? [name] : []))
+  t.strictSame(indexed(), ['id'])
+  await execute('CREATE INDEX by_name ON cats (name)')
+  t.strictSame(indexed(), ['id', 'name'])
+  await execute('DROP INDEX by_name')
+  t.strictSame(indexed(), ['id'])
+})
+
+t.test('a token cannot read the fields of an outdated table', async (t) => {
+  const { tables, execute } = await setup(t)
+  const isReadable = readableFields(tables.find, { reaches: () => true, allows: () => true })
+  t.equal(isReadable('CATS', 'Name'), true)
+  t.equal(isReadable('cats', 'missing'), false)
+  t.equal(isReadable('dogs', 'name'), false)
+  await execute('DROP TABLE cats')
+  t.equal(isReadable('cats', 'name'), false)
 })

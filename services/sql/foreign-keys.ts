@@ -1,0 +1,51 @@
+import type { ForeignKey } from '../../schemas/table.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import type { Statement } from './statement.ts'
+
+/**
+ * Returns SQL for the columns of the foreign keys of the stored table that `table` names, as JSON for `toForeignKeys`.
+ * `tables`: a source of the `name` and `type` of all tables. SQLite numbers the foreign keys from the last to the first.
+ */
+export const foreignKeysJson = (table: string, tables: string) => `(
+  SELECT json_group_array(json_object('id', f.id, 'field', f."from", 'table', target.name, 'targetField', (
+      SELECT c.name FROM temp.pragma_table_xinfo(target.name) AS c
+      WHERE CASE WHEN f."to" IS NULL THEN c.pk = f.seq + 1 ELSE c.name = f."to" COLLATE NOCASE END))
+    ORDER BY f.id DESC, f.seq)
+  FROM temp.pragma_foreign_key_list(${table}) AS f
+  LEFT JOIN ${tables} AS target ON target.name = f."table" COLLATE NOCASE AND target.type = 'table')`
+
+/** A column of a foreign key. The names of the target are null if it does not exist. */
+interface KeyColumn {
+  readonly id: number
+  readonly field: string
+  readonly table: string | null
+  readonly targetField: string | null
+}
+
+/** The boundary where the JSON of `foreignKeysJson` gets its type. */
+const keyColumns = ({ stored_foreign_keys }: Row) => JSON.parse(String(stored_foreign_keys)) as readonly KeyColumn[]
+
+/** Returns the foreign keys whose target exists. */
+export const toForeignKeys = (row: Row): readonly ForeignKey[] => {
+  const keys = new Map<number, ForeignKey>()
+  const broken = new Set<number>()
+  for (const { id, field, table, targetField } of keyColumns(row)) {
+    if (table === null || targetField === null) {
+      broken.add(id)
+      continue
+    }
+    const { fields, targetFields } = keys.get(id) ?? { fields: [], targetFields: [] }
+    keys.set(id, { fields: [...fields, field], table, targetFields: [...targetFields, targetField] })
+  }
+  return [...keys].filter(([id]) => !broken.has(id)).map(([, key]) => key)
+}
+
+/** Selects a row if no record of the target table has these values, by column. */
+export const selectIfMissing = (table: string, values: readonly (readonly [column: string, SqlValue])[]): Statement => {
+  const isSame = values.map(([column]) => `${columnRef(table, column)} = ?`).join(' AND ')
+  return {
+    sql: `SELECT 1 AS missing WHERE NOT EXISTS (SELECT 1 FROM ${identifier(table)} WHERE ${isSame})`,
+    params: values.map(([, value]) => value)
+  }
+}
