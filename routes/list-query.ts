@@ -4,6 +4,7 @@ import { DomainError, invalid } from '../services/model/errors.ts'
 interface TextQuery {
   readonly filter?: string
   readonly fields?: string
+  readonly expand?: string
 }
 
 const invalidFilter = (message: string) =>
@@ -21,15 +22,18 @@ const parseFilter = (text: string, keepsWideIntegers: boolean) => {
   }
 }
 
+const splitNames = (names: string) => names.split(',').map((name) => name.trim())
+
 /**
- * Returns the parameters of a list with the filter and the fields as values. An empty filter counts as absent.
+ * Returns the parameters of a list with the filter, the fields and the references as values. An empty filter counts as absent.
  * @throws VALIDATION_FAILED
  */
 export const readListQuery = <Q extends TextQuery>(
-  { filter = '', fields, ...query }: Q,
+  { filter = '', fields, expand, ...query }: Q,
   keepsWideIntegers = false
 ) => ({
   ...query,
   ...(filter !== '' && { filter: parseFilter(filter, keepsWideIntegers) }),
-  ...(fields !== undefined && { fields: fields.split(',').map((name) => name.trim()) })
+  ...(fields !== undefined && { fields: splitNames(fields) }),
+  ...(expand !== undefined && { expand: splitNames(expand) })
 })

@@ -90,6 +90,14 @@ export const RecordQuerySchema = Type.Object(
         examples: [['name', 'price']]
       })
     ),
+    expand: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 10,
+        description:
+          'Fields with `references`. Each record gets the record that the field refers to, or null, under `expand`. `a.b` also expands a field of the added record, up to a depth of 3.',
+        examples: [['supplier_id']]
+      })
+    ),
     size: listQuery.size,
     cursor: Type.Optional(
       Type.String({

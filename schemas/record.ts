@@ -126,6 +126,13 @@ export const ListQuerySchema = Type.Object(
     page: pageParameter(2, 'Number of the page. The default is 1.'),
     ...listQuery,
     ...filterParameters,
+    expand: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Fields with `references`, separated by commas. Each record gets the records that they refer to.',
+        examples: ['supplier_id']
+      })
+    ),
     cursor: Type.Optional(
       Type.String({
         description: 'Empty for the first page, then `next` of the previous response. Not together with `page`.',

@@ -4,11 +4,13 @@ import type { ErrorCode } from '../../schemas/error.ts'
 import { QUERY_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { okText } from '../replies/json-text.ts'
+import { createReadable } from './readable.ts'
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 
 const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, views } = fastify
+  const readable = createReadable(fastify)
 
   fastify.post(
     '/:id/query',
@@ -27,7 +29,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
     },
     async ({ caller, params, body }, reply) =>
-      okText(reply, await records.query(caller, views.administratorView(tables.get(params.id)), body))
+      okText(reply, await records.query(caller, views.administratorView(tables.get(params.id)), { ...body, readable }))
   )
 }
 

@@ -22,6 +22,7 @@ import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { sendCsv } from '../replies/csv.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { createReadable } from './readable.ts'
 
 const tags = ['records']
 
@@ -31,6 +32,7 @@ const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS]
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, views, clock } = fastify
+  const readable = createReadable(fastify)
   const viewOf = (id: number) => views.administratorView(tables.get(id))
 
   fastify.get(
@@ -49,7 +51,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...READ, ...QUERY_ERRORS] }
     },
     async ({ caller, params, query }, reply) =>
-      okText(reply, await records.list(caller, viewOf(params.id), readListQuery(query)))
+      okText(reply, await records.list(caller, viewOf(params.id), { ...readListQuery(query), readable }))
   )
 
   fastify.get(

@@ -4,6 +4,7 @@ import { QUERY_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { okText } from '../replies/json-text.ts'
+import { readableBy } from './readable.ts'
 
 const tags = ['data']
 const credential = 'token'
@@ -33,7 +34,10 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential, action: 'read', errors: [...TABLE_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
     },
     async ({ caller, token, table, body }, reply) =>
-      okText(reply, await records.query(caller, tokenView(table, token.integers), body))
+      okText(
+        reply,
+        await records.query(caller, tokenView(table, token.integers), { ...body, readable: readableBy(fastify, token) })
+      )
   )
 }
 

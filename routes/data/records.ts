@@ -21,6 +21,7 @@ import {
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { readableBy } from './readable.ts'
 
 const tags = ['data']
 const credential = 'token'
@@ -60,7 +61,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential, action: 'read', errors: [...READ, ...QUERY_ERRORS] }
     },
     async ({ caller, token, table, query }, reply) => {
-      const request = readListQuery(query, token.integers === 'number')
+      const request = { ...readListQuery(query, token.integers === 'number'), readable: readableBy(fastify, token) }
       return okText(reply, await records.list(caller, tokenView(table, token.integers), request))
     }
   )

@@ -57,7 +57,7 @@ const sortHint = ({ columns }: TypedTable) =>
   )
 
 /** Parameters of a list that typed clients send in the body of a query, where they have types. */
-const QUERY_BODY = ['filter', 'fields', 'cursor', 'total']
+const QUERY_BODY = ['filter', 'fields', 'expand', 'cursor', 'total']
 
 const isShown = ({ in: place, name }: Parameter) => place === 'query' && !QUERY_BODY.includes(name)
 

@@ -96,7 +96,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   const exportCsv = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
     const escapesFormulas = request.escape === 'formulas'
     const selection = selectionOf(view, request)
-    const { columns, csv } = projectionOf(view, request.fields)
+    const { columns, csv } = projectionOf(view, request)
     const header = csvHeader(columns, escapesFormulas) + LINE_END
     const rows = rowsOf(caller, selection, csv(escapesFormulas), request)
     const chunks = withHeader(request.bom ? BYTE_ORDER_MARK + header : header, rows)

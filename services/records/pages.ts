@@ -56,7 +56,7 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
   /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, RESPONSE_TOO_LARGE, SCAN_TIMEOUT */
   const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const selection = selectionOf(view, request)
-    const { json: record } = projectionOf(view, request.fields)
+    const { json: record } = projectionOf(view, request)
     const window = windowOf(request, maxPageSize)
     const readPage = selection.filter ? readFiltered : readUnfiltered
     const { rows, total } = await readPage(caller, { view, record, selection, window })

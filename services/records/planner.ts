@@ -3,6 +3,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
 import type { Comparison } from '../sql/conditions.ts'
+import { ALIAS_PREFIX } from '../sql/expansions.ts'
 import {
   followsKey,
   isInKeyOrder,
@@ -67,8 +68,8 @@ interface QueryPlan {
 const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
-/** Steps of a plan that read the rows of another step. */
-const READS_STEP = /^SCAN \(subquery-\d+\)$/
+/** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
+const IS_BOUNDED = new RegExp(`^SCAN \\(subquery-\\d+\\)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`)
 
 /** Returns the conditions of a step as SQLite shows them: `(color=? AND rowid>?)`. */
 const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
@@ -85,7 +86,7 @@ const readsOnly = (
   ranges: readonly (readonly Comparison[] | null)[],
   steps: readonly string[]
 ) => {
-  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !READS_STEP.test(step))
+  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !IS_BOUNDED.test(step))
   return (
     reads.length === ranges.length &&
     ranges.every((range, index) => {

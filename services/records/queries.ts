@@ -82,7 +82,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     start: (selection: Selection) => PageStart
   ) => {
     const selection = selectionOf(view, request)
-    const { json: record } = projectionOf(view, request.fields)
+    const { json: record } = projectionOf(view, request)
     const { limit } = windowOf(request, maxPageSize)
     const page = await readPage(caller, view, { selection, record, limit, start: start(selection) })
     return { ...page, selection, limit, json: `"rows":[${page.rows.join(',')}]` }

@@ -79,7 +79,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
 
   /** Returns a page as JSON text: `{ rows, total, page, size, next? }`. */
   const list = (caller: Caller, view: View, request: ListRequest): Promise<string> => {
-    const isCounted = request.cursor === undefined && request.total !== false
+    const isCounted = request.cursor === undefined && request.total !== false && request.expand === undefined
     return isCounted ? pages.list(caller, view, request) : queries.list(caller, view, request)
   }
 

@@ -3,6 +3,7 @@ import { excerpt, invalid } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
 import { allOf, type Condition, search } from '../sql/conditions.ts'
 import { type Selection, totalOrder, type Window } from '../sql/lists.ts'
+import { type Readable, readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
 import { parseOrder } from './order.ts'
 import type { Projection, View } from './view.ts'
@@ -24,6 +25,9 @@ interface WindowRequest {
 /** A page that a client requests, from a query string or a body. */
 export interface ListRequest extends SelectionRequest, WindowRequest {
   readonly fields?: readonly string[]
+  /** The references to expand, as paths. They need `readable`. */
+  readonly expand?: readonly string[]
+  readonly readable?: Readable
   /** '' begins with the first page. */
   readonly cursor?: string
   readonly total?: boolean
@@ -59,9 +63,15 @@ const columnsOf = (view: View, fields: readonly string[]): readonly Column[] => 
   return [...view.columns.values()].filter(({ name }) => names.has(name))
 }
 
-/** Returns the part of the view with these fields and the key. undefined: all fields. @throws VALIDATION_FAILED */
-export const projectionOf = (view: View, fields: readonly string[] | undefined): Projection =>
-  fields === undefined ? view.all : view.project(columnsOf(view, fields))
+/**
+ * Returns the part of the view with the requested fields, the key and the requested expansions.
+ * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
+ */
+export const projectionOf = (view: View, { fields, expand, readable }: ListRequest): Projection => {
+  const expansions = expand && readable ? readExpansions(view, expand, readable) : []
+  if (fields === undefined && expansions.length === 0) return view.all
+  return view.project(fields === undefined ? view.all.columns : columnsOf(view, fields), expansions)
+}
 
 /** Returns the limit and offset of a page. A `size` above the maximum is reduced to it. */
 export const windowOf = ({ page = 1, size = DEFAULT_PAGE_SIZE }: WindowRequest, maxPageSize: number): Window => {

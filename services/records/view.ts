@@ -3,7 +3,9 @@ import type { IntegerFormat } from '../../schemas/token.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../model/table.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import type { Expansion } from '../sql/expansions.ts'
 import { keyParser } from '../sql/keys.ts'
+import type { RecordShape } from '../sql/record-shape.ts'
 import { csvText, jsonText, type RecordText } from '../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../sql/records.ts'
 import { tableOutdated } from '../tables/failures.ts'
@@ -11,6 +13,7 @@ import { tableOutdated } from '../tables/failures.ts'
 /** The columns that a response shows of each record. */
 export interface Projection {
   readonly columns: readonly Column[]
+  readonly shape: RecordShape
   readonly json: RecordText
   /** Returns the text of a record as one line of CSV, without its line end. */
   csv(escapesFormulas: boolean): RecordText
@@ -27,8 +30,8 @@ export interface View {
   readonly required: readonly Column[]
   /** All visible columns. */
   readonly all: Projection
-  /** Returns the projection of these visible columns. */
-  project(columns: readonly Column[]): Projection
+  /** Returns the projection of these visible columns, with the records to which they refer. */
+  project(columns: readonly Column[], expansions: readonly Expansion[]): Projection
   /** Returns the parameters of `statements` for the record with this key, or undefined if no key has this text. */
   parseKey(text: string): readonly SqlValue[] | undefined
   readonly statements: RecordStatements
@@ -46,13 +49,15 @@ const createView = (
 ): View => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
-  const createProjection = (columns: readonly Column[]): Projection => {
-    const shape = { tableName: name, isStrict: structure.isStrict, columns, dialect, integers }
-    return { columns, json: jsonText(shape), csv: (escapesFormulas) => csvText(shape, escapesFormulas) }
+  const createProjection = (columns: readonly Column[], expansions: readonly Expansion[] = []): Projection => {
+    const shape = { tableName: name, isStrict: structure.isStrict, columns, dialect, integers, expansions }
+    return { columns, shape, json: jsonText(shape), csv: (escapesFormulas) => csvText(shape, escapesFormulas) }
   }
   const all = createProjection(visible)
   const projections = new LRUCache<string, Projection>({ max: MAX_CACHED_PROJECTIONS })
-  const project = (columns: readonly Column[]) => {
+  const project = (columns: readonly Column[], expansions: readonly Expansion[]) => {
+    // The text of an added record follows from another table, which may change.
+    if (expansions.length > 0) return createProjection(columns, expansions)
     const names = JSON.stringify(columns.map((column) => column.name))
     const cached = projections.get(names)
     if (cached) return cached

@@ -1,5 +1,6 @@
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
+import { aliasOf, type Expansion, selectExpanded } from './expansions.ts'
 import { columnRef, textLiteral } from './identifiers.ts'
 import type { RecordShape } from './record-shape.ts'
 
@@ -13,11 +14,27 @@ const joinObjects = (objects: readonly string[]) => {
   return `'{' || ${members.join(" || ',' || ")} || '}'`
 }
 
+/** `json` takes the text of an added record as JSON. It is NULL for NULL. */
+const expandedPairs = (parent: string, expansions: readonly Expansion[]) =>
+  expansions.map((expansion, index) => {
+    const alias = aliasOf(parent, index)
+    const record = recordJson({ ...expansion.shape, tableName: alias, expansions: expansion.expansions })
+    return `${textLiteral(expansion.column)}, json(${selectExpanded(expansion, parent, alias, record)})`
+  })
+
 /** Returns an expression for a record as JSON text, exact for 64-bit integers and doubles (SQLite 3.53 or newer). */
-export const recordJson = ({ tableName, isStrict, columns, dialect, integers }: RecordShape): string => {
+export const recordJson = ({
+  tableName,
+  isStrict,
+  columns,
+  dialect,
+  integers,
+  expansions = []
+}: RecordShape): string => {
   const context = { isStrict, integers, base64: dialect.base64 }
   const jsonOf = (column: Column) => kindOf(column).json(columnRef(tableName, column.name), context)
   const pairs = columns.map((column) => `${textLiteral(column.name)}, ${jsonOf(column)}`)
+  if (expansions.length > 0) pairs.push(`'expand', json_object(${expandedPairs(tableName, expansions).join(', ')})`)
   const objects: string[] = []
   for (let start = 0; start < pairs.length; start += PAIRS_PER_OBJECT) {
     objects.push(`json_object(${pairs.slice(start, start + PAIRS_PER_OBJECT).join(', ')})`)

@@ -1,13 +1,17 @@
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { Column } from '../model/table.ts'
 import type { Dialect } from './dialect.ts'
+import type { Expansion } from './expansions.ts'
 
 /** The columns of a table that a record shows. */
 export interface RecordShape {
+  /** The name of the table in the statement: its alias, if it has one. */
   readonly tableName: string
   readonly isStrict: boolean
   readonly columns: readonly Column[]
   readonly dialect: Dialect
   /** How JSON shows integers. CSV always shows all digits. */
   readonly integers: IntegerFormat
+  /** The records to add in JSON. */
+  readonly expansions?: readonly Expansion[]
 }

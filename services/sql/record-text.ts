@@ -1,4 +1,5 @@
 import type { Column } from '../model/table.ts'
+import { aliasOf, selectExpanded } from './expansions.ts'
 import { columnRef } from './identifiers.ts'
 import { recordCsv } from './record-csv.ts'
 import { recordJson } from './record-json.ts'
@@ -55,10 +56,20 @@ const widthOf = ({ tableName, isStrict, columns }: RecordShape, frameBytes: (col
   return { width: joinTerms([String(minWidth), ...lengths], '+'), minCost }
 }
 
-export const jsonText = (shape: RecordShape): RecordText => ({
-  text: recordJson(shape),
-  ...widthOf(shape, ({ name }) => Buffer.byteLength(name) + JSON_FRAME_BYTES)
-})
+const jsonWidthOf = (shape: RecordShape): Pick<RecordText, 'width' | 'minCost'> => {
+  const own = widthOf(shape, ({ name }) => Buffer.byteLength(name) + JSON_FRAME_BYTES)
+  const added = (shape.expansions ?? []).map((expansion, index) => {
+    const alias = aliasOf(shape.tableName, index)
+    const record = jsonWidthOf({ ...expansion.shape, tableName: alias, expansions: expansion.expansions })
+    return { ...record, width: `ifnull(${selectExpanded(expansion, shape.tableName, alias, record.width)}, 0)` }
+  })
+  return {
+    width: joinTerms([own.width, ...added.map(({ width }) => width)], '+'),
+    minCost: added.reduce((sum, { minCost }) => sum + minCost, own.minCost)
+  }
+}
+
+export const jsonText = (shape: RecordShape): RecordText => ({ text: recordJson(shape), ...jsonWidthOf(shape) })
 
 export const csvText = (shape: RecordShape, escapesFormulas: boolean): RecordText => ({
   text: recordCsv(shape, escapesFormulas),
