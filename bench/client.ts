@@ -21,7 +21,7 @@ export const logIn = async (address: string) => {
 }
 
 interface ResponseBody {
-  readonly data: { readonly id: number; readonly token: string }
+  readonly data: { readonly id: number; readonly token: string; readonly next: string }
 }
 
 /** The boundary where a response of the service gets its type. */
@@ -43,3 +43,7 @@ export const registerTables = async (address: string, tables: readonly string[])
 /** Returns the body of a GET with a token, as text. */
 export const readText = async (url: string, token: string) =>
   (await assertSuccess(await fetch(url, { headers: { authorization: `Bearer ${token}` } }))).text()
+
+/** Runs a query. Returns the cursor of the next page. */
+export const queryRecords = async (url: string, token: string, body: object) =>
+  (await post(url, { authorization: `Bearer ${token}` }, body)).data.next

@@ -5,6 +5,7 @@ import { measureFsync } from './disk.ts'
 import { runExport } from './experiments/export.ts'
 import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
+import { runQueries } from './experiments/queries.ts'
 import { runSearch } from './experiments/search.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
@@ -19,6 +20,7 @@ const printSection = (title: string, text: string) => print('', title, text)
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
   imported: { title: 'Lists of an imported table', run: runImported },
   search: { title: 'Search', run: runSearch },
+  query: { title: 'Queries', run: runQueries },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },

@@ -21,6 +21,9 @@ export const TABLE = 'items'
 export const CREATE_TABLE = 'created_items'
 /** Has the rows of `items`, and is not STRICT, as most tables of other programs. */
 export const IMPORTED_TABLE = 'imported_items'
+/** The rows of `items`, with an index on `qty`, which refers to a record of `brands`. */
+export const QUERIED_TABLE = 'queried_items'
+export const BRANDS_TABLE = 'brands'
 export const CONSTANT_PATH = '/bench/constant'
 
 const PAGES = ROWS / PAGE_SIZE
@@ -94,6 +97,18 @@ export const listImported: Workload = {
   isWrite: false,
   request: () => page(nearStart(), IMPORTED_TABLE)
 }
+
+/** A query of `queried_items` for one page. `body`: what else is in its body. */
+export const queryOf = (name: string, body: () => object): Workload => ({
+  name,
+  target: null,
+  isWrite: false,
+  request: () => ({
+    method: 'POST',
+    path: `/data/${QUERIED_TABLE}/query`,
+    body: JSON.stringify({ size: PAGE_SIZE, ...body() })
+  })
+})
 
 export const findWorkload = (name: string): Workload => {
   const found = workloads.find((candidate) => candidate.name === name)

@@ -1,0 +1,60 @@
+import { queryRecords } from '../client.ts'
+import { type Context, WARM_UP_SECONDS } from '../context.ts'
+import { type Environment, withEnvironment } from '../environment.ts'
+import { alignedTable, atLeast, figureTable, ratio } from '../report.ts'
+import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
+import { BRANDS_TABLE, findWorkload, QUERIED_TABLE, queryOf, TABLE, type Workload } from '../workloads.ts'
+
+const WALK_SIZE = 1000
+/** The cursor page begins after this share of the rows. */
+const DEPTH = 0.9
+
+const list = findWorkload('list')
+const first = queryOf('first page', () => ({}))
+const filtered = queryOf('filter by an indexed field', () => ({
+  filter: { where: { qty: { eq: Math.floor(Math.random() * 1000) } } }
+}))
+const expanded = queryOf('first page with expand', () => ({ expand: ['qty'] }))
+
+const findDeepCursor = async ({ service, token }: Environment, rows: number) => {
+  let cursor = ''
+  for (let read = 0; read < rows * DEPTH; read += WALK_SIZE) {
+    const body = { size: WALK_SIZE, cursor, fields: ['id'] }
+    cursor = await queryRecords(`${service.address}/data/${QUERIED_TABLE}/query`, token, body)
+  }
+  return cursor
+}
+
+const measureAll = async ({ measure }: Environment, cases: readonly Workload[], rounds: number) => {
+  for (const workload of cases) await measure(workload, { seconds: WARM_UP_SECONDS })
+  const samples = cases.map((): Sample[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, workload] of cases.entries()) samples[index]?.push(await measure(workload))
+  }
+  return samples
+}
+
+/** Queries a large table: by an indexed field, after a cursor near its end, and with the records that it refers to. */
+export const runQueries = async (context: Context) => {
+  const { rounds, exportedRows: rows } = context.plan
+  const tables = [TABLE, BRANDS_TABLE, QUERIED_TABLE]
+  return withEnvironment(context, { tables, rows }, async (environment) => {
+    const cursor = await findDeepCursor(environment, rows)
+    const deep = queryOf('page after a deep cursor', () => ({ cursor }))
+    const cases = [list, first, filtered, deep, expanded]
+    const samples = await measureAll(environment, cases, rounds)
+    const [lists = [], firsts = [], filters = [], deeps = [], expansions = []] = samples
+    const figures = [
+      { name: 'filter / list with total', share: ratioOf('perSecond', filters, lists), target: 1 },
+      { name: 'deep cursor / first page', share: ratioOf('perSecond', deeps, firsts), target: 0.9 },
+      { name: 'expand / without', share: ratioOf('perSecond', expansions, firsts), target: 0.6 }
+    ]
+    return [
+      `${rows} rows.`,
+      alignedTable([SAMPLE_HEAD, ...cases.map(({ name }, index) => sampleRow(name, samples[index] ?? []))]),
+      figureTable(
+        figures.map(({ name, share, target }) => ({ name, value: ratio(share), target: atLeast(share, target) }))
+      )
+    ].join('\n')
+  })
+}
