@@ -7,6 +7,7 @@ import { toTable, toVisibleTable } from '../../../services/tables/table-json.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
+import '../../plain-threads.ts'
 
 const TABLE = `CREATE TABLE cats (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'Tom', extra TEXT, twice INTEGER AS (id * 2)
