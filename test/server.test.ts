@@ -121,7 +121,7 @@ t.test('a DATA_DIR that is a file prevents the start, and the file is unchanged'
   const file = join(temporaryDirectory(t), 'notes.txt')
   writeFileSync(file, 'mine')
   for (const DATA_DIR of [file, join(file, 'below')]) {
-    const { code, output } = await startAndFail(t, { DATA_DIR })
+    const { code, output } = await startAndFail(t, { DATA_DIR }, COVERED)
     t.equal(code, 1)
     t.match(
       output,
@@ -160,12 +160,13 @@ const REFUSED = [
     reason: /was last used by a newer Rowhouse/
   },
   { name: 'that is a directory', prepare: (file: string) => mkdirSync(file), reason: /is not a file/ },
-  { name: 'that does not exist', prepare: () => {}, reason: /, which does not exist/ },
+  { name: 'that does not exist', prepare: () => {}, reason: /, which does not exist/, isCovered: true },
   {
     name: 'below a file',
     path: 'shop.sqlite/below',
     prepare: (file: string) => writeFileSync(file, ''),
-    reason: /, which cannot be read: ENOTDIR/
+    reason: /, which cannot be read: ENOTDIR/,
+    isCovered: true
   },
   {
     name: 'without write permission',
@@ -198,7 +199,7 @@ const contentsOf = (directory: string) =>
       return stats.isFile() ? [path, readFileSync(file, 'hex'), stats.mtimeMs] : [path]
     })
 
-for (const { name, prepare, reason, wrapper, path = 'shop.sqlite' } of REFUSED) {
+for (const { name, prepare, reason, wrapper = [], isCovered = false, path = 'shop.sqlite' } of REFUSED) {
   const skip = wrapper === null && 'root ignores permissions, and setpriv is missing'
   t.test(`a DATABASE ${name} prevents the start, is named, and nothing is left behind`, { skip }, async (t) => {
     const directory = temporaryDirectory(t)
@@ -208,7 +209,7 @@ for (const { name, prepare, reason, wrapper, path = 'shop.sqlite' } of REFUSED) 
     const before = contentsOf(directory)
     const DATA_DIR = join(directory, 'kept', 'new', 'data')
     const env = { DATA_DIR, DATABASE: join(place, path) }
-    const { code, output } = await startAndFail(t, env, wrapper ? { wrapper } : {})
+    const { code, output } = await startAndFail(t, env, { wrapper: wrapper ?? [], isCovered })
     t.equal(code, 1)
     t.match(output, reason)
     t.match(output, /^Rowhouse did not start: /)
@@ -235,7 +236,7 @@ t.test('settings are read from .env in the working directory, and the environmen
 t.test('a malformed .env prevents the start, and is named with its line', async (t) => {
   const cwd = t.testdir({ '.env': 'ADMIN_NAME=admin\nPORT 8080\n' })
   const DATA_DIR = join(temporaryDirectory(t), 'data')
-  const { code, output } = await startAndFail(t, { DATA_DIR }, { cwd })
+  const { code, output } = await startAndFail(t, { DATA_DIR }, { ...COVERED, cwd })
   t.equal(code, 1)
   t.match(output, /Rowhouse did not start: \/.*\/\.env is malformed in line 2\. Write NAME=value/)
   t.notOk(existsSync(DATA_DIR))
