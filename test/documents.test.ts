@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from './helpers.ts'
+import { plainNode } from './plain-process.ts'
 import { type Service, startService } from './service-process.ts'
 
 /** The address in the documents. */
@@ -39,8 +40,10 @@ const patternOf = (output: string) =>
       .join('[^]*?')}$`
   )
 
-const createShop = (directory: string) =>
-  execFileSync(process.execPath, [resolve('examples/make-shop.js')], { cwd: directory, encoding: 'utf8' })
+const createShop = (directory: string) => {
+  const [command, ...args] = [...plainNode(), resolve('examples/make-shop.js')]
+  return execFileSync(command, args, { cwd: directory, encoding: 'utf8' })
+}
 
 const startShop = (t: Test, directory: string, env: Record<string, string | undefined> = {}) =>
   startService(t, { DATABASE: join(directory, 'shop.sqlite'), ...env })

@@ -25,12 +25,14 @@ const findWrapper = () => {
 export const WITHOUT_OVERRIDE: readonly string[] | null = findWrapper()
 
 /**
- * Starts a Node process without tap. To measure coverage, tap would load itself into the process and each of its
- * threads, which takes a second; a process that is killed writes no coverage anyway. tap adds NODE_OPTIONS to the
- * environment of every child process, so the command `env` resets it before Node starts.
+ * The command of Node without tap. To measure coverage, tap would load itself into the process, its threads and its
+ * child processes, which takes half a second for each. tap adds NODE_OPTIONS to the environment of every child process,
+ * so the command `env` resets it before Node starts.
  */
+export const plainNode = (options = '') => ['env', `NODE_OPTIONS=${options}`, process.execPath] as const
+
+/** Starts a Node process without tap. A process that is killed writes no coverage anyway. */
 export const spawnPlain = (script: string, { args = [], env = {}, wrapper = [], ...options }: SpawnOptions) => {
-  const variables = `NODE_OPTIONS=${env.NODE_OPTIONS ?? ''}`
-  const [command = '', ...rest] = [...wrapper, 'env', variables, process.execPath, script, ...args]
+  const [command = '', ...rest] = [...wrapper, ...plainNode(env.NODE_OPTIONS), script, ...args]
   return spawn(command, rest, { env: { ...process.env, ...env }, ...options })
 }

@@ -20,6 +20,8 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance'
 ]
+/** It takes seconds until the first generated case. */
+const MAX_SECONDS = Math.max(8, scaled(80))
 /** Operations that would end the credentials of the test. */
 const EXCLUDED = ['logOut', 'adminUpdateToken', 'adminRevokeToken']
 
@@ -42,7 +44,7 @@ t.test(
       [
         ...['run', file, '--url', service.address, '--no-color', '--seed', String(SEED)],
         ...['--header', `Cookie: ${cookie}`, '--header', `Authorization: Bearer ${token}`],
-        ...['--checks', CHECKS.join(','), '--max-time', String(scaled(80)), '--generation-database', 'none'],
+        ...['--checks', CHECKS.join(','), '--max-time', String(MAX_SECONDS), '--generation-database', 'none'],
         ...EXCLUDED.flatMap((operation) => ['--exclude-operation-id', operation])
       ],
       { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] }

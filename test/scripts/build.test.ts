@@ -16,7 +16,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
-import { WITHOUT_OVERRIDE } from '../plain-process.ts'
+import { plainNode, WITHOUT_OVERRIDE } from '../plain-process.ts'
 
 const SCRIPT = resolve('scripts/build.js')
 const PACKAGES = resolve('node_modules')
@@ -26,9 +26,11 @@ const ANNOUNCEMENT = 'Building Rowhouse, about a minute …\n'
 const FILES = {
   'package.json': '{ "type": "module" }',
   'package-lock.json': '{}',
-  'tsconfig.json': '{ "compilerOptions": { "module": "nodenext", "types": [], "skipLibCheck": true } }',
+  'tsconfig.json':
+    '{ "compilerOptions": { "module": "nodenext", "lib": ["es2022"], "types": [], "skipLibCheck": true } }',
   'tsconfig.build.json':
     '{ "extends": "./tsconfig.json", "compilerOptions": { "rootDir": ".", "outDir": "build", "incremental": true, "tsBuildInfoFile": "build/.tsbuildinfo", "rewriteRelativeImportExtensions": true }, "include": ["*.ts", "services", "scripts"] }',
+  'console.d.ts': 'declare const console: { log(text: string): void }',
   'server.ts': "import { word } from './services/word.ts'\nconsole.log(word)\n",
   'services/word.ts': "export const word: string = 'first'\n",
   'scripts/bundle.ts':
@@ -37,15 +39,14 @@ const FILES = {
 
 const run = (cwd: string, command: readonly string[]) => {
   const [name = '', ...args] = command
-  const env = { ...process.env, NODE_OPTIONS: '' }
-  const { status, stdout, stderr } = spawnSync(name, args, { cwd, env, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(name, args, { cwd, encoding: 'utf8' })
   return { status, stdout, stderr }
 }
 
 const prestart = (cwd: string, wrapper: readonly string[] = []) =>
-  run(cwd, [...wrapper, process.execPath, SCRIPT, '--if-needed'])
+  run(cwd, [...wrapper, ...plainNode(), SCRIPT, '--if-needed'])
 
-const outputOf = (cwd: string) => run(cwd, [process.execPath, 'dist/server.js']).stdout
+const outputOf = (cwd: string) => run(cwd, [...plainNode(), 'dist/server.js']).stdout
 
 const createProject = (t: Test) => {
   const directory = temporaryDirectory(t)
@@ -138,7 +139,7 @@ t.test('a build that fails prevents the start, and the next start builds again',
 t.test('`npm run build` builds without the announcement', async (t) => {
   const copy = copyProject(t)
   rmSync(join(copy, 'dist'), { recursive: true })
-  t.strictSame(run(copy, [process.execPath, SCRIPT]), SILENT)
+  t.strictSame(run(copy, [...plainNode(), SCRIPT]), SILENT)
   t.strictSame(prestart(copy), SILENT)
 })
 

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { asAdmin, bearer, createTable, issueToken, startApp, temporaryDirectory } from '../helpers.ts'
+import { plainNode } from '../plain-process.ts'
 
 const SCRIPT = resolve('scripts/openapi.js')
 const directory = temporaryDirectory(t)
@@ -17,17 +18,19 @@ const token = await issueToken(admin, { tables: ['products'], actions: ['read'] 
 
 const ENV = ['--token-env', 'SHOP_TOKEN']
 
+const NODE_SCRIPT = [...plainNode(), SCRIPT]
+
 interface RunOptions {
   readonly input?: string
   readonly env?: Record<string, string | undefined>
-  readonly command?: readonly [string, ...string[]]
+  readonly command?: readonly string[]
 }
 
-const WITHOUT_NPM = { npm_lifecycle_event: undefined, npm_config_loglevel: undefined, NODE_OPTIONS: '' }
+const WITHOUT_NPM = { npm_lifecycle_event: undefined, npm_config_loglevel: undefined }
 
 /** The service runs in this process, so it must not wait for the command. */
-const run = async (args: readonly string[], { input = '', env = {}, command }: RunOptions = {}) => {
-  const [name, ...first] = command ?? [process.execPath, SCRIPT]
+const run = async (args: readonly string[], { input = '', env = {}, command = NODE_SCRIPT }: RunOptions = {}) => {
+  const [name = '', ...first] = command
   const child = spawn(name, [...first, ...args], {
     cwd: directory,
     env: { ...process.env, ...WITHOUT_NPM, SHOP_TOKEN: token, ...env },
@@ -180,7 +183,9 @@ t.test('a server that is not Rowhouse gets a sentence', async (t) => {
   await expectFailure(t, ['--url', broken, ...ENV], /returned 500: Check --url/)
 })
 
-const npm = (...options: string[]): [string, ...string[]] => [
+const npm = (...options: string[]) => [
+  'env',
+  'NODE_OPTIONS=',
   'npm',
   '--prefix',
   resolve('.'),

@@ -6,11 +6,13 @@ import t from 'tap'
 import { temporaryDirectory } from '../helpers.ts'
 
 const script = fileURLToPath(new URL('../../scripts/write-openapi.js', import.meta.url))
+const plainThreads = new URL('../plain-threads.js', import.meta.url).href
 const directory = temporaryDirectory(t)
 const file = join(directory, 'openapi.json')
 
 const run = (...options: string[]) => {
-  const { status, stderr } = spawnSync(process.execPath, [script, ...options], { cwd: directory, encoding: 'utf8' })
+  const args = ['--import', plainThreads, script, ...options]
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' })
   return { status, stderr }
 }
 

@@ -16,8 +16,8 @@ const ROWS = 5000
 const ROW_SIZE = 10_000
 /** Bytes of each written value: a hundred pages of WAL. */
 const VALUE_SIZE = 400_000
-/** At a tenth of the count about 120 MB of WAL, so that a WAL that is never checkpointed exceeds the limit. */
-const UPDATES = scaled(3000)
+/** At least 120 MB of WAL, so that a WAL that is never checkpointed exceeds the limit. */
+const UPDATES = Math.max(300, scaled(3000))
 const WRITERS = 4
 const MAX_WAL_MIB = 64
 

@@ -13,7 +13,7 @@ const ORDINARY = 4
 /** 50 KiB per connection, plus 50 MiB of normal variation. */
 const MAX_GROWTH_MIB = 50 + SOCKETS / 20
 /** Time before the first measurement of memory: any service grows by 50 MiB and more during its first requests. */
-const WARM_UP_MS = scaled(10_000)
+const WARM_UP_MS = Math.max(1000, scaled(10_000))
 
 /** Shorter limits of the HTTP server for a short run. A long run uses the real limits, which are a minute. */
 const SHORT_LIMITS = `

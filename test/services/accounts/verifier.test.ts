@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -8,6 +7,7 @@ import t from 'tap'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
 import { createVerifier } from '../../../services/accounts/verifier.ts'
 import { CHEAP } from '../../helpers.ts'
+import { spawnPlain } from '../../plain-process.ts'
 
 const { hash } = createPasswords(CHEAP)
 const PASSWORD = 'correct horse'
@@ -100,7 +100,7 @@ t.test(
 t.test('the process exits without output after its parent has disconnected', async (t) => {
   const script = new URL('../../../services/accounts/verifier-process.js', import.meta.url).pathname
   for (const delay of [0, 1, 2, 4, 8, 16]) {
-    const child = fork(script, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const child = spawnPlain(script, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     const ended = Promise.all([once(child, 'exit'), text(child.stderr as Readable)])
     child.send({ id: 1, stored, password: PASSWORD })
     await once(child, 'message')

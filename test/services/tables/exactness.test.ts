@@ -4,6 +4,7 @@ import { DomainError } from '../../../services/model/errors.ts'
 import { createMeasurement } from '../../../services/tables/exactness.ts'
 import { createStoredTables } from '../../../services/tables/stored-tables.ts'
 import { startServices } from '../services.ts'
+import '../../plain-threads.ts'
 
 /** Imports `t`. `exact` returns the names of its exact fields. */
 const setup = async (t: Test, sql: string) => {

@@ -8,6 +8,7 @@ import { createTableService } from '../../../services/tables/tables.ts'
 import { readableFields } from '../../../services/tables/token-access.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
+import '../../plain-threads.ts'
 
 const TABLE = `CREATE TABLE cats (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'Tom', extra TEXT, twice INTEGER AS (id * 2)

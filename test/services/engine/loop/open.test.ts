@@ -9,6 +9,7 @@ import { openDatabase } from '../../../../services/engine/loop/open.ts'
 import { startWriter } from '../../../../services/engine/loop/writer-client.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { databaseFile, openExternal, prepareFile, rejection, sql, startEngine } from '../engine.ts'
+import '../../../plain-threads.ts'
 
 const SCHEMA = `
   CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE);
