@@ -33,7 +33,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
-  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableKind TableListEnvelope
+  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex
+  TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
   TableRecord TableRecordChange TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput
   TableRecordPage TableRecordPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
