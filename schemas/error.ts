@@ -107,6 +107,7 @@ export const errorCatalogue = {
     meaning: 'There is no table with this name or id, or a token requested a table that is not published.'
   },
   RECORD_NOT_FOUND: { kind: 'not-found', meaning: 'There is no record with this primary key.' },
+  INDEX_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no index with this name.' },
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
   ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
 
@@ -129,6 +130,8 @@ export const errorCatalogue = {
     meaning: 'The registration of the table cannot be read. Unregister the table, then import it again.'
   },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table already has a field with this name.' },
+  INDEX_EXISTS: { kind: 'conflict', meaning: 'The table already has an index with these fields.' },
+  INDEX_NOT_OURS: { kind: 'conflict', meaning: 'Only an index that was created through the API can be deleted.' },
   ADMIN_EXISTS: { kind: 'conflict', meaning: 'There is already an administrator with this name.' },
   LAST_ADMIN: { kind: 'conflict', meaning: 'The last administrator cannot be deleted.' },
   UNIQUE_VIOLATION: { kind: 'conflict', meaning: 'A value that must be unique is taken.' },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import admins from './admins.ts'
 import document from './document.ts'
+import indexes from './indexes.ts'
 import queries from './queries.ts'
 import records from './records.ts'
 import tables from './tables.ts'
@@ -15,6 +16,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
 
   await fastify.register(document, { prefix: '/openapi.json' })
   await fastify.register(tables, { prefix: '/tables' })
+  await fastify.register(indexes, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(queries, { prefix: '/tables' })
   await fastify.register(tokens, { prefix: '/tokens' })

@@ -1,6 +1,9 @@
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
+import type { Dialect } from './dialect.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import type { Statement } from './statement.ts'
 
 /** An index of a stored table. */
 export interface StoredIndex {
@@ -8,6 +11,8 @@ export interface StoredIndex {
   readonly isUnique: boolean
   /** Whether the index has only the rows that meet a condition. */
   readonly isPartial: boolean
+  /** Whether every column is sorted as it is by default: ascending, by its bytes. */
+  readonly isPlain: boolean
   /** https://sqlite.org/pragma.html#pragma_index_list: `pk` for the index of the primary key. */
   readonly origin: string
   /** The names of its columns, in its order. null for an expression. */
@@ -17,19 +22,36 @@ export interface StoredIndex {
 /** Returns SQL for the indexes of the stored table that `table` names, as JSON for `toIndexes`. */
 export const indexesJson = (table: string) => `(
   SELECT json_group_array(json_object('name', i.name, 'unique', i."unique", 'partial', i.partial, 'origin', i.origin,
-    'columns', (SELECT json_group_array(c.name ORDER BY c.seqno) FROM temp.pragma_index_info(i.name) AS c))
-    ORDER BY i.seq)
+    'columns', (SELECT json_group_array(json_array(c.name, c."desc" = 0 AND c.coll = 'BINARY') ORDER BY c.seqno)
+      FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key))
+    ORDER BY i.name)
   FROM temp.pragma_index_list(${table}) AS i)`
 
-type IndexRow = Pick<StoredIndex, 'name' | 'origin' | 'columns'> & { readonly unique: number; readonly partial: number }
+export const selectIndexes = (table: string): Statement => ({
+  sql: `SELECT ${indexesJson('?')} AS stored_indexes`,
+  params: [table]
+})
+
+interface IndexRow {
+  readonly name: string
+  readonly unique: number
+  readonly partial: number
+  readonly origin: string
+  readonly columns: readonly (readonly [name: string | null, isPlain: number])[]
+}
 
 /** The boundary where the JSON of `indexesJson` gets its type. */
-export const toIndexes = ({ stored_indexes }: Row): readonly StoredIndex[] =>
-  (JSON.parse(String(stored_indexes)) as readonly IndexRow[]).map(({ unique, partial, ...index }) => ({
-    ...index,
-    isUnique: unique === 1,
-    isPartial: partial === 1
-  }))
+export const toIndexes = (row: Row | undefined): readonly StoredIndex[] =>
+  (JSON.parse(String(row?.stored_indexes)) as readonly IndexRow[]).map(
+    ({ name, unique, partial, origin, columns }) => ({
+      name,
+      isUnique: unique === 1,
+      isPartial: partial === 1,
+      isPlain: columns.every(([, isPlain]) => isPlain === 1),
+      origin,
+      columns: columns.map(([column]) => column)
+    })
+  )
 
 /** Whether SQLite made an index for the primary key. A key that is the rowid itself has none. */
 export const hasKeyIndex = (indexes: readonly StoredIndex[]) => indexes.some(({ origin }) => origin === 'pk')
@@ -51,4 +73,34 @@ export const withIndexFacts = (
     const name = foldName(column.name)
     return { ...column, isIndexed: indexed.has(name), isUnique: unique.has(name) }
   })
+}
+
+/** A column name cannot be qualified here. SQLite reports one that does not exist, because it is compiled with DQS=0. */
+export const createIndexSql = (name: string, table: string, fields: readonly string[], isUnique: boolean) =>
+  `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${identifier(name)} ON ${identifier(table)} (${fields.map(identifier).join(', ')})`
+
+export const dropIndexSql = (name: string) => `DROP INDEX IF EXISTS ${identifier(name)}`
+
+/** Maximum number of characters, or of bytes of a BLOB, of a value in a message. */
+const MAX_SHOWN = 100
+
+/**
+ * Selects one group of rows that have the same values in the columns: their number as `count`, and the values as SQL
+ * literals of text, `v0`, `v1`, … A unique index allows several nulls.
+ */
+export const findDuplicates = (
+  table: string,
+  fields: readonly string[],
+  rowid: string | null,
+  dialect: Dialect
+): Statement => {
+  const columns = fields.map((name) => columnRef(table, name))
+  const values = columns.map((column, index) => `quote(substr(${column}, 1, ${MAX_SHOWN})) AS v${index}`)
+  const guard = dialect.scanGuard(rowid === null ? null : columnRef(table, rowid))
+  const conditions = [guard, ...columns.map((column) => `${column} IS NOT NULL`)]
+  return {
+    sql: `SELECT count(*) AS count, ${values.join(', ')} FROM ${identifier(table)} WHERE ${conditions.join(' AND ')}
+      GROUP BY ${columns.join(', ')} HAVING count(*) > 1 LIMIT 1`,
+    params: []
+  }
 }

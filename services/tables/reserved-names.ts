@@ -2,6 +2,12 @@ import { RESERVED_PREFIX } from '../engine/writer/migrations.ts'
 import { foldName } from '../model/names.ts'
 
 const PREFIXES = [RESERVED_PREFIX, 'sqlite_']
+
+/** Begins the names of what this service creates in the file, besides the tables of clients. */
+export const OWN_PREFIX = RESERVED_PREFIX
+
+export const isOwn = (name: string) => foldName(name).startsWith(OWN_PREFIX)
+
 /** Words of routes under /data. */
 const ROUTE_NAMES = ['_schema', '_me', '_openapi.json']
 

@@ -38,6 +38,13 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage
   TableRecordQueryPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity
   TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
+=======
+  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex
+  TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
+  TableRecord TableRecordChange TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput
+  TableRecordPage TableRecordPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
+  TokenListEnvelope TokenPermissions TokenUpdate`)
+>>>>>>> facts
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ForeignKey } from '../../schemas/table.ts'
 import { fits, storedTypeOf } from '../model/column-types.ts'
 import { foldName } from '../model/names.ts'
@@ -93,6 +94,16 @@ export const combine = (facts: Structure | null, choices: Choices): Served => {
   const { autoTimestamps } = choices
   return { structure: { ...facts, columns, key, rowid, foreignKeys, autoTimestamps }, isOutdated }
 }
+
+/** The structure without the facts that the records of the table do not depend on. */
+const recordFacts = ({ columns, foreignKeys: _, ...structure }: Structure) => ({
+  ...structure,
+  columns: columns.map(({ isIndexed: _, isUnique: __, ...column }) => column)
+})
+
+/** Whether both structures have the same records: they differ at most in indexes and foreign keys. */
+export const haveSameRecords = (one: Structure, other: Structure) =>
+  isDeepStrictEqual(recordFacts(one), recordFacts(other))
 
 /** The facts about a table once it has the column. A column named `rowid` hides the rowid of that name. */
 export const withColumn = (facts: Structure, column: Column): Structure => {

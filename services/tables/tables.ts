@@ -28,6 +28,7 @@ import {
 } from './failures.ts'
 import { checkDefaults } from './field-rules.ts'
 import { createImports } from './imports.ts'
+import { createIndexes } from './indexes.ts'
 import { createNameClaims } from './name-claims.ts'
 import { declareField, declareStructure } from './new-table.ts'
 import { createRegistration } from './registration.ts'
@@ -195,6 +196,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
 
   return {
     create,
+    ...createIndexes({ db, registry }),
     ...createImports({ db, registry, clock, register }),
     update,
     refresh,

@@ -1,3 +1,4 @@
+import { dataOf } from '../helpers.ts'
 import type { RuleKey, TableState } from './access-rules.ts'
 import { PASSWORD, type Setup } from './access-setup.ts'
 
@@ -69,6 +70,15 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'DELETE /admin/tables/:id': async ({ newTable }) => ({
     url: `/admin/tables/${(await newTable()).id}?confirm=true`
   }),
+  'GET /admin/tables/:id/indexes': (setup, state) => ({ url: `${adminUrl(setup, state)}/indexes` }),
+  'POST /admin/tables/:id/indexes': async ({ newTable }) => ({
+    url: `/admin/tables/${(await newTable()).id}/indexes`,
+    payload: { fields: ['name'] }
+  }),
+  'DELETE /admin/tables/:id/indexes/:name': async ({ admin, newTable }) => {
+    const url = `/admin/tables/${(await newTable()).id}/indexes`
+    return { url: `${url}/${dataOf(await admin.post(url, { fields: ['name'] })).name}` }
+  },
 
   'GET /admin/tables/:id/data': (setup, state) => ({ url: `${adminUrl(setup, state)}/data` }),
   'POST /admin/tables/:id/query': (setup, state) => ({ url: `${adminUrl(setup, state)}/query`, payload: {} }),

@@ -48,6 +48,9 @@ export const accessRules = {
   'POST /admin/tables/:id/fields': 'administrator',
   'POST /admin/tables/:id/refresh': 'administrator',
   'DELETE /admin/tables/:id': 'administrator',
+  'GET /admin/tables/:id/indexes': 'administrator',
+  'POST /admin/tables/:id/indexes': 'administrator',
+  'DELETE /admin/tables/:id/indexes/:name': 'administrator',
 
   'GET /admin/tables/:id/data': 'administrator',
   'GET /admin/tables/:id/export': 'administrator',

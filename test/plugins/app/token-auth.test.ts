@@ -369,6 +369,10 @@ t.test('the caller of a token', async (t) => {
       await setHidden(true)
       await caller.confirm()
     })
+    area.get('/:table/index', { config: { action: 'read' } }, async ({ caller, table }) => {
+      await app.tables.createIndex(serviceCaller, table.id, { fields: ['name'] })
+      await caller.confirm()
+    })
     area.get('/:table/revoke', { config: { action: 'read' } }, async ({ caller }) => {
       await app.tokens.revoke(serviceCaller, caller.id)
       await caller.confirm()
@@ -392,6 +396,10 @@ t.test('the caller of a token', async (t) => {
     t.equal(response.statusCode, 409)
     t.match(response.json(), { error: { code: 'TABLE_CHANGED', message: /'cats' was changed during the request/ } })
     await setHidden(false)
+  })
+
+  t.test('keeps its right if the table gets an index', async (t) => {
+    t.equal((await get('index')).statusCode, 200)
   })
 
   t.test('loses its right if the client disconnects', async (t) => {

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
+import type { ErrorCode } from '../../schemas/error.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import {
+  NewTableIndexSchema,
+  TableIndexEnvelope,
+  TableIndexesEnvelope,
+  TableIndexParamsSchema
+} from '../../schemas/table-index.ts'
+
+const tags = ['tables']
+const credential = 'administrator'
+
+const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
+
+const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { tables } = fastify
+
+  fastify.get(
+    '/:id/indexes',
+    {
+      schema: {
+        operationId: 'adminListTableIndexes',
+        summary: 'List the indexes of a table',
+        description: 'Lists all indexes of the stored table by name, also those of other programs and of SQLite.',
+        tags,
+        params: TableIdParamsSchema,
+        response: { 200: TableIndexesEnvelope }
+      },
+      config: { credential, errors: [...READ_ERRORS, ...TABLE_ERRORS] }
+    },
+    async ({ params }) => ok(await tables.listIndexes(params.id))
+  )
+
+  fastify.post(
+    '/:id/indexes',
+    {
+      schema: {
+        operationId: 'adminCreateTableIndex',
+        summary: 'Create an index',
+        description:
+          'Creates an index in the stored table. Until it is stored, other writes wait, and reads go on. Of a large table, this may take minutes.',
+        tags,
+        params: TableIdParamsSchema,
+        body: NewTableIndexSchema,
+        response: { 200: TableIndexEnvelope }
+      },
+      config: {
+        credential,
+        errors: [
+          ...WRITE_ERRORS,
+          ...TABLE_ERRORS,
+          'STRUCTURE_CHANGED',
+          'INDEX_EXISTS',
+          'UNIQUE_VIOLATION',
+          'CONSTRAINT_VIOLATION'
+        ]
+      }
+    },
+    async ({ caller, params, body }) => ok(await tables.createIndex(caller, params.id, body))
+  )
+
+  fastify.delete(
+    '/:id/indexes/:name',
+    {
+      schema: {
+        operationId: 'adminDropTableIndex',
+        summary: 'Delete an index',
+        description: 'Deletes an index that was created through the API. The records do not change.',
+        tags,
+        params: TableIndexParamsSchema,
+        response: { 200: OkSchema }
+      },
+      config: { credential, errors: [...WRITE_ERRORS, ...TABLE_ERRORS, 'INDEX_NOT_FOUND', 'INDEX_NOT_OURS'] }
+    },
+    async ({ caller, params }) => {
+      await tables.dropIndex(caller, params.id, params.name)
+      return done()
+    }
+  )
+}
+
+export default indexRoutes
