@@ -156,8 +156,20 @@ export const ExportQuerySchema = Type.Object(
     size: pageParameter(50, 'Records of the page. A value above MAX_PAGE_SIZE is reduced to it.'),
     ...selection,
     ...filterParameters,
+    format: Type.Optional(
+      Type.Unsafe<'csv' | 'ndjson'>({
+        type: 'string',
+        enum: ['csv', 'ndjson'],
+        examples: ['csv'],
+        description:
+          '`csv` is the default. `ndjson`: each line is the JSON of one record, as in a list, and there is no header line.'
+      })
+    ),
     bom: Type.Optional(
-      Type.Boolean({ description: 'true: begins the file with a byte order mark, for Excel.', examples: [true] })
+      Type.Boolean({
+        description: 'Only for CSV. true: begins the file with a byte order mark, for Excel.',
+        examples: [true]
+      })
     ),
     escape: Type.Optional(
       Type.Unsafe<'none' | 'formulas'>({
@@ -165,7 +177,7 @@ export const ExportQuerySchema = Type.Object(
         enum: ['none', 'formulas'],
         examples: ['formulas'],
         description:
-          "`none` (the default) exports every text as it is stored. `formulas` adds a leading `'` to texts that a spreadsheet could take for a formula, and to texts that are quotes followed by a formula. Removing one `'` restores the value."
+          "Only for CSV. `none` (the default) exports every text as it is stored. `formulas` adds a leading `'` to texts that a spreadsheet could take for a formula, and to texts that are quotes followed by a formula. Removing one `'` restores the value."
       })
     )
   },
@@ -174,11 +186,17 @@ export const ExportQuerySchema = Type.Object(
 export type ExportQuery = Static<typeof ExportQuerySchema>
 
 const CSV_EXAMPLE = 'id,name,price\r\n7,Blue cup,12.5\r\n'
+const NDJSON_EXAMPLE = '{"id":7,"name":"Blue cup","price":12.5}\n'
 
-/** The only response that is not JSON. */
-export const CsvSchema = {
-  description: 'Records as CSV (RFC 4180, UTF-8): a header line, then one line for each record.',
-  content: { 'text/csv': { schema: Type.String({ description: 'The lines of the file.', examples: [CSV_EXAMPLE] }) } }
+const linesOf = (example: string) => ({
+  schema: Type.String({ description: 'The lines of the file.', examples: [example] })
+})
+
+/** The only response that is not one JSON text. */
+export const ExportSchema = {
+  description:
+    'Records in UTF-8, one line for each. CSV (RFC 4180) begins with a header line. NDJSON has the records as JSON, as in a list.',
+  content: { 'text/csv': linesOf(CSV_EXAMPLE), 'application/x-ndjson': linesOf(NDJSON_EXAMPLE) }
 }
 
 const KEY = 'The primary key. For a key of several fields: the values, each percent-encoded, separated by commas.'

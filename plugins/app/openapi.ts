@@ -30,7 +30,7 @@ const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 Administrators log in with \`POST /auth/login\` and get a session cookie for \`/admin\`. Programs send a token in the
 header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions.
 
-Every success has the status 200 and, except for CSV and this document, the body \`{ "success": true, "data": … }\`.
+Every success has the status 200 and, except for exports and this document, the body \`{ "success": true, "data": … }\`.
 Every failure has the body \`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it. \`x-error-codes\` of an operation
 lists the codes of its failures.
 

@@ -8,8 +8,8 @@ import {
   RECORD_READ_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
-  CsvSchema,
   ExportQuerySchema,
+  ExportSchema,
   ListQuerySchema,
   PageEnvelope,
   RecordBodySchema,
@@ -20,7 +20,7 @@ import {
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { sendCsv } from '../replies/csv.ts'
+import { sendExport } from '../replies/export.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
 import { createReadable } from './readable.ts'
 
@@ -59,20 +59,20 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminExportRecords',
-        summary: 'Export records as CSV',
+        summary: 'Export records as CSV or NDJSON',
         description:
-          'Exports all matching records, unless `page` or `size` is sent. Records that change during the export appear in the old or in the new state.',
+          'Exports all matching records, with the hidden fields, unless `page` or `size` is sent. Records that change during the export appear in the old or in the new state.',
         tags,
         params: TableIdParamsSchema,
         querystring: ExportQuerySchema,
-        response: { 200: CsvSchema }
+        response: { 200: ExportSchema }
       },
       config: { credential: 'administrator', errors: READ }
     },
     async ({ caller, params, query }, reply) => {
       const view = viewOf(params.id)
-      const chunks = await exports.exportCsv(caller, view, readListQuery(query))
-      return sendCsv(reply, view.table.name, clock(), chunks)
+      const chunks = await exports.exportRecords(caller, view, readListQuery(query))
+      return sendExport(reply, { table: view.table.name, format: query.format, now: clock() }, chunks)
     }
   )
 

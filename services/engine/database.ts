@@ -52,8 +52,8 @@ export interface Database {
   scan(statement: Statement, caller: ScanCaller): Promise<readonly Row[]>
   /** Returns a `ChunkScan` that queues each of its statements as `scan` does. */
   chunkScan(caller: ScanCaller): ChunkScan
-  /** Holds a reader thread. Release it in a `finally`. @throws OVERLOADED if two are held */
-  holdReader(): Promise<HeldReader>
+  /** Holds a reader thread. Release it in a `finally`. @throws OVERLOADED if two are held, or one for the same token */
+  holdReader(caller: ScanCaller): Promise<HeldReader>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */

@@ -1,11 +1,10 @@
 import type { Database, HeldReader } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
-import { countKeyColumns, exportCollected, exportPage, selectKeys } from '../sql/exports.ts'
+import { countKeyColumns, exportCollected, exportPage, type RecordLines, selectKeys } from '../sql/exports.ts'
 import { isInKeyOrder, type Selection } from '../sql/lists.ts'
-import { csvHeader } from '../sql/record-csv.ts'
-import type { RecordText } from '../sql/record-text.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
+import { exportText, type TextRequest } from './export-text.ts'
 import { walkKey } from './key-walk.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
@@ -15,24 +14,17 @@ interface ExportServiceOptions {
   readonly maxPageSize: number
 }
 
-interface ExportRequest extends ListRequest {
-  /** Begins the file with a byte order mark. */
-  readonly bom?: boolean
-  readonly escape?: 'none' | 'formulas'
-}
-
-const BYTE_ORDER_MARK = '\ufeff'
-const LINE_END = '\r\n'
+type ExportRequest = ListRequest & TextRequest
 
 /** Reads the rows whose keys a held reader has collected, step by step. */
-async function* readCollected(reader: HeldReader, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+async function* readCollected(reader: HeldReader, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
   const total = await reader.collect(selectKeys(selection), countKeyColumns(selection.table))
   const size = createStepSize()
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
     const step = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
-    const { chunk, count, bytes } = await readStep(exportCollected(selection, csv, step))
+    const { chunk, count, bytes } = await readStep(exportCollected(selection, lines, step))
     if (chunk) yield chunk
     // A step without a chunk had too many bytes, unless all of its rows have been deleted.
     if (chunk || count === 0) after += rows
@@ -41,19 +33,19 @@ async function* readCollected(reader: HeldReader, selection: Selection, csv: Rec
 }
 
 /**
- * Exports whole tables as CSV with bounded memory, in reader threads. No snapshot is held while the client does not
- * read. A sorted or filtered export holds a reader thread until the export or its connection ends.
+ * Exports whole tables with bounded memory, in reader threads. No snapshot is held while the client does not read. A
+ * sorted or filtered export holds a reader thread until the export or its connection ends.
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
-  const inKeyOrder = (caller: Caller, selection: Selection, csv: RecordText) =>
-    walkKey(db.chunkScan(caller), selection, csv)
+  const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
+    walkKey(db.chunkScan(caller), selection, lines)
 
   /** Sorts and filters once, in a reader thread held for this export. */
-  async function* inAnyOrder(caller: Caller, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
-    const reader = await db.holdReader()
+  async function* inAnyOrder(caller: Caller, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
+    const reader = await db.holdReader(caller)
     try {
-      for await (const chunk of readCollected(reader, selection, csv)) {
+      for await (const chunk of readCollected(reader, selection, lines)) {
         await caller.confirm()
         yield chunk
       }
@@ -64,19 +56,19 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
     }
   }
 
-  async function* onePage(caller: Caller, selection: Selection, csv: RecordText, request: ExportRequest) {
-    const [row] = await db.scan(exportPage(selection, csv, windowOf(request, maxPageSize)), caller)
+  async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
+    const [row] = await db.scan(exportPage(selection, lines, windowOf(request, maxPageSize)), caller)
     if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }
 
-  const rowsOf = (caller: Caller, selection: Selection, csv: RecordText, request: ExportRequest) => {
-    if (request.page !== undefined || request.size !== undefined) return onePage(caller, selection, csv, request)
+  const rowsOf = (caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) => {
+    if (request.page !== undefined || request.size !== undefined) return onePage(caller, selection, lines, request)
     const walksKey = isInKeyOrder(selection) && !selection.filter
-    return walksKey ? inKeyOrder(caller, selection, csv) : inAnyOrder(caller, selection, csv)
+    return walksKey ? inKeyOrder(caller, selection, lines) : inAnyOrder(caller, selection, lines)
   }
 
-  /** Yields an empty text once the first rows have been read, then the header and the rows. See `exportCsv`. */
+  /** Yields an empty text once the first rows have been read, then the header and the rows. See `exportRecords`. */
   async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
     try {
       let step = await rows.next()
@@ -89,23 +81,20 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   /**
-   * Returns CSV as chunks (RFC 4180, UTF-8, CRLF). Not one snapshot: rows that change during the export may show either
-   * state. Resolves when the first rows have been read, so that an error is thrown before the response begins.
-   * @throws VALIDATION_FAILED, OVERLOADED while two sorted or filtered exports are running
+   * Returns the text as chunks, in UTF-8. Not one snapshot: rows that change during the export may show either state.
+   * Resolves when the first rows have been read, so that an error is thrown before the response begins.
+   * @throws VALIDATION_FAILED, OVERLOADED while two sorted or filtered exports are running, or one of the same token
    */
-  const exportCsv = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
-    const escapesFormulas = request.escape === 'formulas'
+  const exportRecords = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, request)
-    const { columns, csv } = projectionOf(view, request)
-    const header = csvHeader(columns, escapesFormulas) + LINE_END
-    const rows = rowsOf(caller, selection, csv(escapesFormulas), request)
-    const chunks = withHeader(request.bom ? BYTE_ORDER_MARK + header : header, rows)
+    const text = exportText(projectionOf(view, request), request)
+    const chunks = withHeader(text.header, rowsOf(caller, selection, text, request))
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()
     return chunks
   }
 
-  return { exportCsv }
+  return { exportRecords }
 }
 
 export type ExportService = ReturnType<typeof createExportService>

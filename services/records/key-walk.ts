@@ -1,12 +1,11 @@
 import type { ChunkScan } from '../engine/database.ts'
 import { INT64 } from '../model/literals.ts'
-import { exportByKey } from '../sql/exports.ts'
+import { exportByKey, type RecordLines } from '../sql/exports.ts'
 import type { Selection } from '../sql/lists.ts'
-import type { RecordText } from '../sql/record-text.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 
 /** Reads all rows in the order of an integer key, step by step. Each step starts after the last key of the previous one. */
-export async function* walkKey(scan: ChunkScan, selection: Selection, csv: RecordText): AsyncGenerator<Chunk> {
+export async function* walkKey(scan: ChunkScan, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
   const descending = selection.order[0]?.descending === true
   const end = descending ? INT64.first : INT64.last
   const size = createStepSize()
@@ -15,7 +14,7 @@ export async function* walkKey(scan: ChunkScan, selection: Selection, csv: Recor
   while (true) {
     const { rows } = size
     const step = { from, rows, maxBytes: MAX_STEP_BYTES }
-    const { chunk, count, bytes, last } = await readStep(exportByKey(selection, csv, step))
+    const { chunk, count, bytes, last } = await readStep(exportByKey(selection, lines, step))
     if (count === 0) return
     if (chunk) {
       yield chunk

@@ -6,12 +6,23 @@ import { orderBy, pageByScanning, type Selection, STABLE_PARAM, selectionWhere, 
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
 
-/** Lines of CSV, each with its line end; null without rows. */
-const LINES = 'group_concat(value, char(13, 10)) || char(13, 10)'
+/** The records of an export, each as one line. */
+export interface RecordLines {
+  readonly record: RecordText
+  readonly lineEnd: '\r\n' | '\n'
+}
+
+const LINE_ENDS = { '\r\n': 'char(13, 10)', '\n': 'char(10)' }
+
+/** Returns an aggregate: the lines, each with its line end; null without rows. */
+const joinLines = ({ lineEnd }: RecordLines) => {
+  const end = LINE_ENDS[lineEnd]
+  return `group_concat(value, ${end}) || ${end}`
+}
 
 /** Selects one page as `text`; empty without rows. */
-export const exportPage = (selection: Selection, csv: RecordText, window: Window): Statement =>
-  pageByScanning(selection, csv, window, `coalesce(${LINES}, '')`)
+export const exportPage = (selection: Selection, lines: RecordLines, window: Window): Statement =>
+  pageByScanning(selection, lines.record, window, `coalesce(${joinLines(lines)}, '')`)
 
 /** The limits of one step of an export. `maxBytes` does not apply to a single row. */
 interface StepLimits {
@@ -34,11 +45,11 @@ interface CollectedStep extends StepLimits {
 const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
 
 /** Selects the `text` of a step, or null if it is too large, and its `count` of rows and approximate `bytes`. */
-const stepOf = (rows: Rows, csv: RecordText, maxBytes: number, ...aggregates: readonly string[]) =>
-  boundedText(rows, csv, { join: LINES, maxBytes, aggregates: [...SIZE, ...aggregates] })
+const stepOf = (rows: Rows, lines: RecordLines, maxBytes: number, ...aggregates: readonly string[]) =>
+  boundedText(rows, lines.record, { join: joinLines(lines), maxBytes, aggregates: [...SIZE, ...aggregates] })
 
 /** Selects the next rows in the order of an integer key. `last` is the last key as text: it may be beyond 2^53. */
-export const exportByKey = (selection: Selection, csv: RecordText, step: KeyStep): Statement => {
+export const exportByKey = (selection: Selection, lines: RecordLines, step: KeyStep): Statement => {
   const { table, order } = selection
   const key = columnRef(table.name, table.structure.key[0] as string)
   const descending = order[0]?.descending === true
@@ -46,7 +57,7 @@ export const exportByKey = (selection: Selection, csv: RecordText, step: KeyStep
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ${STABLE_PARAM}`
   const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
   const params = [step.from, BigInt(step.rows)]
-  return stepOf({ select, params }, csv, step.maxBytes, last)
+  return stepOf({ select, params }, lines, step.maxBytes, last)
 }
 
 /** The columns that identify a row during an export: the rowid, which is never NULL, or the key without a rowid. */
@@ -69,7 +80,7 @@ export const selectKeys = (selection: Selection): Statement => {
 const COLLECTED = '_rowhouse_collected'
 
 /** Selects the rows of the next collected keys. Rows that were deleted since are missing. */
-export const exportCollected = ({ table }: Selection, csv: RecordText, step: CollectedStep): Statement => {
+export const exportCollected = ({ table }: Selection, lines: RecordLines, step: CollectedStep): Statement => {
   const { collected, after, rows, maxBytes } = step
   const match = rowKey(table.structure).map((name, index) =>
     isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
@@ -79,5 +90,5 @@ export const exportCollected = ({ table }: Selection, csv: RecordText, step: Col
       FROM ${collected} AS ${COLLECTED}
       WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
   const params = [BigInt(after), BigInt(after + rows)]
-  return stepOf({ select, params }, csv, maxBytes)
+  return stepOf({ select, params }, lines, maxBytes)
 }

@@ -33,18 +33,12 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
-  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableKind TableListEnvelope
-  TableRecord TableRecordChange TableRecordChangeEnvelope TableRecordCondition TableRecordEnvelope TableRecordFilter
-  TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage
+  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex TableIndexCreate
+  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableRecord TableRecordChange
+  TableRecordChangeEnvelope TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement
+  TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage
   TableRecordQueryPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity
   TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
-=======
-  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex
-  TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
-  TableRecord TableRecordChange TableRecordChangeEnvelope TableRecordEnvelope TableRecordIncrement TableRecordInput
-  TableRecordPage TableRecordPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
-  TokenListEnvelope TokenPermissions TokenUpdate`)
->>>>>>> facts
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

@@ -127,6 +127,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   }),
   'GET /data/:table': (setup, state) => ({ url: dataUrl(setup, state) }),
   'POST /data/:table/query': (setup, state) => ({ url: `${dataUrl(setup, state)}/query`, payload: {} }),
+  'GET /data/:table/export': (setup, state) => ({ url: `${dataUrl(setup, state)}/export` }),
   'GET /data/:table/schema': (setup, state) => ({ url: `${dataUrl(setup, state)}/schema` }),
   'GET /data/:table/records/:pk': (setup, state) => ({ url: `${dataUrl(setup, state)}/records/1` }),
   'POST /data/:table/records': (setup, state) => ({

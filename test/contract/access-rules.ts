@@ -77,6 +77,7 @@ export const accessRules = {
   'GET /data/:table': 'read',
   'GET /data/:table/schema': 'read',
   'POST /data/:table/query': 'read',
+  'GET /data/:table/export': 'read',
   'GET /data/:table/records/:pk': 'read',
   'POST /data/:table/records': 'create',
   'PUT /data/:table/records/:pk': 'update',

@@ -95,6 +95,18 @@ t.test('a search whose token was revoked while it was queued returns no rows', a
   t.strictSame(dataOf(unaffected).rows, [{ id: 1, name: 'Tom', secret: 'hush' }])
 })
 
+t.test('an export whose token was revoked while it was queued has neither header nor rows', async (t) => {
+  for (const query of ['', '?page=1']) {
+    const { id, token } = dataOf(await admin.post('/admin/tokens', { name: 'short', permissions: READ }))
+    const [revoked, valid] = [client(app, bearer(token)), await asToken(app, admin, READ)]
+    const exported = ({ get }: Client) => get(`/data/cats/export${query}`)
+    const requests = { affected: () => exported(revoked), unaffected: () => exported(valid) }
+    const { affected, unaffected } = await whileQueued(requests, () => admin.delete(`/admin/tokens/${id}`))
+    expectError(t, affected, 401, 'INVALID_TOKEN')
+    t.equal(unaffected.body, '"id","name","secret"\r\n1,"Tom","hush"\r\n')
+  }
+})
+
 t.test('an export whose session ended while it was queued has neither header nor rows', async (t) => {
   for (const query of ['', '?page=1']) {
     const other = await asAdmin(app)
@@ -113,10 +125,10 @@ t.test('a sorted export whose session ended while it was sorted has neither head
   ] as const) {
     const other = await asAdmin(app)
     const { holdReader } = app.database
-    app.database.holdReader = async () => {
+    app.database.holdReader = async (caller) => {
       expectDone(t, await other.post('/auth/logout'))
       app.database.holdReader = holdReader
-      return holdReader()
+      return holdReader(caller)
     }
     const sorted = ({ get }: Client, query: string) => get(`/admin/tables/${cats}/export?${query}`)
     expectError(t, await sorted(other, query), 401, 'AUTHENTICATION_REQUIRED')

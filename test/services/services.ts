@@ -57,7 +57,8 @@ export const startServices = async (t: Test, schema: string) => {
       },
       exported: async (query = {}) => {
         const chunks: Buffer[] = []
-        for await (const chunk of await exports.exportCsv(serviceCaller, view(), query)) chunks.push(Buffer.from(chunk))
+        for await (const chunk of await exports.exportRecords(serviceCaller, view(), query))
+          chunks.push(Buffer.from(chunk))
         return Buffer.concat(chunks).toString('utf8')
       }
     }

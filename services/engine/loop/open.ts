@@ -58,7 +58,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     ...readBatches,
     scan: readers.scan,
     chunkScan: readers.chunkScan,
-    holdReader: async () => readers.hold(),
+    holdReader: async (caller) => readers.hold(caller),
     write: writer.write,
     onExternalCommit: (listener) => listeners.push(listener),
     close: () => {

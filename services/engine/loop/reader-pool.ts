@@ -30,7 +30,7 @@ const filename = fileURLToPath(readerFile)
 /** Reader threads isolate unbounded work from the event loop. They start with the first scan. */
 export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const stop = new Int32Array(new SharedArrayBuffer(4))
-  const held = new Set<Promise<Piscina>>()
+  const held = new Map<Promise<Piscina>, ScanCaller>()
   let shared: Promise<Piscina> | undefined
 
   const threads = Math.max(2, availableParallelism())
@@ -101,11 +101,22 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     await pool.close({ force: true })
   }
 
-  const hold = (): HeldReader => {
+  /** One token must not hold all readers: its client may read slowly, or not at all. */
+  const assertMayHold = ({ kind, id }: ScanCaller) => {
     if (held.size >= MAX_HELD_READERS)
       throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
+    const isHolding = [...held.values()].some((holder) => holder.kind === kind && holder.id === id)
+    if (kind === 'token' && isHolding)
+      throw overloaded(
+        'A sorted or filtered export of this token is running. Try again when it has ended.',
+        RETRY_AFTER_SECONDS
+      )
+  }
+
+  const hold = (caller: ScanCaller): HeldReader => {
+    assertMayHold(caller)
     const pool = startPool(1)
-    held.add(pool)
+    held.set(pool, caller)
     const scanHeld = (request: ScanRequest) => scanIn(pool, request)
     return {
       scan: scanHeld,
@@ -122,7 +133,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   /** Stops running scans first: the end of a thread waits for its statement. */
   const close = async () => {
     Atomics.store(stop, 0, 1)
-    await Promise.all([...(shared ? [shared] : []), ...held].map(end))
+    await Promise.all([...(shared ? [shared] : []), ...held.keys()].map(end))
   }
 
   return { scan, chunkScan, hold, close }

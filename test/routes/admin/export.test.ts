@@ -178,7 +178,7 @@ t.test('an export', async (t) => {
     expectError(t, await exported(id, '?bom=1'), 400, 'VALIDATION_FAILED', '/bom')
     for (const value of ['', 'false', 'true', 'formula'])
       expectError(t, await exported(id, `?escape=${value}`), 400, 'VALIDATION_FAILED', '/escape')
-    expectError(t, await exported(id, '?format=csv'), 400, 'VALIDATION_FAILED', '/format')
+    expectError(t, await exported(id, '?format=xlsx'), 400, 'VALIDATION_FAILED', '/format')
     expectError(t, await exported(id, `?q=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', '/q')
     expectError(t, await exported(999), 404, 'TABLE_NOT_FOUND')
     expectError(t, await app.inject(`/admin/tables/${id}/export`), 401, 'AUTHENTICATION_REQUIRED')

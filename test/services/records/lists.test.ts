@@ -209,10 +209,10 @@ t.test('lists and exports', async (t) => {
     async (t) => {
       const { view, exported } = await serve('many')
       const running = [
-        await exports.exportCsv(serviceCaller, view(), { order: 'n' }),
-        await exports.exportCsv(serviceCaller, view(), { q: 'x' })
+        await exports.exportRecords(serviceCaller, view(), { order: 'n' }),
+        await exports.exportRecords(serviceCaller, view(), { q: 'x' })
       ]
-      await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
+      await t.rejects(exports.exportRecords(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
       t.equal((await exported()).split('\r\n').length, 5002)
       for (const rows of running) await rows.return(undefined)
       t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
@@ -221,7 +221,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('rows that are deleted during an export are left out', async (t) => {
     const { view } = await serve('many')
-    const rows = await exports.exportCsv(serviceCaller, view(), { order: 'n' })
+    const rows = await exports.exportRecords(serviceCaller, view(), { order: 'n' })
     await rows.next()
     await rows.next()
     external.exec('DELETE FROM many')
@@ -232,7 +232,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('an order by an unknown field is refused before an export begins', async (t) => {
     const { view } = await serve('gaps')
-    await t.rejects(exports.exportCsv(serviceCaller, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
+    await t.rejects(exports.exportRecords(serviceCaller, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
   })
 
   t.test('a total is cached, includes our own writes, and is counted again after an external commit', async (t) => {

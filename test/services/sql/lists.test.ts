@@ -21,7 +21,11 @@ t.test('no LIMIT is a bare parameter: SQLite would plan the statement again at e
     'by position': pageBySeeking(selection, json, bounded),
     'by a scan': pageByScanning(selection, json, window),
     'of a count': countUpTo(table, 1000),
-    'of an export': exportByKey(selection, csvText(shape, false), { from: 1n, rows: 100, maxBytes: 1000 })
+    'of an export': exportByKey(
+      selection,
+      { record: csvText(shape, false), lineEnd: '\r\n' },
+      { from: 1n, rows: 100, maxBytes: 1000 }
+    )
   }
   for (const [name, { sql }] of Object.entries(statements)) {
     t.match(sql, /LIMIT \? \+ 0/, name)

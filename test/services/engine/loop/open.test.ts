@@ -252,18 +252,18 @@ t.test('the engine on a file of another program', async (t) => {
   })
 
   t.test('a held reader keeps its TEMP tables, and a third one can be held after a release', async (t) => {
-    const [first, second] = [await db.holdReader(), await db.holdReader()]
-    t.match(await rejection(db.holdReader()), { code: 'OVERLOADED', retryAfter: 5 })
+    const [first, second] = [await db.holdReader(serviceCaller), await db.holdReader(serviceCaller)]
+    t.match(await rejection(db.holdReader(serviceCaller)), { code: 'OVERLOADED', retryAfter: 5 })
     await first.scan(sql('CREATE TABLE temp.kept AS SELECT id FROM numbers'))
     t.strictSame(await first.scan(sql('SELECT count(*) AS n FROM temp.kept')), [{ n: 5000 }])
     t.match(await rejection(second.scan(sql('SELECT count(*) AS n FROM temp.kept'))), { code: 'STRUCTURE_CHANGED' })
     await first.release()
-    const third = await db.holdReader()
+    const third = await db.holdReader(serviceCaller)
     await Promise.all([second.release(), third.release()])
   })
 
   t.test('a held reader collects keys in the order of a statement', async (t) => {
-    const reader = await db.holdReader()
+    const reader = await db.holdReader(serviceCaller)
     t.teardown(() => reader.release())
     const keys = sql('SELECT id, -id FROM numbers WHERE id <= ? ORDER BY id DESC', 3n)
     t.equal(await reader.collect(keys, 2), 3)
@@ -279,7 +279,7 @@ t.test('the engine on a file of another program', async (t) => {
       ['SELECT id FROM numbers WHERE id < 0', (count: Promise<number>) => t.resolveMatch(count, 0)],
       ['SELECT id FROM gone', (count: Promise<number>) => t.rejects(count, { code: 'STRUCTURE_CHANGED' })]
     ] as const) {
-      const reader = await db.holdReader()
+      const reader = await db.holdReader(serviceCaller)
       await check(reader.collect(sql(text), 1))
       await reader.release()
     }
@@ -347,7 +347,7 @@ t.test('closing stops scans, finishes accepted writes, and refuses later calls',
   const file = databaseFile(t)
   prepareFile(file, SCHEMA)
   const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => t.fail() })
-  const held = await db.holdReader()
+  const held = await db.holdReader(serviceCaller)
   await held.scan(COUNT)
   await db.scan(COUNT, serviceCaller)
   const endless = [...Array.from({ length: 6 }, () => db.scan(ENDLESS, serviceCaller)), held.scan(ENDLESS)].map(
@@ -424,7 +424,7 @@ t.test('the writer thread', async (t) => {
 t.test('a reader that cannot open the file rejects the scan, and opens it for a later one', async (t) => {
   const file = databaseFile(t)
   const db = await startEngine(t, file)
-  const held = await db.holdReader()
+  const held = await db.holdReader(serviceCaller)
   renameSync(file, `${file}-moved`)
   t.match(await rejection(held.scan(sql('SELECT 1 AS n'))), { code: 'STORAGE_UNAVAILABLE', retryAfter: 5 })
   renameSync(`${file}-moved`, file)

@@ -56,12 +56,24 @@ const bodyFor = async ({ request, raw }: FastifyReply, chunks: Chunks) => {
   return []
 }
 
+const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8'
+}
+
+interface ExportFile {
+  readonly table: string
+  readonly format: keyof typeof CONTENT_TYPES | undefined
+  /** The time in the name of the file, in milliseconds. */
+  readonly now: number
+}
+
 /**
- * Streams an export named `<table>-<UTC time>.csv`. `highWaterMark: 1` buffers at most one chunk while another is being
- * sent: the memory of earlier chunks is used again.
+ * Streams an export named `<table>-<UTC time>.<format>`. `highWaterMark: 1` buffers at most one chunk while another is
+ * being sent: the memory of earlier chunks is used again.
  */
-export const sendCsv = async (reply: FastifyReply, table: string, now: number, chunks: Chunks) =>
+export const sendExport = async (reply: FastifyReply, { table, format = 'csv', now }: ExportFile, chunks: Chunks) =>
   reply
-    .header('content-disposition', disposition(`${table}-${timeInName(now)}.csv`))
-    .type('text/csv; charset=utf-8; header=present')
+    .header('content-disposition', disposition(`${table}-${timeInName(now)}.${format}`))
+    .type(CONTENT_TYPES[format])
     .send(Readable.from(await bodyFor(reply, chunks), { highWaterMark: 1 }))
