@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
+import aggregates from './aggregates.ts'
 import document from './document.ts'
 import identity from './identity.ts'
 import queries from './queries.ts'
@@ -25,6 +26,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(schema)
   await fastify.register(records)
   await fastify.register(queries)
+  await fastify.register(aggregates)
 }
 
 export default dataArea
