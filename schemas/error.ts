@@ -143,6 +143,10 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'The field holds no number, or the sum does not fit the field. Nothing was changed.'
   },
+  AGGREGATE_OVERFLOW: {
+    kind: 'conflict',
+    meaning: 'A sum of integers exceeds 64 bits. Send a filter that matches fewer records, or compute `avg`.'
+  },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
   BODY_TOO_LARGE: {

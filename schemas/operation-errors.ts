@@ -23,6 +23,9 @@ export const RECORD_READ_ERRORS: readonly ErrorCode[] = [...SCAN_ERRORS, 'RESPON
 /** For routes that read by a cursor. */
 export const QUERY_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'INVALID_CURSOR', 'CURSOR_OF_OTHER_QUERY']
 
+/** For routes that compute values of records. */
+export const AGGREGATE_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'AGGREGATE_OVERFLOW']
+
 /** For routes that create a record. */
 export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,

@@ -74,7 +74,7 @@ const DocumentedFilterSchema = Type.Object(
 )
 
 /** The service checks the filter itself, because its fields and values are those of the table. */
-const FilterSchema = Type.Optional(
+export const FilterSchema = Type.Optional(
   documentedAs(Type.Unsafe<unknown>({ type: 'object', additionalProperties: true }), DocumentedFilterSchema)
 )
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import admins from './admins.ts'
+import aggregates from './aggregates.ts'
 import document from './document.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
@@ -19,6 +20,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(indexes, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(queries, { prefix: '/tables' })
+  await fastify.register(aggregates, { prefix: '/tables' })
   await fastify.register(tokens, { prefix: '/tokens' })
   await fastify.register(admins, { prefix: '/admins' })
 }

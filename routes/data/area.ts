@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
+import aggregates from './aggregates.ts'
 import document from './document.ts'
 import exports from './exports.ts'
 import identity from './identity.ts'
@@ -27,6 +28,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(records)
   await fastify.register(queries)
   await fastify.register(exports)
+  await fastify.register(aggregates)
 }
 
 export default dataArea

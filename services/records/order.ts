@@ -24,7 +24,7 @@ const splitDirection = (item: string) => {
 }
 
 /** Parses `field`, `-field`, `+field`, or a field with a direction after it. A field with exactly this name wins. */
-const parseItem = (item: string, isField: (name: string) => boolean): OrderItem | undefined => {
+export const parseItem = (item: string, isField: (name: string) => boolean): OrderItem | undefined => {
   if (isField(item)) return { name: item, descending: false }
   const rest = item.slice(1).trim()
   if (/^[+-]/.test(item) && isField(rest)) return { name: rest, descending: item.startsWith('-') }
@@ -32,28 +32,35 @@ const parseItem = (item: string, isField: (name: string) => boolean): OrderItem 
   return direction !== '' && isField(name) ? { name, descending: isDescending(direction) } : undefined
 }
 
-const notAField = (item: string, names: Iterable<string>) => {
+/** `what`: what the item should be, such as "a field of this table". */
+export const notAField = (item: string, names: Iterable<string>, what: string) => {
   const { name } = splitDirection(item.replace(/^[+-]/, ''))
   const hint = [suggestName(name, names) ?? [], FORM].flat().join(' ')
-  return invalidOrder(`'order' names '${excerpt(item)}', which is not a field of this table.`, hint)
+  return invalidOrder(`'order' names '${excerpt(item)}', which is not ${what}.`, hint)
+}
+
+/** Returns the items of an `order`. Empty counts as absent. @throws VALIDATION_FAILED */
+export const splitOrder = (order: string): readonly string[] => {
+  if (order.trim() === '') return []
+  const items = order.split(',').map((item) => item.trim())
+  if (items.length > MAX_ITEMS) throw invalidOrder(`'order' takes ${MAX_ITEMS} fields at most.`)
+  return items
 }
 
 /** Returns the fields and directions of the `order` parameter. Empty counts as absent. @throws VALIDATION_FAILED */
 export const parseOrder = ({ columns, table }: View, order = ''): readonly OrderItem[] => {
-  const items = order.split(',').map((item) => item.trim())
-  if (items.length > MAX_ITEMS) throw invalidOrder(`'order' takes ${MAX_ITEMS} fields at most.`)
   const parsed: OrderItem[] = []
 
   const add = (item: string) => {
     const known = parseItem(item, (name) => columns.has(name))
     if (known) return parsed.push(known)
-    if (!/^(?:asc|desc)$/i.test(item)) throw notAField(item, columns.keys())
+    if (!/^(?:asc|desc)$/i.test(item)) throw notAField(item, columns.keys(), 'a field of this table')
     // A direction without a field belongs to the field before it, or to the key if there is none.
     const before = parsed.pop()
     const names = before ? [before.name] : table.structure.key
     return parsed.push(...names.map((name) => ({ name, descending: isDescending(item) })))
   }
 
-  if (order.trim() !== '') for (const item of items) add(item)
+  for (const item of splitOrder(order)) add(item)
   return parsed
 }

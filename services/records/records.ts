@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { TOO_WIDE } from '../sql/records.ts'
 import type { Statement } from '../sql/statement.ts'
+import { createAggregates } from './aggregates.ts'
 import { createCommit } from './commit.ts'
 import type { Cursors } from './cursors.ts'
 import { recordNotFound } from './failures.ts'
@@ -35,6 +36,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const commit = createCommit({ db, totals })
   const pages = createPages({ db, planner, totals, maxPageSize })
   const queries = createQueries({ db, planner, totals, cursors, maxPageSize })
+  const { aggregate } = createAggregates(db)
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
   const scanRecord = async (caller: Caller, statement: Statement, pk: string) => {
@@ -83,7 +85,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
     return isCounted ? pages.list(caller, view, request) : queries.list(caller, view, request)
   }
 
-  return { read, create, update, remove, increment, list, query: queries.query, operations, commit }
+  return { read, create, update, remove, increment, list, query: queries.query, aggregate, operations, commit }
 }
 
 export type RecordService = ReturnType<typeof createRecordService>

@@ -50,16 +50,20 @@ export const selectionOf = (view: View, request: SelectionRequest): Selection =>
   filter: conditionOf(view, request)
 })
 
-const unknownField = ({ columns }: View, name: string, index: number) =>
-  invalid(
-    [{ path: `/fields/${index}`, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }],
+/** Returns a visible column. @throws VALIDATION_FAILED with this path */
+export const columnOf = ({ columns }: View, path: string, name: string): Column => {
+  const column = columns.get(name)
+  if (column) return column
+  throw invalid(
+    [{ path, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }],
     suggestName(name, columns.keys())
   )
+}
 
 /** Returns the columns of these fields and of the key, in the order of the table. @throws VALIDATION_FAILED */
 const columnsOf = (view: View, fields: readonly string[]): readonly Column[] => {
-  for (const [index, name] of fields.entries()) if (!view.columns.has(name)) throw unknownField(view, name, index)
-  const names = new Set([...fields, ...view.table.structure.key])
+  const requested = fields.map((name, index) => columnOf(view, `/fields/${index}`, name).name)
+  const names = new Set([...requested, ...view.table.structure.key])
   return [...view.columns.values()].filter(({ name }) => names.has(name))
 }
 

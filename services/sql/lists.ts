@@ -21,7 +21,7 @@ export interface Selection {
   readonly filter: Condition | null
 }
 
-type RowSelection = Omit<Selection, 'order'>
+export type RowSelection = Omit<Selection, 'order'>
 
 export interface Window {
   readonly limit: number
@@ -62,7 +62,7 @@ export const followsKey = ({ table, order }: Selection) => {
 export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
 
 /** Joins records as the elements of a JSON array, without its brackets. */
-const LIST = "coalesce(group_concat(value, ','), '')"
+export const LIST = "coalesce(group_concat(value, ','), '')"
 
 /** Maximum number of cached texts: clients choose the order, and each order has its own text. */
 const MAX_CACHED_TEXTS = 100

@@ -34,11 +34,12 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
   TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex TableIndexCreate
-  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableRecord TableRecordChange
-  TableRecordChangeEnvelope TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement
-  TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage
-  TableRecordQueryPageEnvelope TableReference TableUpdate Token TokenAction TokenCreate TokenIdentity
-  TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
+  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableRecord TableRecordAggregate
+  TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
+  TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
+  TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement TableRecordInput TableRecordPage
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableUpdate
+  Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

@@ -82,6 +82,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/tables/:id/data': (setup, state) => ({ url: `${adminUrl(setup, state)}/data` }),
   'POST /admin/tables/:id/query': (setup, state) => ({ url: `${adminUrl(setup, state)}/query`, payload: {} }),
+  'POST /admin/tables/:id/aggregate': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/aggregate`,
+    payload: { compute: { n: { count: true } } }
+  }),
   'GET /admin/tables/:id/export': (setup, state) => ({ url: `${adminUrl(setup, state)}/export` }),
   'GET /admin/tables/:id/data/:pk': (setup, state) => ({ url: `${adminUrl(setup, state)}/data/1` }),
   'POST /admin/tables/:id/data': (setup, state) => ({
@@ -128,6 +132,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /data/:table': (setup, state) => ({ url: dataUrl(setup, state) }),
   'POST /data/:table/query': (setup, state) => ({ url: `${dataUrl(setup, state)}/query`, payload: {} }),
   'GET /data/:table/export': (setup, state) => ({ url: `${dataUrl(setup, state)}/export` }),
+  'POST /data/:table/aggregate': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/aggregate`,
+    payload: { compute: { n: { count: true } } }
+  }),
   'GET /data/:table/schema': (setup, state) => ({ url: `${dataUrl(setup, state)}/schema` }),
   'GET /data/:table/records/:pk': (setup, state) => ({ url: `${dataUrl(setup, state)}/records/1` }),
   'POST /data/:table/records': (setup, state) => ({

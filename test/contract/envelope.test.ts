@@ -83,10 +83,10 @@ t.test('the service has every operation of the specification', async (t) => {
   const operations = routes.map(({ method, pattern }) => `${method} ${pattern}`)
   const area = (prefix: string) => operations.filter((operation) => operation.includes(` ${prefix}`)).length
   t.equal(area('/auth'), 4)
-  t.equal(area('/admin/tables'), 19, 'thirteen of the specification, fields, importable, query and three for indexes')
+  t.equal(area('/admin/tables'), 20, 'thirteen of the specification, fields, importable, indexes, query, aggregate')
   t.equal(area('/admin/tokens'), 4)
   t.equal(area('/admin/admins'), 4)
-  t.equal(area('/data'), 13, 'eleven operations on tables, /data/_me and /data/_openapi.json')
+  t.equal(area('/data'), 14, 'twelve operations on tables, /data/_me and /data/_openapi.json')
 })
 
 t.test('without a credential, every guarded route responds 401', (t) =>

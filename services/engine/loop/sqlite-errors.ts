@@ -74,9 +74,10 @@ const refusedByTrigger = (message: string) =>
 const failedExpression = () =>
   constraint('An expression of the table (a check, an index, a default or a generated column) fails for these values.')
 
-const failedGeneratedColumn = () =>
+const failedGeneratedColumn = (message: string) =>
   new DomainError('STRUCTURE_CHANGED', 'A generated column of the stored table fails for one of its records.', {
-    hint: 'Correct the record, or hide the column: PUT /admin/tables/:id.'
+    hint: 'Correct the record, or hide the column: PUT /admin/tables/:id.',
+    reported: message
   })
 
 /**
@@ -113,7 +114,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 
-/** SQLite's messages for expressions that fail for some values. Expressions of Rowhouse itself never fail. */
+/** SQLite's messages for expressions that fail for some values. Of the expressions of Rowhouse itself, only a sum fails. */
 const FAILED_EXPRESSION =
   /^malformed JSON|^bad JSON path|^JSON path error|^JSON cannot hold|^integer overflow|pattern too complex|^ESCAPE expression|^non-deterministic use of/
 
@@ -156,5 +157,5 @@ export const toDomainError = (plain: PlainError): Error => {
 /** Like `toDomainError`, for reads. A read stores no values, so SQLITE_TOOBIG is about the response. */
 export const toReadError = (error: PlainError): Error => {
   if (error.code === 'SQLITE_TOOBIG') return responseTooLarge()
-  return FAILED_EXPRESSION.test(error.message) ? failedGeneratedColumn() : toDomainError(error)
+  return FAILED_EXPRESSION.test(error.message) ? failedGeneratedColumn(error.message) : toDomainError(error)
 }

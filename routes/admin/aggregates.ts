@@ -1,0 +1,35 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AggregateEnvelope, RecordAggregateSchema } from '../../schemas/aggregate.ts'
+import { TableIdParamsSchema } from '../../schemas/envelope.ts'
+import type { ErrorCode } from '../../schemas/error.ts'
+import { AGGREGATE_ERRORS } from '../../schemas/operation-errors.ts'
+import { MAX_QUERY_BYTES } from '../../schemas/query.ts'
+import { okText } from '../replies/json-text.ts'
+
+const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
+
+const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { records, tables, views } = fastify
+
+  fastify.post(
+    '/:id/aggregate',
+    {
+      schema: {
+        operationId: 'adminAggregateRecords',
+        summary: 'Compute counts, sums and other values',
+        description:
+          'Returns one row for each group of the matching records, with the computed values. Hidden fields can be used. Without `groupBy` and `by` there is one row.',
+        tags: ['records'],
+        params: TableIdParamsSchema,
+        body: RecordAggregateSchema,
+        response: { 200: AggregateEnvelope }
+      },
+      bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS], needsUniqueKeys: true }
+    },
+    async ({ caller, params, body }, reply) =>
+      okText(reply, await records.aggregate(caller, views.administratorView(tables.get(params.id)), body))
+  )
+}
+
+export default aggregateRoutes

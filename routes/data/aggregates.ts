@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AggregateEnvelope, RecordAggregateSchema } from '../../schemas/aggregate.ts'
+import type { ErrorCode } from '../../schemas/error.ts'
+import { AGGREGATE_ERRORS } from '../../schemas/operation-errors.ts'
+import { MAX_QUERY_BYTES } from '../../schemas/query.ts'
+import { TableParamsSchema } from '../../schemas/record.ts'
+import { okText } from '../replies/json-text.ts'
+
+const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
+
+const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const {
+    records,
+    views: { tokenView }
+  } = fastify
+
+  fastify.post(
+    '/:table/aggregate',
+    {
+      schema: {
+        operationId: 'aggregateRecords',
+        summary: 'Compute counts, sums and other values',
+        description:
+          'Returns one row for each group of the matching records, with the computed values. Without `groupBy` and `by` there is one row.',
+        tags: ['data'],
+        params: TableParamsSchema,
+        body: RecordAggregateSchema,
+        response: { 200: AggregateEnvelope }
+      },
+      bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
+      config: {
+        credential: 'token',
+        action: 'read',
+        errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS],
+        needsUniqueKeys: true
+      }
+    },
+    async ({ caller, token, table, body }, reply) =>
+      okText(reply, await records.aggregate(caller, tokenView(table, token.integers), body))
+  )
+}
+
+export default aggregateRoutes

@@ -1,0 +1,139 @@
+import type { AggregateUnit } from '../../schemas/aggregate.ts'
+import { finite } from '../model/kinds/json-values.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import type { Column } from '../model/table.ts'
+import { boundedText } from './bounded-text.ts'
+import { columnRef, identifier, textLiteral } from './identifiers.ts'
+import { LIST, MAX_PAGE_BYTES, type OrderItem, type RowSelection, selectionWhere } from './lists.ts'
+import type { RecordShape } from './record-shape.ts'
+import type { Statement } from './statement.ts'
+import { joinTerms } from './terms.ts'
+
+type TableShape = Omit<RecordShape, 'columns'>
+
+/** A value of each row. */
+export interface Output {
+  readonly name: string
+  /** An SQL expression over the records of a group. */
+  readonly sql: string
+  /** Returns an SQL expression for the value in `json_object`. */
+  json(value: string): string
+}
+
+/** A value that is the same for all records of a group. */
+export interface Group extends Output {
+  /** An SQL expression over one record. */
+  readonly key: string
+}
+
+export interface Aggregation {
+  readonly selection: RowSelection
+  readonly groups: readonly Group[]
+  readonly computed: readonly Output[]
+  /** Names of groups and computed values. */
+  readonly order: readonly OrderItem[]
+  /** Maximum number of rows. */
+  readonly limit: number
+}
+
+const asItIs = (value: string) => value
+
+/** Shows a value as records show the column. */
+const showAs =
+  ({ isStrict, integers, dialect }: TableShape, column: Column) =>
+  (value: string) =>
+    kindOf(column).json(value, { isStrict, integers, base64: dialect.base64 })
+
+/** Groups by the collation of the column. Of texts that are equal under it, the smallest one is shown. */
+export const fieldGroup = (shape: TableShape, column: Column): Group => {
+  const key = columnRef(shape.tableName, column.name)
+  return { name: column.name, key, sql: `min(${key} COLLATE BINARY)`, json: showAs(shape, column) }
+}
+
+const UNIT_FORMATS = { day: '%Y-%m-%d', month: '%Y-%m', year: '%Y' } as const
+
+/**
+ * Groups by a period in UTC; NULL for a value that is no date. SQLite would also read 'now', times without a date, and
+ * days that a month does not have.
+ */
+export const periodGroup = ({ tableName }: TableShape, { name }: Column, unit: AggregateUnit): Group => {
+  const value = columnRef(tableName, name)
+  const format = textLiteral(UNIT_FORMATS[unit])
+  const day = `substr(${value}, 1, 10)`
+  // Divides and rounds down. SQLite rounds towards zero.
+  const seconds = `${value} / 1000 - (${value} % 1000 < 0)`
+  const key = `CASE typeof(${value})
+    WHEN 'integer' THEN strftime(${format}, ${seconds}, 'unixepoch')
+    WHEN 'text' THEN CASE WHEN date(${day}) = ${day} THEN strftime(${format}, ${value}) END END`
+  return { name, key, sql: key, json: asItIs }
+}
+
+export const countOfRecords = (name: string): Output => ({ name, sql: 'count(*)', json: asItIs })
+
+const functions = {
+  sum: (value: string) => `sum(${value})`,
+  avg: (value: string) => `avg(${value})`,
+  min: (value: string) => `min(${value})`,
+  max: (value: string) => `max(${value})`,
+  countDistinct: (value: string) => `count(DISTINCT ${value})`
+}
+
+export type FunctionName = keyof typeof functions
+
+const jsonOf = (shape: TableShape, column: Column, name: FunctionName): Output['json'] => {
+  if (name === 'countDistinct') return asItIs
+  return name === 'avg' ? finite : showAs(shape, column)
+}
+
+/** A sum fails if it exceeds 64 bits while SQLite adds integers. */
+export const functionOf = (shape: TableShape, name: string, call: FunctionName, column: Column): Output => ({
+  name,
+  sql: functions[call](columnRef(shape.tableName, column.name)),
+  json: jsonOf(shape, column, call)
+})
+
+/** Sorts by the groups at last: no two rows have the same ones. */
+const orderTerms = ({ groups, computed, order }: Aggregation) => {
+  const position = (index: number) => String(groups.length + index + 1)
+  const terms = new Map([
+    ...groups.map(({ name, key }) => [name, key] as const),
+    ...computed.map(({ name }, index) => [name, position(index)] as const)
+  ])
+  const rest = groups.filter(({ name }) => order.every((item) => item.name !== name))
+  const items = [...order, ...rest.map(({ name }) => ({ name, descending: false }))]
+  return items.map(({ name, descending }) => `${terms.get(name)}${descending ? ' DESC' : ''}`)
+}
+
+const clause = (keyword: string, terms: readonly string[]) =>
+  terms.length === 0 ? '' : `${keyword} ${terms.join(', ')}`
+
+/** Its prefix is reserved, so it hides no served table. */
+const ROWS = '_rowhouse_rows'
+
+const rowText = (outputs: readonly Output[]) => {
+  const values = outputs.map((output, index) => ({ ...output, value: `${ROWS}.o${index}` }))
+  const pairs = values.map(({ name, value, json }) => `${textLiteral(name)}, ${json(value)}`)
+  const names = outputs.reduce((sum, { name }) => sum + Buffer.byteLength(name), 0)
+  const lengths = values.map(({ value }) => `ifnull(octet_length(${value}), 0)`)
+  return { text: `json_object(${pairs.join(', ')})`, width: joinTerms([String(names), ...lengths], '+'), minCost: 0 }
+}
+
+/** Selects the rows as `text`, the elements of a JSON array. Null if they are too large. Runs in a reader thread. */
+export const aggregateRows = (aggregation: Aggregation): Statement => {
+  const { selection, groups, computed, limit } = aggregation
+  const outputs = [...groups, ...computed]
+  const columns = outputs.map(({ sql }, index) => `${sql} AS o${index}`)
+  const groupBy = clause(
+    'GROUP BY',
+    groups.map(({ key }) => key)
+  )
+  const orderBy = clause('ORDER BY', orderTerms(aggregation))
+  const rows = `SELECT ${columns.join(', ')} FROM ${identifier(selection.table.name)}
+    ${selectionWhere(selection)} ${groupBy} ${orderBy} LIMIT ?`
+  const select = (expression: string) => `SELECT ${expression} AS value FROM ${ROWS} LIMIT -1`
+  const joined = boundedText({ select, params: [] }, rowText(outputs), { join: LIST, maxBytes: MAX_PAGE_BYTES })
+  return {
+    sql: `WITH ${ROWS} AS MATERIALIZED (${rows}) ${joined.sql}`,
+    params: [...(selection.filter?.params ?? []), BigInt(limit), ...joined.params]
+  }
+}
