@@ -8,10 +8,11 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const DIGEST_BYTES = 16
-/** A cursor is sent in a body of at most 64 KiB, or in a URL. */
+/** Bytes before base64. A cursor is sent in a body of at most 64 KiB, or in a URL. */
 const MAX_CURSOR_BYTES = 32 * 1024
 
-const encodeValue = (value: SqlValue): readonly string[] => {
+/** Returns a value as JSON can hold it: no two values have the same form. */
+export const encodeValue = (value: SqlValue): readonly string[] => {
   if (value === null) return []
   if (typeof value === 'bigint') return ['i', String(value)]
   if (typeof value === 'number') return ['r', String(value)]
@@ -54,7 +55,7 @@ export const createCursors = (secret: string) => {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, key, nonce)
     const values = JSON.stringify(position.map(encodeValue))
-    if (values.length > MAX_CURSOR_BYTES) throw tooLong()
+    if (Buffer.byteLength(values) > MAX_CURSOR_BYTES) throw tooLong()
     const encrypted = Buffer.concat([cipher.update(digestOf(query)), cipher.update(values), cipher.final()])
     return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')
   }

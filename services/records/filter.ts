@@ -125,23 +125,38 @@ const unknownKey = (path: string, name: string, what: string, names: Iterable<st
 const createReader = (view: View) => {
   let conditions = 0
 
+  const countCondition = (path: string) => {
+    conditions += 1
+    if (conditions > MAX_CONDITIONS) {
+      throw fail(path, { code: 'length', message: `exceeds the limit of ${MAX_CONDITIONS} conditions in a filter` })
+    }
+  }
+
+  /** An empty part counts as a condition: SQLite compiles it, too. */
+  const countIfEmpty = (path: string, { length }: readonly unknown[]) => {
+    if (length === 0) countCondition(path)
+  }
+
+  const entriesOf = (path: string, value: unknown) => {
+    const entries = Object.entries(asObject(path, value))
+    countIfEmpty(path, entries)
+    return entries
+  }
+
   const readField = (path: string, name: string, value: unknown): Condition => {
     const column = view.columns.get(name)
     if (!column) throw unknownKey(path, name, 'a field of this table', view.columns.keys())
     const fieldPath = path + pointer(name)
-    const terms = Object.entries(asObject(fieldPath, value)).map(([operator, operand]) => {
+    const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
-      conditions += 1
-      if (conditions > MAX_CONDITIONS) {
-        throw fail(path, { code: 'length', message: `exceeds the limit of ${MAX_CONDITIONS} conditions in a filter` })
-      }
+      countCondition(path)
       return operators[operator]({ view, column, operator, path: `${fieldPath}/${operator}` }, operand)
     })
     return allOf(terms)
   }
 
   const readWhere = (path: string, value: unknown): Condition =>
-    allOf(Object.entries(asObject(path, value)).map(([name, condition]) => readField(path, name, condition)))
+    allOf(entriesOf(path, value).map(([name, condition]) => readField(path, name, condition)))
 
   const readList = (path: string, value: unknown, depth: number): readonly Condition[] => {
     if (depth === MAX_DEPTH) {
@@ -150,7 +165,9 @@ const createReader = (view: View) => {
         message: `is nested deeper than ${MAX_DEPTH} levels of 'all', 'any' and 'none'`
       })
     }
-    return asArray(path, value).map((item, index) => readFilter(`${path}/${index}`, item, depth + 1))
+    const list = asArray(path, value)
+    countIfEmpty(path, list)
+    return list.map((item, index) => readFilter(`${path}/${index}`, item, depth + 1))
   }
 
   const parts: Readonly<Record<string, (path: string, value: unknown, depth: number) => Condition>> = {
@@ -161,9 +178,8 @@ const createReader = (view: View) => {
   }
 
   const readFilter = (path: string, value: unknown, depth: number): Condition => {
-    const entries = Object.entries(asObject(path, value))
     return allOf(
-      entries.map(([name, part]) => {
+      entriesOf(path, value).map(([name, part]) => {
         const read = Object.hasOwn(parts, name) ? parts[name] : undefined
         if (!read) throw unknownKey(path, name, 'a part of a filter', Object.keys(parts))
         return read(`${path}/${name}`, part, depth)

@@ -49,6 +49,12 @@ const MAX_ROWS_BY_INDEX = 250
 /** Maximum number of query plans cached per view, one per SQL text: clients choose the order of a list. */
 const MAX_PLANS_PER_VIEW = 100
 
+/**
+ * Maximum characters of a query's statement on the event loop. Its length grows with the fields of the record, of the
+ * order and of the filter. SQLite compiles this many in some milliseconds.
+ */
+const MAX_SQL_LENGTH = 64 * 1024
+
 /** How a page of a query is read. */
 interface QueryPlanResult {
   readonly via: 'index' | 'scan'
@@ -70,6 +76,10 @@ const SORT = /TEMP B-TREE/
 
 /** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
 const IS_BOUNDED = new RegExp(`^SCAN \\(subquery-\\d+\\)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`)
+
+/** A position has the values of the order. A generated column can compute anything. */
+const sortsByGenerated = ({ table, order }: Selection) =>
+  order.some(({ name }) => table.structure.columns.some((column) => column.name === name && column.isGenerated))
 
 /** Returns the conditions of a step as SQLite shows them: `(color=? AND rowid>?)`. */
 const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
@@ -162,9 +172,9 @@ export const createPlanner = (db: Database) => {
     const scan = (): QueryPlanResult => ({ via: 'scan', statement: pageByReading(page) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
     if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return scan()
-    if (page.record.minCost > maxRowBytes) return scan()
+    if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return scan()
     const byIndex = pageByIndex(page, maxRowBytes)
-    if (!byIndex.ranges.every((range) => range !== null)) return scan()
+    if (byIndex.sql.length > MAX_SQL_LENGTH || !byIndex.ranges.every((range) => range !== null)) return scan()
     const { steps, sorts } = await queryPlan(view, byIndex)
     const isBounded = !sorts && readsOnly(view.table, byIndex.ranges, steps)
     return isBounded ? { via: 'index', statement: byIndex } : scan()

@@ -4,7 +4,7 @@ import { invalid, responseTooLarge } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
-import type { Cursors } from './cursors.ts'
+import { type Cursors, encodeValue } from './cursors.ts'
 import type { Planner } from './planner.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
@@ -35,8 +35,7 @@ const positionOf = ({ order }: Selection, row: Row): Position =>
 /** Returns all that the position of a cursor depends on, as text. */
 const describe = (selection: Selection) => {
   const { table, filter } = selection
-  const params = filter?.params.map((value) => [typeof value, String(value)])
-  return JSON.stringify([table.id, orderBy(selection), filter?.sql, params])
+  return JSON.stringify([table.id, orderBy(selection), filter?.sql, filter?.params.map(encodeValue)])
 }
 
 const cursorAndPage = () =>

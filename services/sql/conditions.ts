@@ -60,8 +60,12 @@ export const isNull = ({ name: table }: TableName, { name: column }: ColumnName,
   comparisons: expected ? [{ column, operator: '=' }] : null
 })
 
+/** SQLite reads a number without a fraction or an exponent as an integer, and a double beyond 2^53 would be another one. */
+const numberToJson = (value: number) => (/[.e]/.test(String(value)) ? String(value) : `${value}.0`)
+
 const toJson = (value: SqlValue) => {
   if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return numberToJson(value)
   return JSON.stringify(value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value)
 }
 

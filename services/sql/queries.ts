@@ -13,6 +13,7 @@ import {
 } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
+import { joinTerms } from './terms.ts'
 
 /** The values of the columns of an order in one row, in the sequence of the order. */
 export type Position = readonly SqlValue[]
@@ -28,6 +29,7 @@ export interface PageSelection {
   readonly selection: Selection
   readonly record: RecordText
   readonly start: PageStart
+  /** One more than the records to return: the last one only shows that another page follows. */
   readonly limit: number
 }
 
@@ -104,27 +106,37 @@ const selectRows = (
   }
 }
 
-/** Integers as text: a JavaScript number would round them. */
-const positionColumns = ({ table, order }: Selection) =>
+/** Integers as text: a JavaScript number would round them. `fits`: a condition for values that are not integers. */
+const positionColumns = ({ table, order }: Selection, fits: (value: string) => string) =>
   order.flatMap(({ name }, index) => {
     const value = columnRef(table.name, name)
     const isInteger = `typeof(${value}) = 'integer'`
-    return [`iif(${isInteger}, CAST(${value} AS TEXT), ${value}) AS v${index}`, `${isInteger} AS i${index}`]
+    const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${fits(value)} THEN ${value} END`
+    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`]
   })
 
-const columnsOf = (selection: Selection, value: string) =>
-  [`${value} AS value`, ...positionColumns(selection)].join(', ')
+/** Maximum bytes of a value of a position on the event loop. */
+const MAX_POSITION_BYTES = 1024
+const isShort = (value: string) => `ifnull(octet_length(${value}), 0) <= ${MAX_POSITION_BYTES}`
+
+/** A position has values that the record may not show, so they add to its width. */
+const widthWithPosition = ({ selection: { table, order }, record }: PageSelection) => {
+  const lengths = order.map(({ name }) => `ifnull(octet_length(${columnRef(table.name, name)}), 0)`)
+  return joinTerms([record.width, ...lengths], '+')
+}
 
 /**
  * Selects a page for the event loop: a row for each record, with its text as `value` and its position. `value` is null
- * for a record that is wider than `maxRowBytes`.
+ * for a record that is wider than `maxRowBytes`, or whose position is wide.
  */
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
-  const { text, width } = page.record
+  const { selection, record } = page
+  const { table, order } = selection
   const ranges = rangesOf(page, false)
-  const columns = columnsOf(page.selection, `CASE WHEN ${width} <= ? THEN ${text} END`)
+  const fits = [`${record.width} <= ?`, ...order.map(({ name }) => isShort(columnRef(table.name, name)))].join(' AND ')
+  const columns = [`CASE WHEN ${fits} THEN ${record.text} END AS value`, ...positionColumns(selection, isShort)]
   return {
-    ...selectRows(page, ranges, columns, [BigInt(maxRowBytes)]),
+    ...selectRows(page, ranges, columns.join(', '), [BigInt(maxRowBytes)]),
     ranges: ranges.map(({ condition }) => condition.comparisons)
   }
 }
@@ -145,19 +157,23 @@ const pageRows = (page: PageSelection, ranges: readonly Range[]) => {
 }
 
 /**
- * Selects a page for a reader thread, with the same columns as `pageByIndex`. `value` is null in each row if the page is
- * too large, which is computed before the texts are made. A single record has no limit.
+ * Selects a page for a reader thread, with the same columns as `pageByIndex`. The last row of the page only shows that
+ * another page follows. `value` is null in each row if the others are too large together, which is computed before the
+ * texts are made. A single record has no limit.
  */
 export const pageByReading = (page: PageSelection): Statement => {
-  const { text, width } = page.record
+  const { selection, record, limit } = page
   const { keys, select } = pageRows(page, rangesOf(page, true))
-  const widths = select(`${width} AS width`)
-  const rows = select(columnsOf(page.selection, `CASE WHEN (SELECT fits FROM ${PAGE_SIZE}) THEN ${text} END`))
+  const fits = `(SELECT fits FROM ${PAGE_SIZE})`
+  const columns = [`CASE WHEN ${fits} THEN ${record.text} END AS value`, ...positionColumns(selection, () => fits)]
+  const widths = select(`${widthWithPosition(page)} AS width`)
+  const rows = select(columns.join(', '))
   const withKeys = keys ? `${PAGE_KEYS} AS MATERIALIZED (${keys.sql}), ` : ''
   return {
     sql: `WITH ${withKeys}${PAGE_SIZE} AS MATERIALIZED (
-        SELECT count(*) < 2 OR sum(width) <= ${MAX_PAGE_BYTES} AS fits FROM (${widths.sql}))
+        SELECT count(*) < 2 OR sum(width) <= ${MAX_PAGE_BYTES} AS fits
+        FROM (SELECT width FROM (${widths.sql}) LIMIT ${STABLE_PARAM}))
       ${rows.sql}`,
-    params: [...(keys?.params ?? []), ...widths.params, ...rows.params]
+    params: [...(keys?.params ?? []), ...widths.params, BigInt(limit - 1), ...rows.params]
   }
 }
