@@ -13,7 +13,7 @@ const values = (description: string) =>
   Type.Optional(Type.Array(Type.Unknown(), { description, examples: [['red', 'blue']] }))
 const text = (description: string) => Type.Optional(Type.String({ description, examples: ['cup'] }))
 
-const ConditionSchema = Type.Object(
+export const ConditionSchema = Type.Object(
   {
     eq: value('The field has this value.', 'red'),
     ne: value('The field has another value, or none.', 'red'),

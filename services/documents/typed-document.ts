@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { foldName } from '../model/names.ts'
 import { isObject, type Json } from './json.ts'
 import {
   type GenericOperations,
@@ -8,6 +9,7 @@ import {
   type TypedPaths,
   typedPaths
 } from './typed-operations.ts'
+import { typedQuery } from './typed-queries.ts'
 import { inComment, type TypedTable, typedSchemas } from './typed-schemas.ts'
 
 /** The generic document, from which typed ones take the operations, the failures and the shared schemas. */
@@ -39,6 +41,7 @@ export const dataArea: Area = {
   credential: 'token',
   generic: (document) => ({
     list: operationAt(document, '/data/{table}', 'get'),
+    query: operationAt(document, '/data/{table}/query', 'post'),
     create: operationAt(document, '/data/{table}/records', 'post'),
     read: operationAt(document, '/data/{table}/records/{pk}', 'get'),
     update: operationAt(document, '/data/{table}/records/{pk}', 'put'),
@@ -50,6 +53,7 @@ export const dataArea: Area = {
     const base = `/data/${encodeURIComponent(name)}`
     return {
       list: base,
+      query: `${base}/query`,
       create: `${base}/records`,
       record: `${base}/records/${keyTemplate(structure)}`,
       increment: `${base}/incr`,
@@ -63,14 +67,16 @@ export const adminArea: Area = {
   credential: 'session',
   generic: (document) => ({
     list: operationAt(document, '/admin/tables/{id}/data', 'get'),
+    query: operationAt(document, '/admin/tables/{id}/query', 'post'),
     create: operationAt(document, '/admin/tables/{id}/data', 'post'),
     read: operationAt(document, '/admin/tables/{id}/data/{pk}', 'get'),
     update: operationAt(document, '/admin/tables/{id}/data/{pk}', 'put'),
     remove: operationAt(document, '/admin/tables/{id}/data/{pk}', 'delete')
   }),
   paths: ({ table: { id, structure } }) => {
-    const base = `/admin/tables/${id}/data`
-    return { list: base, create: base, record: `${base}/${keyTemplate(structure)}` }
+    const table = `/admin/tables/${id}`
+    const base = `${table}/data`
+    return { list: base, query: `${table}/query`, create: base, record: `${base}/${keyTemplate(structure)}` }
   }
 }
 
@@ -182,12 +188,13 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   })
 
   /** Returns the paths and the schemas of a table, and the shared components that they need. */
-  const partOf = (typed: TypedTable) => {
-    const paths = typedPaths(typed, operations, area.paths(typed))
-    const own = typedSchemas(typed)
+  const partOf = (typed: TypedTable, clientNames: ReadonlySet<string>) => {
+    const query = typedQuery(typed, clientNames)
+    const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query })
+    const own = { ...typedSchemas(typed), ...query.schemas }
     const { schemas = {}, ...components } = neededComponents(paths, {
       ...shared,
-      schemas: { ...others.schemas, ...own }
+      schemas: { ...others.schemas, ...query.conditions, ...own }
     })
     const isOwn = ([name]: readonly [string, unknown]) => Object.hasOwn(own, name)
     const entries = Object.entries(schemas)
@@ -200,6 +207,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
 
   return async (options: TypedOptions, convert: Convert): Promise<TypedText> => {
     const { tables, sharedPaths } = options
+    const clientNames = new Set(tables.map(({ table }) => foldName(table.choices.clientName)))
     const pause = createPause()
     const sharedOperations = Object.fromEntries(sharedPaths.map((path) => [path, generic.paths[path]]))
     const needed = neededComponents(sharedOperations, shared)
@@ -207,7 +215,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
     const schemaTexts: string[] = []
     for (const typed of tables) {
       await pause()
-      const { paths, schemas, components } = partOf(typed)
+      const { paths, schemas, components } = partOf(typed, clientNames)
       for (const [group, members] of Object.entries(components)) needed[group] = { ...needed[group], ...members }
       pathTexts.push(membersOf(convert({ paths }).paths))
       schemaTexts.push(membersOf(convert({ schemas }).schemas))

@@ -2,11 +2,13 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, Structure } from '../model/table.ts'
 import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
+import type { TypedQuery } from './typed-queries.ts'
 import { inComment, incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
 
 /** The operations of the generic document on one table. The typed operations are made from them. */
 export interface GenericOperations {
   readonly list: Json
+  readonly query: Json
   readonly create: Json
   readonly read: Json
   readonly update: Json
@@ -51,34 +53,27 @@ const keyParameters = (typed: TypedTable): readonly Parameter[] => {
   }))
 }
 
-const sortHint = ({ columns }: TypedTable) =>
-  inComment(
-    `At most 8 fields, separated by commas. A leading \`-\` means descending. The fields: ${columns.map(({ name }) => name).join(', ')}.`
-  )
-
 /** Parameters of a list that typed clients send in the body of a query, where they have types. */
 const QUERY_BODY = ['filter', 'fields', 'expand', 'cursor', 'total']
 
 const isShown = ({ in: place, name }: Parameter) => place === 'query' && !QUERY_BODY.includes(name)
 
-/** Returns the query parameters of the operations by their names. All tables share them, except `order`. */
+/** A generator may make a type of each shared parameter, and a table may be named `Order`. */
+const componentName = ({ name }: Parameter) => (name === 'order' ? 'recordOrder' : name)
+
+/** Returns the query parameters of the operations, which all tables share. */
 export const sharedParameters = ({ list, update }: GenericOperations): Json =>
   Object.fromEntries(
     [list, update]
       .flatMap(parametersOf)
       .filter(isShown)
-      .map((parameter) => [parameter.name, parameter])
+      .map((parameter) => [componentName(parameter), parameter])
   )
 
-/** Returns the parameters of the query. `order` names the fields of this table. */
 const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
   parametersOf(operation)
     .filter((parameter) => isShown(parameter) && (parameter.name !== 'return' || typed.canRead))
-    .map((parameter) =>
-      parameter.name === 'order'
-        ? { ...parameter, description: sortHint(typed) }
-        : { $ref: `#/components/parameters/${parameter.name}` }
-    )
+    .map((parameter) => ({ $ref: `#/components/parameters/${componentName(parameter)}` }))
 
 /** The failures that programs handle. All others have the same body, and are under `default`. */
 const FAILURES = ['400', '404', '409', 'default']
@@ -86,14 +81,17 @@ const FAILURES = ['400', '404', '409', 'default']
 /** A read conflicts with nothing but a change of the table's structure, which no program handles. */
 const READ_FAILURES = FAILURES.filter((status) => status !== '409')
 
-const failuresOf = ({ responses }: Json, { method }: Call): Json => {
-  const listed = method === 'get' ? READ_FAILURES : FAILURES
+const READ_VERBS = ['list', 'query', 'read']
+
+const failuresOf = ({ responses }: Json, { verb }: Call): Json => {
+  const listed = READ_VERBS.includes(verb) ? READ_FAILURES : FAILURES
   return Object.fromEntries(Object.entries(responses as Json).filter(([status]) => listed.includes(status)))
 }
 
 /** Where the operations of a table are. */
 export interface TypedPaths {
   readonly list: string
+  readonly query: string
   readonly create: string
   readonly record: string
   readonly increment?: string
@@ -115,8 +113,16 @@ interface Call {
   readonly response: string
 }
 
+/** What the operations of a table are made of. */
+export interface OperationParts {
+  readonly typed: TypedTable
+  readonly generic: GenericOperations
+  readonly paths: TypedPaths
+  readonly query: TypedQuery
+}
+
 /** Returns the calls of a table, in the order of the document. */
-const callsOf = (typed: TypedTable, generic: GenericOperations, paths: TypedPaths): readonly Call[] => {
+const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Call[] => {
   const { canRead, canCreate, canUpdate, canDelete } = typed
   const name = typed.table.choices.clientName
   const record = `${name}Envelope`
@@ -130,6 +136,16 @@ const callsOf = (typed: TypedTable, generic: GenericOperations, paths: TypedPath
       verb: 'list',
       summary: 'List, sort and search',
       response: `${name}PageEnvelope`
+    },
+    {
+      isAllowed: canRead,
+      path: paths.query,
+      method: 'post',
+      generic: generic.query,
+      verb: 'query',
+      summary: 'Find records by a filter',
+      request: query.request,
+      response: query.response
     },
     {
       isAllowed: canCreate,
@@ -204,8 +220,7 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
     tags: [choices.clientName],
     ...(parameters.length > 0 && { parameters }),
     ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
-    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } },
-    security: generic.security
+    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } }
   }
 }
 
@@ -215,9 +230,10 @@ export const keyTemplate = (structure: Structure) =>
     .join(',')
 
 /** Returns the operations of a table that the caller may use, by their paths and methods. */
-export const typedPaths = (typed: TypedTable, generic: GenericOperations, paths: TypedPaths): Json => {
+export const typedPaths = (parts: OperationParts): Json => {
+  const { typed, paths } = parts
   const made: Record<string, Json> = {}
-  for (const call of callsOf(typed, generic, paths)) {
+  for (const call of callsOf(parts)) {
     const { isAllowed, path, method, generic: operation } = call
     if (!isAllowed || path === undefined || operation === undefined) continue
     const isRecord = path === paths.record

@@ -24,7 +24,7 @@ export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${na
 const NO_SINGLE_TYPE = 'The column accepts texts and numbers, so its values have no single type.'
 const NOT_ENFORCED =
   'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
-const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
+export const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
 
 /** Returns the note on integers that appear as text: see `integerJson`. REAL columns have no integers. */
 const wideNote = (column: Column, integers: IntegerFormat) => {
@@ -84,12 +84,18 @@ interface Property {
   readonly nullable: boolean
 }
 
+/** Returns the label and the notes. A label that repeats the name is left out: no client needs it, and it takes space. */
+const described = ({ label, name }: Column, ...notes: readonly string[]): Json => {
+  const description = sentences(label === name ? '' : label, ...notes)
+  return description === '' ? {} : { description }
+}
+
 const propertyOf = ({ column, integers, nullable }: Property, note: string): Json => {
   const schema = kindOf(column).schema(column, integers)
   return {
     ...orNull(schema, nullable),
     ...limitsOf(column, schema, nullable),
-    description: sentences(column.label || column.name, wideNote(column, integers), note)
+    ...described(column, wideNote(column, integers), note)
   }
 }
 
@@ -99,7 +105,7 @@ const storedProperty = (typed: TypedTable, column: Column): Json => {
   const { type } = kindOf(column).schema(column, integers)
   if (type === undefined || !table.exactFields.has(column.name)) {
     const reason = type === undefined ? NO_SINGLE_TYPE : NOT_ENFORCED
-    return { description: sentences(column.label || column.name, reason), ...extensionsOf(typed, column) }
+    return { ...described(column, reason), ...extensionsOf(typed, column) }
   }
   const nullable = isNullable(table.structure, column)
   return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(typed, column) }
@@ -113,13 +119,14 @@ const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
 }
 
 /** Returns the schema of a value to store. The service checks it, so it has a type whenever the column has one. */
-const inputProperty = ({ integers }: TypedTable, column: Column): Json =>
-  propertyOf({ column, integers, nullable: !column.isPrimary && column.nullable }, defaultNote(column))
+const inputProperty = ({ integers }: TypedTable, column: Column, note: string): Json =>
+  propertyOf({ column, integers, nullable: !column.isPrimary && column.nullable }, note)
 
 /** Assigning to `__proto__` would set no own property. */
-const objectOf = (entries: readonly (readonly [name: string, value: unknown])[]): Json => Object.fromEntries(entries)
+export const objectOf = (entries: readonly (readonly [name: string, value: unknown])[]): Json =>
+  Object.fromEntries(entries)
 
-const closedObject = (properties: Json, required: readonly string[], description: string): Json => ({
+export const closedObject = (properties: Json, required: readonly string[], description: string): Json => ({
   type: 'object',
   properties,
   ...(required.length > 0 && { required }),
@@ -127,11 +134,11 @@ const closedObject = (properties: Json, required: readonly string[], description
   description
 })
 
-const envelopeOf = (data: Json): Json =>
-  closedObject({ success: { type: 'boolean', description: 'Always true.' }, data }, ['success', 'data'], 'A success.')
+export const envelopeOf = (data: Json): Json =>
+  closedObject({ success: { type: 'boolean' }, data }, ['success', 'data'], 'A success.')
 
-const int64 = (description: string): Json => ({ type: 'integer', format: 'int64', description })
-const int32 = (description: string): Json => ({ type: 'integer', format: 'int32', description })
+export const int64 = (description: string): Json => ({ type: 'integer', format: 'int64', description })
+export const int32 = (description: string): Json => ({ type: 'integer', format: 'int32', description })
 
 const isWritable = (column: Column) => !column.isReadonly
 
@@ -150,10 +157,10 @@ const recordSchemas = (typed: TypedTable, name: string): Json => {
   const names = typed.columns.map((column) => column.name)
   const page = closedObject(
     {
-      rows: { type: 'array', items: refTo(name), description: 'The records of the page.' },
-      total: int64('Matching records on all pages.'),
-      page: int32('The page, from 1.'),
-      size: int32('Maximum number of records.')
+      rows: { type: 'array', items: refTo(name) },
+      total: int64('Number of matching records on all pages.'),
+      page: int32('Number of the page, from 1.'),
+      size: int32('Maximum number of rows.')
     },
     ['rows', 'total', 'page', 'size'],
     'One page of records.'
@@ -168,7 +175,7 @@ const recordSchemas = (typed: TypedTable, name: string): Json => {
 const createSchema = (typed: TypedTable, name: string): Json => {
   const { structure } = typed.table
   const columns = creatable(typed)
-  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
+  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, defaultNote(column))]))
   const required = columns.filter((column) => isRequired(structure, column)).map((column) => column.name)
   return {
     [`${name}Create`]: closedObject(properties, required, 'Fields that are left out get their default.')
@@ -177,7 +184,7 @@ const createSchema = (typed: TypedTable, name: string): Json => {
 
 const updateSchemas = (typed: TypedTable, name: string): Json => {
   const columns = updatable(typed)
-  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column)]))
+  const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, '')]))
   const update = closedObject(properties, [], 'The fields to change. At least one is needed.')
   const fields = incrementable(typed).map((column) => column.name)
   const isComposite = typed.table.structure.key.length > 1
@@ -189,7 +196,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
           ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
           : 'The key of the record, not percent-encoded.'
       },
-      field: { type: 'string', enum: fields, description: 'The field to change.' },
+      field: { type: 'string', enum: fields },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
     },
     ['pk', 'field'],
@@ -203,7 +210,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
 
 /** Returns the schemas of the response to a change. It contains the record if the caller may read it. */
 const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
-  const success = { type: 'boolean', description: 'Always true.' }
+  const success = { type: 'boolean' }
   const changed = closedObject(
     { success, ...(canRead && { record: refTo(name) }) },
     ['success'],

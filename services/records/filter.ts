@@ -21,7 +21,7 @@ import type { View } from './view.ts'
 const MAX_CONDITIONS = 100
 /** Levels of `all`, `any` and `none`. */
 const MAX_DEPTH = 8
-const MAX_VALUES = 1000
+export const MAX_VALUES = 1000
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
 const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 

@@ -15,7 +15,12 @@ export const DERIVED_SUFFIXES = [
   'Schema',
   'Increment',
   'Change',
-  'ChangeEnvelope'
+  'ChangeEnvelope',
+  'Query',
+  'Filter',
+  'Where',
+  'QueryPage',
+  'QueryPageEnvelope'
 ] as const
 
 const MAX_LENGTH = 60

@@ -47,14 +47,19 @@ export const SHARED_RESPONSES: readonly string[] = words(`
   PayloadTooLarge RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests URITooLong Unauthorized
   UnsupportedMediaType`)
 
-/** Some generators make a type of each shared parameter of a typed document: `size`, `q`. `page` and `return` are above. */
-const SHARED_PARAMETERS = words('q size')
+/** Conditions on fields, in typed documents. */
+export const SHARED_CONDITIONS: readonly string[] = words(
+  'BooleanCondition IntegerCondition MixedCondition NumberCondition TextCondition ValueCondition'
+)
+
+/** Some generators make a type of each shared parameter of a typed document. `page` and `return` are above. */
+const SHARED_PARAMETERS = words('q recordorder size')
 
 /** A table `Identity` would have the operation `readIdentity`, which the shared paths of typed documents have. */
 const SHARED_OPERATIONS = words('identity ownaccount')
 
 const keywords = new Set(KEYWORDS)
-const sharedNames = [...SHARED_SCHEMAS, ...SHARED_RESPONSES].map((name) => name.toLowerCase())
+const sharedNames = [...SHARED_SCHEMAS, ...SHARED_RESPONSES, ...SHARED_CONDITIONS].map((name) => name.toLowerCase())
 const reserved = new Set([...KEYWORDS, ...TYPES, ...sharedNames, ...SHARED_PARAMETERS, ...SHARED_OPERATIONS])
 
 /** Whether a generated client cannot have a member of this name, in any case. */

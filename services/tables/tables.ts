@@ -112,15 +112,16 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   }
 
   /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken */
-  const update = (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
-    const { fields = [], clientName, ...metadata } = changes
+  const update = async (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
+    const { fields = [], clientName: sentName, ...metadata } = changes
+    // A table may be older than a suffix or a reserved word, so its name is not checked again.
+    const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
     const commitChanges = () =>
       change(caller, id, (table) => {
         const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
         return [updateMetadata(table, { ...table, ...metadata, choices }, clock())]
       })
     if (clientName === undefined) return commitChanges()
-    registry.get(id) // A table that does not exist is reported before a name that is taken.
     checkTableClientName(clientName)
     return claims.claim(id, clientName, commitChanges)
   }

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 type Json = Readonly<Record<string, unknown>>
 
 export interface PropertySchema extends Json {
+  readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly pattern?: string
   readonly contentEncoding?: string
@@ -21,6 +22,7 @@ export interface ObjectSchema extends Json {
 interface Operation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Json
   readonly responses: Readonly<Record<string, Json>>
 }
 
@@ -36,6 +38,7 @@ export interface TypedDocument extends Json {
   readonly components: {
     readonly schemas: Readonly<Record<string, ObjectSchema>>
     readonly responses: Readonly<Record<string, Json>>
+    readonly parameters?: Readonly<Record<string, Json>>
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { DERIVED_SUFFIXES } from '../../services/tables/client-names.ts'
+import { isReservedForTables } from '../../services/tables/reserved-words.ts'
 import {
   asAdmin,
   asToken,
@@ -98,16 +100,29 @@ t.test('every name of a column is a property', async (t) => {
 t.test('every path leads to its table', async (t) => {
   for (const [index, name] of TABLES.entries()) {
     const { paths } = await documentOf(await asToken(app, admin, { tables: [name], actions: ['read', 'write'] }))
-    const [list = '', create = '', record = ''] = Object.keys(paths).filter(
+    const [list = '', query = '', create = '', record = ''] = Object.keys(paths).filter(
       (path) => !/^\/data\/(?:_me|_schema)/.test(path)
     )
     const { id } = dataOf(await token.post(create, { n: index }))
     t.equal(dataOf(await token.get(list)).rows[0].n, index, name)
+    t.equal(dataOf(await token.post(query, {})).rows[0].n, index, name)
     t.equal(dataOf(await token.get(record.replace('{id}', String(id)))).n, index, name)
   }
   const record = Object.keys((await documentOf(token)).paths).find((path) => path.startsWith('/data/keys/records/'))
   t.equal(record, '/data/keys/records/{key1},{key2},{key3}')
   t.equal((await token.get('/data/keys/records/1,%2F,%2C')).statusCode, 200)
+})
+
+t.test('every name of a schema or parameter is derived from a table, or reserved', async (t) => {
+  const { schemas, parameters = {} } = (await documentOf(token)).components
+  const clientNames = dataOf(await admin.get('/admin/tables')).map(
+    ({ clientName }: { clientName: string }) => clientName
+  )
+  const derived = new Set(
+    clientNames.flatMap((name: string) => ['', ...DERIVED_SUFFIXES].map((suffix) => name + suffix))
+  )
+  for (const name of Object.keys(schemas)) t.ok(derived.has(name) || isReservedForTables(name), name)
+  for (const name of Object.keys(parameters)) t.ok(isReservedForTables(name), name)
 })
 
 const expectNowhere = (t: Test, document: TypedDocument, names: RegExp) => t.notMatch(JSON.stringify(document), names)

@@ -155,6 +155,7 @@ const pathsOf = ({ contract, table }: Case) => {
   const record = Object.keys(contract.document.paths).find((path) => path.startsWith(`${list}/records/`))
   return {
     list,
+    query: `${list}/query`,
     create: `${list}/records`,
     record: String(record),
     increment: `${list}/incr`,
@@ -280,6 +281,107 @@ const checkUpdates = async (t: Test, tested: Case) => {
   expectTrue(t, tested, [paths.record, 'get'], missing)
 }
 
+const TEXT_OPERATORS = ['contains', 'startsWith', 'endsWith']
+
+const targetOf = ({ contract }: Case, { $ref }: PropertySchema) =>
+  contract.document.components.schemas[String($ref).split('/').at(-1) as string] as ObjectSchema
+
+/** Returns conditions that the schema accepts. If it has no type, the values are those of a field to store. */
+const conditionOn = ({ integers }: Case, { properties }: ObjectSchema, stored: PropertySchema) => {
+  const { eq = {} } = properties
+  const open: PropertySchema = { ...stored, type: typesOf(stored).filter((name) => name !== 'null') }
+  const value = generatedFrom(typesOf(eq).length > 0 ? eq : open, integers)
+  const operandOf = (operator: string, schema: PropertySchema) => {
+    if (TEXT_OPERATORS.includes(operator)) return fc.string({ minLength: 1, maxLength: 3 })
+    if (schema.type === 'array') return fc.array(value, { maxLength: 3 })
+    return operator === 'isNull' ? fc.boolean() : value
+  }
+  const operands = Object.entries(properties).map(([operator, schema]) => [operator, operandOf(operator, schema)])
+  return fc.record(Object.fromEntries(operands), { requiredKeys: [] })
+}
+
+/** Returns filters with conditions on at most one field in each `where`. */
+const filterOf = (tested: Case) => {
+  const { schemas } = tested.contract.document.components
+  const stored = schemas[`${tested.name}Create`]?.properties ?? {}
+  const conditions = Object.entries(schemas[`${tested.name}Where`]?.properties ?? {}).map(([field, reference]) =>
+    conditionOn(tested, targetOf(tested, reference), stored[field] ?? {}).map((condition) =>
+      Object.fromEntries([[field, condition]])
+    )
+  )
+  const where = fc.record({ where: fc.oneof(...conditions) }, { requiredKeys: [] })
+  const filters = fc.array(where, { maxLength: 2 })
+  const filter = fc.record({ where: fc.oneof(...conditions), all: filters, any: filters }, { requiredKeys: [] })
+  return fc.oneof(where, filter, fc.record({ none: fc.array(filter, { maxLength: 2 }) }))
+}
+
+const queryOf = (tested: Case, row: object) => {
+  const orders = Object.keys(row).flatMap((field) => [field, `-${field}`])
+  return fc.record(
+    {
+      filter: filterOf(tested),
+      q: fc.string(),
+      order: fc.constantFrom('', ...orders),
+      size: fc.integer({ min: 1, max: 5 }),
+      cursor: fc.constant(''),
+      total: fc.boolean()
+    },
+    { requiredKeys: ['filter'] }
+  )
+}
+
+const checkQueries = async (t: Test, tested: Case) => {
+  const { contract, token, name } = tested
+  const { query } = pathsOf(tested)
+  const find = async (body: unknown) => {
+    const found = await send(token, 'POST', query, toJson(body))
+    expectTrue(t, tested, [query, 'post'], found)
+    return found
+  }
+  const check = async (body: unknown) => {
+    if (!contract.accepts(`${name}Query`, forAjv(body))) return
+    const found = await find(body)
+    t.ok(found.statusCode === 200 || isInexpressible(found), `${toJson(body)} ${found.body}`)
+  }
+  const first = dataOf(await find({ size: 1, total: true }))
+  await fc.assert(fc.asyncProperty(queryOf(tested, first.rows[0]), check), { numRuns: 40, seed: 14 })
+  let { next } = first
+  let rows = 1
+  while (next !== null) {
+    const page = dataOf(await find({ size: 1, cursor: next }))
+    next = page.next
+    rows += page.rows.length
+  }
+  t.equal(rows, first.total)
+}
+
+const checkQueryRefusals = async (t: Test, tested: Case) => {
+  const { contract, token, name } = tested
+  const { query } = pathsOf(tested)
+  const schemas = contract.document.components.schemas
+  const refuse = async (body: object, reason: string) => {
+    t.notOk(contract.accepts(`${name}Query`, body), reason)
+    const response = await token.post(query, body)
+    t.equal(response.statusCode, 400, `${reason}: ${toJson(body)} ${response.body}`)
+    expectTrue(t, tested, [query, 'post'], response)
+  }
+  const fields = schemas[`${name}Where`]?.properties ?? {}
+  for (const unknown of ['unknown', 'secret', 'constructor']) {
+    await refuse({ [unknown]: 5 }, `with ${unknown}`)
+    await refuse({ filter: { [unknown]: {} } }, `with the part ${unknown}`)
+    await refuse({ filter: { where: { [unknown]: {} } } }, `with the field ${unknown}`)
+  }
+  for (const [field, reference] of Object.entries(fields)) {
+    await refuse({ filter: { all: [{ where: { [field]: { like: 'a' } } }] } }, `${field} with an unknown operator`)
+    if (!('contains' in targetOf(tested, reference).properties))
+      await refuse({ filter: { where: { [field]: { contains: 'a' } } } }, `${field} contains no text`)
+    for (const value of WRONG) {
+      const body = { filter: { where: { [field]: { eq: value } } } }
+      if (!contract.accepts(`${name}Query`, body)) await refuse(body, `${field} is ${JSON.stringify(value)}`)
+    }
+  }
+}
+
 for (const integers of ['auto', 'number', 'string']) {
   t.test(`the document of a token with the integers '${integers}' is true`, async (t) => {
     const token = await tokenWith(integers)
@@ -288,11 +390,24 @@ for (const integers of ['auto', 'number', 'string']) {
       t.test(table, async (t) => {
         const tested = { contract, token, integers, table, name: await clientNameOf(table) }
         await checkReads(t, tested)
+        await checkQueryRefusals(t, tested)
         await checkRefusals(t, tested)
         await checkCreates(t, tested)
         await checkReads(t, tested)
+        await checkQueries(t, tested)
         await checkUpdates(t, tested)
       })
     }
   })
 }
+
+t.test('the query of an administrator is as in the document of administrators', async (t) => {
+  const contract = createContract((await admin.get('/admin/openapi.json?tables=codes')).json())
+  const path = Object.keys(contract.document.paths).find((one) => one.endsWith('/query')) ?? ''
+  const body = { filter: { where: { code: { in: ['AP8='] } } }, order: '-price', size: 2, total: true }
+  t.ok(contract.accepts('CodesQuery', body))
+  const found = await admin.post(path, body)
+  t.equal(found.statusCode, 200)
+  t.equal(contract.problemsOf(path, 'post', 200, found.json()), '')
+  t.match(dataOf(found), { next: null, size: 2 })
+})

@@ -53,6 +53,7 @@ t.test('a token reads the operations and the types of its tables', async (t) => 
     operationsOf(document).filter((operation) => operation.includes('products')),
     [
       'get /data/products',
+      'post /data/products/query',
       'post /data/products/records',
       'get /data/products/records/{id}',
       'put /data/products/records/{id}',
@@ -100,11 +101,12 @@ t.test('a key parameter has no name that Go clients use themselves', async (t) =
   t.ok('/data/parts/records/{key1},{key2}' in (await documentOf()).paths)
 })
 
-t.test('a field without a label is described by its name', async (t) => {
+t.test('a field without a label has a description only if there is more than its name', async (t) => {
   const unlabelled = (name: string) => admin.put(`/admin/tables/${loose.id}`, { fields: [{ name, label: '' }] })
   for (const name of ['id', 'n', 'day']) t.equal((await unlabelled(name)).statusCode, 200)
-  const { properties } = (await documentOf()).components.schemas.Loose
-  t.match([properties.id.description, properties.n.description], [/^id\./, /^n\./])
+  const { Loose, LooseCreate } = (await documentOf()).components.schemas
+  t.match(Loose.properties.n.description, /^SQLite does not enforce/)
+  t.notOk('description' in LooseCreate.properties.n)
 })
 
 t.test('a label, a note or a name of a token does not end a comment of a generated client', async (t) => {
@@ -125,12 +127,36 @@ t.test('a column that may hold any value has no type, and the value to store has
   t.notOk('type' in schemas.LooseCreate.properties.day)
 })
 
+t.test('a condition follows from the type of its field, whatever is stored', async (t) => {
+  const { schemas } = (await documentOf()).components
+  const conditionsOf = (name: string) =>
+    Object.entries<{ $ref: string }>(schemas[name].properties).map(([field, { $ref }]) => [
+      field,
+      $ref.split('/').at(-1)
+    ])
+  t.strictSame(conditionsOf('ProductsWhere'), [
+    ['id', 'IntegerCondition'],
+    ['title', 'TextCondition'],
+    ['price', 'NumberCondition'],
+    ['cost', 'NumberCondition'],
+    ['stock', 'IntegerCondition']
+  ])
+  t.strictSame(conditionsOf('LooseWhere'), [
+    ['id', 'IntegerCondition'],
+    ['n', 'IntegerCondition'],
+    ['day', 'MixedCondition']
+  ])
+  t.ok('contains' in schemas.MixedCondition.properties)
+  t.notOk('contains' in schemas.IntegerCondition.properties)
+})
+
 t.test('the document has only what the token may use', async (t) => {
   const reader = await asToken(app, admin, { tables: ['products'], actions: ['read'] })
   const document = await documentOf(reader)
   t.strictSame(operationsOf(document), [
     'get /data/_me',
     'get /data/products',
+    'post /data/products/query',
     'get /data/products/records/{id}',
     'get /data/products/schema'
   ])
@@ -224,7 +250,8 @@ t.test('the format of integers is that of the token', async (t) => {
 
 t.test('an administrator reads the document of all tables, or of some', async (t) => {
   const all = (await admin.get('/admin/openapi.json')).json()
-  t.ok(operationsOf(all).includes(`get /admin/tables/${loose.id}/data/{id}`))
+  for (const operation of [`get /admin/tables/${loose.id}/data/{id}`, `post /admin/tables/${loose.id}/query`])
+    t.ok(operationsOf(all).includes(operation), operation)
   t.ok('Products' in all.components.schemas)
   const some = (await admin.get('/admin/openapi.json?tables=loose&openapi=3.0')).json()
   t.equal(some.openapi, '3.0.3')

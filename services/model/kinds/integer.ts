@@ -2,7 +2,7 @@ import type { IntegerFormat } from '../../../schemas/token.ts'
 import { parseInteger } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { anyJson, integerJson, mostlyNumberJson } from './json-values.ts'
-import type { Checked, JsonContext, Kind } from './kind.ts'
+import type { Checked, JsonContext, Kind, KindSchema } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
 
@@ -25,6 +25,9 @@ export const checkInteger = (value: unknown, integers: IntegerFormat): Checked =
   return isText ? valid(integer) : faulty('type', WIDE_INTEGER)
 }
 
+export const integerSchema = (integers: IntegerFormat): KindSchema =>
+  integers === 'string' ? { type: 'string', pattern: '^(0|-?[1-9][0-9]{0,18})$' } : { type: 'integer', format: 'int64' }
+
 const integerNumber = (value: string, context: JsonContext) =>
   context.isStrict ? integerJson(value, context) : mostlyNumberJson(value, context)
 
@@ -39,10 +42,7 @@ export const integer: Kind = {
   isNumeric: true,
   check: (value, _column, integers) => checkInteger(value, integers),
   parseKey: parseNumericKey,
-  schema: (_column, integers) =>
-    integers === 'string'
-      ? { type: 'string', pattern: '^(0|-?[1-9][0-9]{0,18})$' }
-      : { type: 'integer', format: 'int64' },
+  schema: (_column, integers) => integerSchema(integers),
   json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),
   csv: (value, context) => (context.isStrict ? value : anyCell(value, context))
 }

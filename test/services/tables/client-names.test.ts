@@ -9,7 +9,7 @@ import {
   takenNames,
   takeTableName
 } from '../../../services/tables/client-names.ts'
-import { isReservedForTables, SHARED_SCHEMAS } from '../../../services/tables/reserved-words.ts'
+import { isReservedForTables, SHARED_CONDITIONS, SHARED_SCHEMAS } from '../../../services/tables/reserved-words.ts'
 
 const nameTables = async (stored: readonly string[], known: readonly string[] = []) => {
   const taken = takenNames(known)
@@ -35,6 +35,7 @@ t.test('a table gets its name in Pascal case', async (t) => {
     ['None', 'NoneTable'],
     ['self', 'SelfTable'],
     ['record', 'RecordTable'],
+    ['text_condition', 'TextConditionTable'],
     ['', 'Table1'],
     ['+-', 'Table1'],
     ['a'.repeat(80), `A${'a'.repeat(59)}`]
@@ -69,6 +70,11 @@ t.test('every schema and response of our own document is reserved', async (t) =>
   for (const name of Object.keys(components.responses)) t.ok(isReservedForTables(name), name)
   t.ok(isReservedTable('Record'))
   t.ok(isReservedTable('AdminAccountList'), 'AdminAccountListEnvelope is a shared schema')
+})
+
+t.test('every condition that typed documents share is reserved', async (t) => {
+  for (const name of SHARED_CONDITIONS) t.ok(isReservedTable(name), name)
+  t.notOk(isReservedTable('Text'), 'no condition is derived from a table')
 })
 
 t.test('fields get names that are unique in their table', async (t) => {

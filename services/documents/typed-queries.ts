@@ -1,0 +1,146 @@
+import { ConditionSchema } from '../../schemas/query.ts'
+import type { IntegerFormat } from '../../schemas/token.ts'
+import { integerSchema } from '../model/kinds/integer.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import { foldName } from '../model/names.ts'
+import type { Column } from '../model/table.ts'
+import { MAX_VALUES } from '../records/filter.ts'
+import type { Json } from './json.ts'
+import {
+  closedObject,
+  envelopeOf,
+  int32,
+  int64,
+  objectOf,
+  refTo,
+  type TypedTable,
+  WIDE_INTEGER
+} from './typed-schemas.ts'
+
+const TEXT_OPERATORS = ['contains', 'startsWith', 'endsWith']
+const LIST_OPERATORS = ['in', 'notIn']
+
+const operandOf = (operator: string, value: Json): Json => {
+  if (TEXT_OPERATORS.includes(operator)) return { type: 'string', minLength: 1 }
+  if (LIST_OPERATORS.includes(operator)) return { type: 'array', items: value, maxItems: MAX_VALUES }
+  return operator === 'isNull' ? { type: 'boolean' } : value
+}
+
+/** Returns the condition of the generic document, for values of one type. */
+const conditionOn = (value: Json, hasText: boolean, description: string): Json => {
+  const operators = Object.entries(ConditionSchema.properties).filter(
+    ([operator]) => hasText || !TEXT_OPERATORS.includes(operator)
+  )
+  const properties = operators.map(
+    ([operator, schema]) => [operator, { ...operandOf(operator, value), description: schema.description }] as const
+  )
+  return closedObject(objectOf(properties), [], `${description} With several operators, all of them must hold.`)
+}
+
+const NULL_HINT = 'null is no value: use `isNull`.'
+
+/** Returns the conditions that all tables share, by their names: see `SHARED_CONDITIONS`. */
+const conditionSchemas = (integers: IntegerFormat): Json => {
+  const wideInteger = integers === 'auto' ? ` ${WIDE_INTEGER}` : ''
+  const wideNumber = integers === 'number' ? '' : ' For a NUMERIC column, an integer beyond ±(2^53−1) is decimal text.'
+  return {
+    IntegerCondition: conditionOn(integerSchema(integers), false, `A condition on an integer.${wideInteger}`),
+    NumberCondition: conditionOn({ type: 'number', format: 'double' }, false, `A condition on a number.${wideNumber}`),
+    TextCondition: conditionOn({ type: 'string' }, true, 'A condition on a text.'),
+    BooleanCondition: conditionOn({ type: 'boolean' }, false, 'A condition on a boolean.'),
+    ValueCondition: conditionOn({}, false, `A condition on base64 text, an object or an array. ${NULL_HINT}`),
+    MixedCondition: conditionOn({}, true, `A condition on a text or a number. ${NULL_HINT}`)
+  }
+}
+
+/** A value to compare is checked like a value to store. So its type is that of the field, whatever is stored. */
+const conditionName = (column: Column) => {
+  const { name, isNumeric, isTextual } = kindOf(column)
+  if (isNumeric) return name === 'integer' ? 'IntegerCondition' : 'NumberCondition'
+  if (isTextual) return name === 'text' ? 'TextCondition' : 'MixedCondition'
+  return name === 'boolean' ? 'BooleanCondition' : 'ValueCondition'
+}
+
+const filterSchema = (name: string): Json => {
+  const filters = { type: 'array', items: refTo(`${name}Filter`) }
+  return closedObject(
+    {
+      where: refTo(`${name}Where`),
+      all: { ...filters, description: 'All of them match.' },
+      any: { ...filters, description: 'At least one matches.' },
+      none: { ...filters, description: 'None of them matches.' }
+    },
+    [],
+    'All parts must match.'
+  )
+}
+
+const bodySchema = (name: string): Json =>
+  closedObject(
+    {
+      filter: refTo(`${name}Filter`),
+      q: { type: 'string', maxLength: 255, description: 'Text or number to find in any field.' },
+      order: { type: 'string', description: 'Fields, separated by commas. A leading `-` means descending.' },
+      size: { ...int32('Records of the page.'), minimum: 1, maximum: 999_999_999 },
+      cursor: { type: 'string', description: '`next` of the previous page.' },
+      total: { type: 'boolean', description: 'true: also counts all matching records.' }
+    },
+    [],
+    'The records to read, and their order.'
+  )
+
+const pageSchema = (name: string): Json =>
+  closedObject(
+    {
+      rows: { type: 'array', items: refTo(name) },
+      next: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one.' },
+      size: int32('Maximum number of rows.'),
+      total: int64('Only with `total: true`.')
+    },
+    ['rows', 'next', 'size'],
+    'One page of records.'
+  )
+
+const querySchemas = ({ table, columns }: TypedTable): Json => {
+  const name = table.choices.clientName
+  const where = objectOf(columns.map((column) => [column.name, refTo(conditionName(column))]))
+  return {
+    [`${name}Query`]: bodySchema(name),
+    [`${name}Filter`]: filterSchema(name),
+    [`${name}Where`]: closedObject(where, [], 'Conditions on fields. All of them must hold.'),
+    [`${name}QueryPage`]: pageSchema(name),
+    [`${name}QueryPageEnvelope`]: envelopeOf(refTo(`${name}QueryPage`))
+  }
+}
+
+/** The schemas of the query of one table. */
+export interface TypedQuery {
+  /** The names of the schemas of the bodies. */
+  readonly request: string
+  readonly response: string
+  readonly schemas: Json
+  /** The schemas that tables share. */
+  readonly conditions: Json
+}
+
+/** The query of the generic document, which has no names of its own for each table. */
+const GENERIC: TypedQuery = {
+  request: 'TableRecordQuery',
+  response: 'TableRecordQueryPageEnvelope',
+  schemas: {},
+  conditions: {}
+}
+
+/**
+ * Returns the query with the types of the fields. If another table of the document has one of its names, returns the
+ * query of the generic document: a table may be older than the suffixes of these names, and keeps its name.
+ * `clientNames`: the folded names of all tables of the document.
+ */
+export const typedQuery = (typed: TypedTable, clientNames: ReadonlySet<string>): TypedQuery => {
+  const name = typed.table.choices.clientName
+  const schemas = querySchemas(typed)
+  const conditions = conditionSchemas(typed.integers)
+  const isTaken = [...Object.keys(schemas), ...Object.keys(conditions)].some((key) => clientNames.has(foldName(key)))
+  if (isTaken) return GENERIC
+  return { request: `${name}Query`, response: `${name}QueryPageEnvelope`, schemas, conditions }
+}
