@@ -55,9 +55,12 @@ const extensionsOf = (column: Column): Json => ({
 })
 
 /** Characters of a value that generators keep, or replace by `_`, in the name of a constant. */
-const CONSTANT = /^[\p{L}\p{N} _./:-]+$/u
+const CONSTANT = /^[A-Za-z0-9 _./:-]+$/
 
-const folded = (value: unknown) => String(value).toLowerCase().replaceAll(/[ _./:-]/g, '')
+const folded = (value: unknown) =>
+  String(value)
+    .toLowerCase()
+    .replaceAll(/[ _./:-]/g, '')
 
 /**
  * Whether every generator makes different names from the values. Some fail for the whole document if a value has no

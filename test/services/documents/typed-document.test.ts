@@ -37,9 +37,9 @@ t.test('an enum has only values that get different names in every client', async
     t,
     `CREATE TABLE states (
        id INTEGER PRIMARY KEY,
-       plain TEXT NOT NULL CHECK (plain IN ('new', 'sent back', 'text/html', 'größe')),
+       plain TEXT NOT NULL CHECK (plain IN ('new', 'sent back', 'text/html')),
        near TEXT CHECK (near IN ('A', 'A-', 'B')),
-       signs TEXT CHECK (signs IN ('+', '*/'))
+       signs TEXT CHECK (signs IN ('+', '*/', '日本'))
      );
      CREATE TABLE plain (id INTEGER PRIMARY KEY, my_col INTEGER, other REAL);
      CREATE TABLE near (id INTEGER PRIMARY KEY, my_col INTEGER, "my col" REAL);
@@ -51,10 +51,10 @@ t.test('an enum has only values that get different names in every client', async
   const token = await asToken(app, admin)
   const { schemas } = (await token.get('/data/_openapi.json')).json().components
   const { plain, near, signs } = schemas.StatesCreate.properties
-  t.match(plain, { enum: ['new', 'sent back', 'text/html', 'größe'], description: 'plain.' })
+  t.match(plain, { enum: ['new', 'sent back', 'text/html'], description: 'plain.' })
   t.strictSame([near.enum, signs.enum], [undefined, undefined])
   t.match(near, { type: ['string', 'null'], description: 'near. One of: "A", "A-", "B".' })
-  t.match(signs, { description: 'signs. One of: "+", "* /".' })
+  t.match(signs, { description: 'signs. One of: "+", "* /", "日本".' })
   const fieldOf = (name: string) => schemas[`${name}Increment`].properties.field
   t.match(fieldOf('Plain'), { enum: ['my_col', 'other'], description: 'The field to change.' })
   t.match(fieldOf('Near'), { type: 'string', description: 'The field to change. One of: "my_col", "my col".' })
