@@ -1,12 +1,12 @@
+import { musicShop } from './music-shop.js'
+
+const withToken = ({ tokens }) => ({ authorization: `Bearer ${tokens.main}` })
+
 /**
- * The documents that clients are generated from. `headers` returns the credential, from what `startService` returns. The
- * generators of a document are those with a folder in `scenarios/<name>/`.
+ * The documents that clients are generated from. `contentFor` returns the content of the service, from the name of a
+ * check. `headers` returns the credential, from what `startService` returns.
  */
 export const documents = [
-  { name: 'generic', path: '/openapi.json', headers: () => ({}) },
-  {
-    name: 'typed',
-    path: '/data/_openapi.json',
-    headers: ({ tokens }) => ({ authorization: `Bearer ${tokens.main}` })
-  }
+  { name: 'generic', contentFor: () => musicShop, path: '/openapi.json', headers: () => ({}) },
+  { name: 'typed', contentFor: () => musicShop, path: '/data/_openapi.json', headers: withToken }
 ]

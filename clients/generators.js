@@ -117,6 +117,8 @@ const expectFailure = async (compiling, file) => {
   if (isCompiled) throw new Error(`${file} compiles.`)
 }
 
+const mistakesIn = (work) => (readdirSync(work).includes('mistakes') ? readdirSync(join(work, 'mistakes')) : [])
+
 const java = async ({ work, run }) => {
   await generate(run, 'java', 'client', '--library', 'native')
   const list = join(work, 'classpath')
@@ -124,7 +126,7 @@ const java = async ({ work, run }) => {
   await run('mvn', [...options, 'compile', 'dependency:build-classpath', `-Dmdep.outputFile=${list}`])
   const classpath = ['.', 'client/target/classes', readFileSync(list, 'utf8').trim()].join(':')
   await run('javac', ['-Xlint:all,-processing,-classfile', '-Werror', '-cp', classpath, 'Scenario.java'])
-  for (const mistake of readdirSync(join(work, 'mistakes')))
+  for (const mistake of mistakesIn(work))
     await expectFailure(run('javac', ['-cp', classpath, join('mistakes', mistake)]), mistake)
   return ['java', ['-cp', classpath, 'Scenario']]
 }

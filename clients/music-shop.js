@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-/** A small database with the tables of Chinook: foreign keys, a composite key, NVARCHAR and NUMERIC columns. */
+/** Some tables of Chinook: foreign keys, a composite key, NVARCHAR and NUMERIC columns. */
 const SQL = `
   CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Name] NVARCHAR(120));
   CREATE TABLE [Album] (
@@ -28,8 +28,16 @@ const SQL = `
   INSERT INTO [PlaylistTrack] VALUES (1, 1), (1, 2), (2, 3);
 `
 
-export const createMusicShop = (file) => {
+const create = (file) => {
   const database = new Database(file)
   database.exec(SQL)
   database.close()
 }
+
+/** The tokens of a scenario. `reader` is for the calls that must be refused. */
+const TOKENS = {
+  main: { tables: ['*'], actions: ['read', 'write'] },
+  reader: { tables: ['Album', 'orders'], actions: ['read'] }
+}
+
+export const musicShop = { create, tokens: () => TOKENS }

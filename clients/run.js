@@ -9,6 +9,7 @@ import { startService } from './service.js'
 import { CACHE, endChildren, isInstalled, run } from './tools.js'
 
 const LIMIT_MS = 15 * 60_000
+const projects = new URL('projects/', import.meta.url).pathname
 const scenarios = new URL('scenarios/', import.meta.url).pathname
 
 const isInCi = process.env.CI === 'true'
@@ -20,12 +21,12 @@ const download = async (service, { path, headers }, version, file) => {
   writeFileSync(file, JSON.stringify(await response.json(), null, 2))
 }
 
-/** Returns the working folder of a check, with the documents and with a copy of the scenario if there is one. */
-const prepare = async (service, document, name, scenario) => {
+/** Returns the working folder of a check, with the documents and with copies of the folders that there are. */
+const prepare = async (service, document, name, folders) => {
   const work = join(CACHE, 'work', document.name, name)
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
-  if (scenario !== undefined) cpSync(scenario, work, { recursive: true })
+  for (const folder of folders.filter(existsSync)) cpSync(folder, work, { recursive: true })
   await download(service, document, '3.1', join(work, 'openapi.json'))
   await download(service, document, '3.0', join(work, 'openapi-3.0.json'))
   return work
@@ -34,14 +35,15 @@ const prepare = async (service, document, name, scenario) => {
 const environmentOf = ({ address, tokens }) => ({
   ROWHOUSE_URL: address,
   ROWHOUSE_TOKEN: tokens.main,
-  ROWHOUSE_READER_TOKEN: tokens.reader
+  ...(tokens.reader && { ROWHOUSE_READER_TOKEN: tokens.reader })
 })
 
 /** Generates a client, compiles it and runs its scenario against a service of its own. */
 const checkGenerator = async (document, name, { make }) => {
-  const service = await startService()
+  const service = await startService(document.contentFor(name))
   try {
-    const work = await prepare(service, document, name, join(scenarios, document.name, name))
+    const folders = [join(projects, name), join(scenarios, document.name, name)]
+    const work = await prepare(service, document, name, folders)
     const runHere = (command, args, options) => run(command, args, { cwd: work, log: join(work, 'log'), ...options })
     const [command, args] = await make({ work, run: runHere })
     await runHere(command, args, { env: environmentOf(service) })
@@ -51,20 +53,17 @@ const checkGenerator = async (document, name, { make }) => {
 }
 
 const checkRules = async (document) => {
-  const service = await startService()
+  const service = await startService(document.contentFor('lint'))
   try {
-    await lint(await prepare(service, document, 'lint'))
+    await lint(await prepare(service, document, 'lint', []))
   } finally {
     await service.stop()
   }
 }
 
-const generatorsOf = (document) =>
-  Object.entries(generators).filter(([name]) => existsSync(join(scenarios, document.name, name)))
-
 const checks = documents.flatMap((document) => [
   { name: 'lint', document, needs: ['npm'], check: () => checkRules(document) },
-  ...generatorsOf(document).map(([name, generator]) => ({
+  ...Object.entries(generators).map(([name, generator]) => ({
     name,
     document,
     needs: generator.needs,
@@ -91,11 +90,19 @@ const attempt = async ({ name, document, needs, check }) => {
 }
 
 const names = process.argv.slice(2)
-const unknown = names.filter((name) => !checks.some((check) => check.name === name))
+const known = new Set([...documents, ...checks].map(({ name }) => name))
+const unknown = names.filter((name) => !known.has(name))
 if (unknown.length > 0) {
-  print(`Unknown: ${unknown.join(', ')}. The names are: lint, ${Object.keys(generators).join(', ')}.`)
+  print(`Unknown: ${unknown.join(', ')}. The names are: ${[...known].join(', ')}.`)
   process.exit(2)
 }
+
+/** Without a name of a document, all documents are checked. Without a name of a check, all checks run. */
+const isChosen = ({ name, document }) =>
+  [documents, checks].every((group, index) => {
+    const chosen = names.filter((one) => group.some((member) => member.name === one))
+    return chosen.length === 0 || chosen.includes(index === 0 ? document.name : name)
+  })
 
 setTimeout(() => {
   print(`not ok: the checks took longer than ${LIMIT_MS / 60_000} minutes`)
@@ -104,8 +111,7 @@ setTimeout(() => {
 }, LIMIT_MS).unref()
 
 const results = []
-for (const check of checks.filter(({ name }) => names.length === 0 || names.includes(name)))
-  results.push(await attempt(check))
+for (const check of checks.filter(isChosen)) results.push(await attempt(check))
 const count = (result) => results.filter((item) => item === result).length
 if (count('skipped') > 0) print(`${count('skipped')} skipped, because a command that they need is missing`)
 print(`${count('passed')} passed, ${count('failed')} failed`)

@@ -4,17 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createMusicShop } from './music-shop.js'
 import { endWithCheck } from './tools.js'
 
 const SERVER = new URL('../dist/server.js', import.meta.url).pathname
 const PASSWORD = 'seven green apples'
-
-/** The tokens of a scenario. `reader` is for the calls that must be refused. */
-const TOKENS = {
-  main: { tables: ['*'], actions: ['read', 'write'] },
-  reader: { tables: ['Album', 'orders'], actions: ['read'] }
-}
 
 const readAddress = async (child) => {
   for await (const line of createInterface({ input: child.stdout })) {
@@ -24,31 +17,36 @@ const readAddress = async (child) => {
   throw new Error('The service did not start.')
 }
 
-const send = async (url, cookie, body) => {
-  const headers = { 'content-type': 'application/json', ...(cookie && { cookie }) }
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`POST ${url}: ${await response.text()}`)
-  return response
-}
-
-/** Imports all tables. Returns the cookie of the administrator, and the tokens by name. */
-const setUp = async (address) => {
-  const login = await send(`${address}/auth/login`, undefined, { name: 'admin', password: PASSWORD })
-  const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0]
-  await send(`${address}/admin/tables/import`, cookie, { names: ['*'] })
-  const tokens = {}
-  for (const [name, permissions] of Object.entries(TOKENS)) {
-    const issued = await send(`${address}/admin/tokens`, cookie, { name, permissions })
-    tokens[name] = (await issued.json()).data.token
+/** Returns a function that sends a request as the administrator, and returns the data of the response. */
+const logIn = async (address) => {
+  const send = async (cookie, method, path, body) => {
+    const headers = { 'content-type': 'application/json', cookie }
+    const response = await fetch(address + path, { method, headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return response
   }
-  return { cookie, tokens }
+  const login = await send('', 'POST', '/auth/login', { name: 'admin', password: PASSWORD })
+  const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0]
+  return async (...request) => (await (await send(cookie, ...request)).json()).data
 }
 
-/** Starts a service on a free port of the loopback interface, with a small music shop. */
-export const startService = async () => {
+/** Imports all tables. Returns the tokens by name. */
+const setUp = async (address, { prepare, tokens }) => {
+  const send = await logIn(address)
+  await send('POST', '/admin/tables/import', { names: ['*'] })
+  await prepare?.(send)
+  const names = (await send('GET', '/admin/tables')).map(({ name }) => name)
+  const secrets = {}
+  for (const [name, permissions] of Object.entries(tokens(names)))
+    secrets[name] = (await send('POST', '/admin/tokens', { name, permissions })).token
+  return secrets
+}
+
+/** Starts a service on a free port of the loopback interface. `content`: what is in its database, and its tokens. */
+export const startService = async (content) => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-clients-'))
-  const database = join(directory, 'shop.sqlite')
-  createMusicShop(database)
+  const database = join(directory, 'content.sqlite')
+  content.create(database)
   const env = {
     ...process.env,
     DATA_DIR: directory,
@@ -69,7 +67,7 @@ export const startService = async () => {
   try {
     const address = await readAddress(child)
     child.stdout.resume()
-    return { address, ...(await setUp(address)), stop }
+    return { address, tokens: await setUp(address, content), stop }
   } catch (error) {
     await stop()
     throw error

@@ -36,6 +36,10 @@ const operationAt = ({ paths }: GenericDocument, path: string, method: string): 
   return operation
 }
 
+/** `encodeURIComponent` keeps these characters. Some generators copy a path into a literal or a comment as it is. */
+const encodeName = (name: string) =>
+  encodeURIComponent(name).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** The calls of programs, under /data. */
 export const dataArea: Area = {
   credential: 'token',
@@ -50,7 +54,7 @@ export const dataArea: Area = {
     readSchema: operationAt(document, '/data/{table}/schema', 'get')
   }),
   paths: ({ table: { name, structure } }) => {
-    const base = `/data/${encodeURIComponent(name)}`
+    const base = `/data/${encodeName(name)}`
     return {
       list: base,
       query: `${base}/query`,

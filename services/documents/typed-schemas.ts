@@ -58,6 +58,29 @@ const extensionsOf = ({ references }: TypedTable, column: Column): Json => ({
   })
 })
 
+/** Characters of a value that generators keep, or replace by `_`, in the name of a constant. */
+const CONSTANT = /^[A-Za-z0-9 _./:-]+$/
+
+const folded = (value: unknown) =>
+  String(value)
+    .toLowerCase()
+    .replaceAll(/[ _./:-]/g, '')
+
+/**
+ * Whether every generator makes different names from the values. Some fail for the whole document if a value has no
+ * name, or the same name as another: `A`, `A-`.
+ */
+const areConstants = (values: readonly unknown[]) => {
+  const names = new Set(values.map(folded))
+  return names.size === values.length && !names.has('') && values.every((value) => CONSTANT.test(String(value)))
+}
+
+/** Returns the values for a description, unless an enum contains them. */
+const valuesNote = (values: readonly unknown[] | undefined) =>
+  values === undefined || areConstants(values)
+    ? ''
+    : `One of: ${values.map((value) => JSON.stringify(value)).join(', ')}.`
+
 /**
  * Returns the limits of the CHECK constraints of the table. NULL passes every check, so an enum of a nullable field
  * contains it.
@@ -66,7 +89,8 @@ const limitsOf = (column: Column, { type }: KindSchema, nullable: boolean): Json
   const { allowedValues, minimum, maximum, minLength, maxLength } = column.checks
   if (kindOf(column).isTextual)
     return {
-      ...(allowedValues && { enum: nullable ? [...allowedValues, null] : allowedValues }),
+      ...(allowedValues &&
+        areConstants(allowedValues) && { enum: nullable ? [...allowedValues, null] : allowedValues }),
       ...(minLength !== undefined && { minLength }),
       ...(maxLength !== undefined && { maxLength })
     }
@@ -95,7 +119,12 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   return {
     ...orNull(schema, nullable),
     ...limitsOf(column, schema, nullable),
-    ...described(column, wideNote(column, integers), note)
+    ...described(
+      column,
+      kindOf(column).isTextual ? valuesNote(column.checks.allowedValues) : '',
+      wideNote(column, integers),
+      note
+    )
   }
 }
 
@@ -196,7 +225,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
           ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
           : 'The key of the record, not percent-encoded.'
       },
-      field: { type: 'string', enum: fields },
+      field: { type: 'string', ...(areConstants(fields) ? { enum: fields } : { description: valuesNote(fields) }) },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
     },
     ['pk', 'field'],

@@ -23,9 +23,15 @@ export const DERIVED_SUFFIXES = [
   'QueryPageEnvelope'
 ] as const
 
+/** Go clients have a function `NewAlbum` and a type `NullableAlbum` beside each type `Album`. */
+export const DERIVED_PREFIXES = ['New', 'Nullable'] as const
+
 const MAX_LENGTH = 60
 
-const withDerived = (name: string) => ['', ...DERIVED_SUFFIXES].map((suffix) => foldName(name + suffix))
+const withDerived = (name: string) =>
+  [...['', ...DERIVED_SUFFIXES].map((suffix) => name + suffix), ...DERIVED_PREFIXES.map((prefix) => prefix + name)].map(
+    foldName
+  )
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 

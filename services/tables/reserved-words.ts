@@ -16,12 +16,13 @@ const KEYWORDS = words(`
 
 /** Types that those languages, or generated clients, use without an import, and members of every object. */
 const TYPES = words(`
-  api apiclient apierror apiresponse base64 bigint body blob buffer builder bytes callback client configuration console
-  context cookie datetime date decimal128 dict dictionary error event exception file formdata future guid handler
-  hashmap header headers http httpclient httprequest httpresponse infinity integer iterable iterator json list math
-  nan node number object objects offsetdatetime optional ordereddict page pages parameters path promise proxy query
-  queryparams reader records reflect regexp request response result schema schemas some stream symbol table tables task
-  thread timespan token tokens tostring tuple unit uri url urlsearchparams uuid value vec writer`)
+  api apiclient apierror apiresponse base64 bigint blob body buffer builder bytes callback client configuration
+  console context cookie date datetime decimal128 deserialize dict dictionary error event exception file float32
+  float64 formdata future guid handler hashmap header headers http httpclient httprequest httpresponse infinity int32
+  int64 integer iterable iterator json list math nan node number object objects offsetdatetime option optional
+  ordereddict page pages parameters path promise proxy query queryparams reader records reflect regexp request
+  response result schema schemas serialize some stream symbol table tables task thread time timespan token tokens
+  tostring tuple unit uri url urlsearchparams uuid value vec writer`)
 
 /**
  * The schemas of our own OpenAPI document, and general words that it may need later. A test compares the list with openapi.json.

@@ -402,12 +402,12 @@ for (const integers of ['auto', 'number', 'string']) {
 }
 
 t.test('the query of an administrator is as in the document of administrators', async (t) => {
-  const contract = createContract((await admin.get('/admin/openapi.json?tables=codes')).json())
+  const contract = createContract((await admin.get('/admin/openapi.json?tables=tags')).json())
   const path = Object.keys(contract.document.paths).find((one) => one.endsWith('/query')) ?? ''
-  const body = { filter: { where: { code: { in: ['AP8='] } } }, order: '-price', size: 2, total: true }
-  t.ok(contract.accepts('CodesQuery', body))
+  const body = { filter: { where: { uses: { gte: -5 }, tag: { ne: '' } } }, order: '-uses', size: 2, total: true }
+  t.ok(contract.accepts('TagsQuery', body))
   const found = await admin.post(path, body)
   t.equal(found.statusCode, 200)
   t.equal(contract.problemsOf(path, 'post', 200, found.json()), '')
-  t.match(dataOf(found), { next: null, size: 2 })
+  t.equal(dataOf(found).rows.length, 2)
 })

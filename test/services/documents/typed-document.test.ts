@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { NewField, Table } from '../../../schemas/table.ts'
 import { createTypedDocuments, dataArea } from '../../../services/documents/typed-document.ts'
-import { asAdmin, asToken, createDatabase, createTable, importTable, startApp } from '../../helpers.ts'
+import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, startApp } from '../../helpers.ts'
 
 t.test('a generic document without an operation of the area is refused', async (t) => {
   const generic = { openapi: '3.1.0', info: { version: '0.1.0' }, servers: [], tags: [], paths: {}, components: {} }
@@ -43,4 +43,46 @@ t.test('a table of ten fields takes less than 12,000 bytes', async (t) => {
     ]
     await expectLength(t, () => createTable(admin, { name: 'movies', fields }))
   })
+})
+
+t.test('an enum has only values that get different names in every client', async (t) => {
+  const file = createDatabase(
+    t,
+    `CREATE TABLE states (
+       id INTEGER PRIMARY KEY,
+       plain TEXT NOT NULL CHECK (plain IN ('new', 'sent back', 'text/html')),
+       near TEXT CHECK (near IN ('A', 'A-', 'B')),
+       signs TEXT CHECK (signs IN ('+', '*/', '日本'))
+     );
+     CREATE TABLE plain (id INTEGER PRIMARY KEY, my_col INTEGER, other REAL);
+     CREATE TABLE near (id INTEGER PRIMARY KEY, my_col INTEGER, "my col" REAL);
+     CREATE TABLE signs (id INTEGER PRIMARY KEY, "+" INTEGER);`
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  dataOf(await admin.post('/admin/tables/import', { names: ['*'] }))
+  const token = await asToken(app, admin)
+  const { schemas } = (await token.get('/data/_openapi.json')).json().components
+  const { plain, near, signs } = schemas.StatesCreate.properties
+  t.match(plain, { enum: ['new', 'sent back', 'text/html'], description: 'plain.' })
+  t.strictSame([near.enum, signs.enum], [undefined, undefined])
+  t.match(near, { type: ['string', 'null'], description: 'near. One of: "A", "A-", "B".' })
+  t.match(signs, { description: 'signs. One of: "+", "* /", "日本".' })
+  const fieldOf = (name: string) => schemas[`${name}Increment`].properties.field
+  t.match(fieldOf('Plain'), { enum: ['my_col', 'other'], description: 'The field to change.' })
+  t.match(fieldOf('Near'), { type: 'string', description: 'The field to change. One of: "my_col", "my col".' })
+  t.match(fieldOf('Signs'), { type: 'string', description: 'The field to change. One of: "+".' })
+  t.strictSame([fieldOf('Near').enum, fieldOf('Signs').enum], [undefined, undefined])
+})
+
+t.test('a path has no quote, which some clients would copy into their code', async (t) => {
+  const file = createDatabase(t, `CREATE TABLE "it's (!*)" (id INTEGER PRIMARY KEY)`)
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  dataOf(await admin.post('/admin/tables/import', { names: ['*'] }))
+  const token = await asToken(app, admin)
+  const { paths } = (await token.get('/data/_openapi.json')).json()
+  const path = '/data/it%27s%20%28%21%2A%29'
+  t.ok(path in paths)
+  t.strictSame(dataOf(await token.get(path)).rows, [])
 })

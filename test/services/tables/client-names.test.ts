@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { CLIENT_NAME_PATTERN } from '../../../schemas/patterns.ts'
 import {
+  DERIVED_PREFIXES,
   DERIVED_SUFFIXES,
   isReservedTable,
   nameFields,
@@ -58,6 +59,11 @@ t.test('names that the document derives from a table are not given to another on
     t.strictSame(await nameTables(['album', `album${suffix}`]), ['Album', `Album${suffix}2`])
     t.strictSame(await nameTables([`album${suffix}`, 'album']), [`Album${suffix}`, 'Album2'])
   }
+  for (const prefix of DERIVED_PREFIXES) {
+    t.strictSame(await nameTables(['album', `${prefix}Album`]), ['Album', `${prefix}Album2`])
+    t.strictSame(await nameTables([`${prefix}Album`, 'album']), [`${prefix}Album`, 'Album2'])
+  }
+  for (const name of ['Option', 'Serialize', 'Time', 'Int64']) t.ok(isReservedTable(name), name)
   t.strictSame(await nameTables(['a_page', 'a_page_envelope']), ['APage', 'APageEnvelope2'])
 })
 

@@ -1,0 +1,5 @@
+package main
+
+import _ "scenario/rowhouse"
+
+func main() {}

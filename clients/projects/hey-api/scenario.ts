@@ -1,0 +1,2 @@
+import './client/client/index.js'
+import './client/sdk.gen.js'

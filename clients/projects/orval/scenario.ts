@@ -1,0 +1,2 @@
+import './client.js'
+import './schemas.js'

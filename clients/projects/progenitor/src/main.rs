@@ -1,0 +1,3 @@
+progenitor::generate_api!("openapi-3.0.json");
+
+fn main() {}

@@ -1,0 +1,3 @@
+use rowhouse as _;
+
+fn main() {}

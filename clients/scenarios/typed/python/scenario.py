@@ -1,0 +1,41 @@
+import os
+
+import rowhouse
+from rowhouse import ApiException, ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate
+
+configuration = rowhouse.Configuration(host=os.environ["ROWHOUSE_URL"], access_token=os.environ["ROWHOUSE_TOKEN"])
+client = rowhouse.ApiClient(configuration)
+api = rowhouse.TrackApi(client)
+links = rowhouse.PlaylistTrackApi(client)
+
+page = api.list_track(order="-UnitPrice", size=1).data
+assert page.rows[0].unit_price == 1.29
+link = links.read_playlist_track(1, 2).data
+assert (link.playlist_id, link.track_id) == (1, 2)
+created = api.create_track(TrackCreate(Name="Dog Eat Dog", Milliseconds=215196, UnitPrice=0.99, AlbumId=4)).data
+assert created.track_id == 4 and created.bytes is None
+updated = api.update_track(4, TrackUpdate(AlbumId=None), var_return="record").data
+assert updated.record is not None and updated.record.album_id is None and updated.record.name == "Dog Eat Dog"
+more = TrackIncrement(pk="4", field="Milliseconds", count=4)
+increased = api.increment_track(more, var_return="record").data
+assert increased.record is not None and increased.record.milliseconds == 215200
+assert api.delete_track(4).data.success
+try:
+    api.read_track(4)
+    raise AssertionError("The call succeeded.")
+except ApiException as error:
+    assert error.status == 404 and isinstance(error.data, ErrorResponse)
+    assert error.data.error.code == ErrorCode.RECORD_NOT_FOUND
+try:
+    TrackIncrement(pk="4", field="Name")
+    raise AssertionError("A name is no number.")
+except ValueError as error:
+    assert "Milliseconds" in str(error)
+
+
+def mistakes() -> None:
+    """Never called: each line is a mistake that mypy must find. With --strict, an unused ignore is an error."""
+    TrackCreate(Milliseconds=1, UnitPrice=1)  # type: ignore[call-arg]
+    TrackUpdate(Name=1)  # type: ignore[arg-type]
+    TrackIncrement(pk=4, field="Milliseconds")  # type: ignore[arg-type]
+    links.read_playlist_track(1)  # type: ignore[call-arg]

@@ -1,0 +1,34 @@
+use std::env;
+
+use rowhouse::apis::configuration::Configuration;
+use rowhouse::apis::{Error, playlist_track_api, track_api};
+use rowhouse::models::track_increment::Field;
+use rowhouse::models::{ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let api = &Configuration {
+        base_path: env::var("ROWHOUSE_URL").unwrap(),
+        bearer_access_token: Some(env::var("ROWHOUSE_TOKEN").unwrap()),
+        ..Configuration::default()
+    };
+
+    let page = track_api::list_track(api, None, Some(1), Some("-UnitPrice"), None).await.unwrap().data;
+    assert_eq!(page.rows[0].unit_price, 1.29);
+    let link = playlist_track_api::read_playlist_track(api, 1, 2).await.unwrap().data;
+    assert_eq!((link.playlist_id, link.track_id), (1, 2));
+    let values = TrackCreate { album_id: Some(Some(4)), ..TrackCreate::new("Dog Eat Dog".to_string(), 215196, 0.99) };
+    let created = track_api::create_track(api, values).await.unwrap().data;
+    assert_eq!((created.track_id, created.bytes), (4, None));
+    let changes = TrackUpdate { album_id: Some(None), ..TrackUpdate::default() };
+    let updated = track_api::update_track(api, 4, changes, Some("record")).await.unwrap().data;
+    assert_eq!(updated.record.unwrap().album_id, None);
+    let more = TrackIncrement { count: Some(4.0), ..TrackIncrement::new("4".to_string(), Field::Milliseconds) };
+    let increased = track_api::increment_track(api, more, Some("record")).await.unwrap().data;
+    assert_eq!(increased.record.unwrap().milliseconds, 215200);
+    assert!(track_api::delete_track(api, 4, None).await.unwrap().data.success);
+    let Err(Error::ResponseError(missing)) = track_api::read_track(api, 4).await else { panic!() };
+    assert_eq!(missing.status.as_u16(), 404);
+    let body = serde_json::from_str::<ErrorResponse>(&missing.content).unwrap();
+    assert_eq!(body.error.code, ErrorCode::RecordNotFound);
+}

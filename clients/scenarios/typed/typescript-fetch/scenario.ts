@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { Configuration, type ErrorResponse, PlaylistTrackApi, ResponseError, TrackApi } from './client/index.js'
+
+const { ROWHOUSE_URL: basePath = '', ROWHOUSE_TOKEN: accessToken = '' } = process.env
+const configuration = new Configuration({ basePath, accessToken })
+const api = new TrackApi(configuration)
+const links = new PlaylistTrackApi(configuration)
+
+const { data: page } = await api.listTrack({ order: '-UnitPrice', size: 1 })
+assert.equal(page.rows[0]?.unitPrice, 1.29)
+const { data: link } = await links.readPlaylistTrack({ playlistId: 1, trackId: 2 })
+assert.deepEqual(link, { playlistId: 1, trackId: 2 })
+const { data: created } = await api.createTrack({
+  trackCreate: { name: 'Dog Eat Dog', milliseconds: 215196, unitPrice: 0.99, albumId: 4 }
+})
+assert.equal(created.trackId, 4)
+const key = { trackId: created.trackId }
+const { data: updated } = await api.updateTrack({ ...key, _return: 'record', trackUpdate: { albumId: null } })
+assert.equal(updated.record?.albumId, null)
+const trackIncrement = { pk: '4', field: 'Milliseconds', count: 4 } as const
+const { data: increased } = await api.incrementTrack({ trackIncrement, _return: 'record' })
+assert.equal(increased.record?.milliseconds, 215200)
+const { data: deleted } = await api.deleteTrack(key)
+assert.equal(deleted.success, true)
+const missing = await api.readTrack(key).catch((error: unknown) => error)
+assert.ok(missing instanceof ResponseError)
+const body: ErrorResponse = await missing.response.json()
+assert.equal(body.error.code, 'RECORD_NOT_FOUND')
+
+/** Never called: each line is a mistake that must not compile. */
+export const mistakes = async () => {
+  // @ts-expect-error: a name is required
+  await api.createTrack({ trackCreate: { milliseconds: 1, unitPrice: 1 } })
+  // @ts-expect-error: a name is never null
+  await api.updateTrack({ ...key, trackUpdate: { name: null } })
+  // @ts-expect-error: a name is no number
+  await api.incrementTrack({ trackIncrement: { pk: '1', field: 'Name' } })
+  // @ts-expect-error: a composite key has two parts
+  await links.readPlaylistTrack({ playlistId: 1 })
+}
