@@ -27,6 +27,9 @@ const file = createDatabase(
    CREATE TABLE codes (code TEXT, kind INTEGER, n INTEGER, PRIMARY KEY (kind, code)) WITHOUT ROWID;
    CREATE TABLE lines (line TEXT);
    CREATE TABLE passing (id INTEGER PRIMARY KEY, gone TEXT);
+   CREATE TABLE broken (id INTEGER PRIMARY KEY, note TEXT);
+   INSERT INTO broken (note) VALUES ('{');
+   ALTER TABLE broken ADD COLUMN a AS (json_extract(note, '$.a'));
    CREATE TABLE large (id INTEGER PRIMARY KEY, value TEXT);
    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
      INSERT INTO large SELECT i, 'value ' || (i * 7919 % 300007) FROM n`
@@ -195,6 +198,12 @@ t.test('a generated column can have an index, and the rowid cannot', async (t) =
   const lines = await importTable(admin, 'lines')
   expectError(t, await create(['rowid'], false, urlOf(lines)), 400, 'VALIDATION_FAILED', '/fields/0')
   t.equal((await create(['line'], false, urlOf(lines))).statusCode, 200)
+})
+
+t.test('a generated column that fails for a record gets no index', async (t) => {
+  const url = urlOf(await importTable(admin, 'broken'))
+  expectError(t, await create(['a'], false, url), 400, 'CONSTRAINT_VIOLATION')
+  t.strictSame(await listed(url), [])
 })
 
 t.test('a table that has changed gets no index', async (t) => {

@@ -24,16 +24,13 @@ t.test('a unique index that fails shows an example only if the search for it suc
 })
 
 t.test('a table is replaced with the plans that are cached for it', async (t) => {
-  const { tables, serve, db, records, views } = await startServices(
+  const { tables, db } = await startServices(
     t,
     'CREATE TABLE cats (name TEXT COLLATE NOCASE PRIMARY KEY, n INTEGER) WITHOUT ROWID'
   )
-  const { id } = await serve('cats')
-  const plans: string[] = []
+  const { id } = await tables.importTable(serviceCaller, 'cats')
   const before = tables.get(id)
   const steps = async () => {
-    const view = views.administratorView(tables.get(id))
-    plans.push(await records.list(serviceCaller, view, { order: 'n,name' }))
     const sql = 'SELECT "cats"."n" FROM "cats" ORDER BY "cats"."n"'
     return (await db.plan({ sql, params: [] })).join()
   }
@@ -43,4 +40,31 @@ t.test('a table is replaced with the plans that are cached for it', async (t) =>
   t.match(await steps(), /USING COVERING INDEX/)
   await tables.dropIndex(serviceCaller, id, name)
   t.match(await steps(), /TEMP B-TREE/)
+})
+
+t.test('an index on an expression does not count as one on the field', async (t) => {
+  const { tables } = await startServices(
+    t,
+    'CREATE TABLE cats (name TEXT); CREATE INDEX lower_name ON cats (lower(name))'
+  )
+  const { id } = await tables.importTable(serviceCaller, 'cats')
+  t.match(await tables.createIndex(serviceCaller, id, { fields: ['name'] }), { fields: ['name'], isOurs: true })
+  t.match(await tables.listIndexes(id), [{ isOurs: true }, { name: 'lower_name', fields: [], hasExpressions: true }])
+})
+
+t.test('records of a table without a rowid that are the same are found', async (t) => {
+  const rows = 'CREATE TABLE cats (id PRIMARY KEY, n INTEGER) WITHOUT ROWID; INSERT INTO cats VALUES (1, 7), (2, 7)'
+  const { tables } = await startServices(t, rows)
+  const { id } = await tables.importTable(serviceCaller, 'cats')
+  const error = await rejection(tables.createIndex(serviceCaller, id, { fields: ['n'], isUnique: true }))
+  t.match(error, { code: 'UNIQUE_VIOLATION', details: [{ message: "2 records have 'n' = '7'." }] })
+})
+
+t.test('an outdated table gets no index', async (t) => {
+  const { tables, registry, external } = await startServices(t, 'CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT)')
+  const { id } = await tables.importTable(serviceCaller, 'cats')
+  external.exec('DROP TABLE cats')
+  await registry.load()
+  const error = await rejection(tables.createIndex(serviceCaller, id, { fields: ['name'] }))
+  t.match(error, { code: 'STRUCTURE_CHANGED', message: "The stored table 'cats' does not exist" })
 })

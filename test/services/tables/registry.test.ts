@@ -296,12 +296,15 @@ t.test('foreign keys follow the stored table, under the registered names', async
   const { tables, id, execute } = await setup(t, 'CREATE TABLE cats (id INTEGER PRIMARY KEY, owner INTEGER)')
   const foreignKeys = () => tables.get(id).structure.foreignKeys
   t.strictSame(foreignKeys(), [])
+  await execute('CREATE TABLE homes (id INTEGER PRIMARY KEY)')
   await execute('ALTER TABLE cats ADD COLUMN home INTEGER REFERENCES homes')
   t.strictSame(foreignKeys(), [], 'the column is not registered')
   await tables.refresh(serviceCaller, id)
+  const toHome = { fields: ['home'], table: 'homes', targetFields: ['id'] }
+  t.strictSame(foreignKeys(), [toHome])
+  await execute('DROP TABLE homes')
   t.strictSame(foreignKeys(), [], 'the other table does not exist')
   await execute('CREATE TABLE homes (id INTEGER PRIMARY KEY)')
-  const toHome = { fields: ['home'], table: 'homes', targetFields: ['id'] }
   t.strictSame(foreignKeys(), [toHome])
   await execute('ALTER TABLE cats RENAME COLUMN home TO HOME')
   t.strictSame(foreignKeys(), [toHome])
