@@ -225,6 +225,7 @@ t.test('the filter and the fields of a list', async (t) => {
   t.match(dataOf(await list({ filter: '', q: 'Item 50' })), { rows: [{ id: 50 }], total: 1 })
   t.match(dataOf(await list({ filter, q: '2' })), { rows: [{ id: 2 }], total: 1 })
   t.same(dataOf(await list({ filter, cursor: '', size: '1', fields: 'stock' })).rows, [{ id: 1, stock: 1 }])
+  t.equal(dataOf(await list({ q: '1e999', total: 'false' })).rows.length, 0)
   for (const wrong of ['{', '{"where":{},"where":{}}', '{"where":{"id":{"eq":1e999}}}', ' ']) {
     expectError(t, await list({ filter: wrong }), 400, 'VALIDATION_FAILED', '/filter')
   }
@@ -388,4 +389,22 @@ t.test('wide records and positions', async (t) => {
   const signs = await queryOf('signs')
   expectError(t, await signs({ size: 1, order: 't' }), 400, 'VALIDATION_FAILED', '/order')
   t.same(ids(await signs({ size: 1 })), [1])
+})
+
+t.test('a statement that is too long for the event loop finds the same records', async (t) => {
+  const names = between(1, 120).map((index) => `c${index}`)
+  const file = createDatabase(
+    t,
+    `CREATE TABLE many (id INTEGER PRIMARY KEY, ${names.map((name) => `${name} INTEGER`).join(', ')});
+     CREATE INDEX many_c ON many (c1, c2);
+     INSERT INTO many (id, c1, c2) VALUES (1, 2, 1), (2, 1, 2), (3, 1, 1);`
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const url = `/admin/tables/${(await importTable(admin, 'many')).id}/query`
+  for (const fields of [undefined, ['c1']]) {
+    const first = await admin.post(url, { order: 'c1,c2', fields, size: 2 })
+    t.same(ids(first), [3, 2])
+    t.same(ids(await admin.post(url, { order: 'c1,c2', fields, cursor: dataOf(first).next })), [1])
+  }
 })
