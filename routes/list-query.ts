@@ -1,5 +1,5 @@
 import { parseJson } from '../plugins/http/json-body.ts'
-import { DomainError, invalid } from '../services/model/errors.ts'
+import { type DomainError, invalid } from '../services/model/errors.ts'
 
 interface TextQuery {
   readonly filter?: string
@@ -18,7 +18,7 @@ const parseFilter = (text: string, keepsWideIntegers: boolean) => {
   try {
     return parseJson(Buffer.from(text), { keepsWideIntegers, needsUniqueKeys: true })
   } catch (error) {
-    throw error instanceof DomainError ? invalidFilter(error.message) : error
+    throw invalidFilter((error as DomainError).message)
   }
 }
 

@@ -1,6 +1,6 @@
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
-import type { Expansion } from '../sql/expansions.ts'
+import type { Expansion } from '../sql/record-shape.ts'
 import type { View } from './view.ts'
 
 const MAX_DEPTH = 3

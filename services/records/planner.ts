@@ -91,16 +91,12 @@ const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comp
  * Whether each range is read by one step, whose index serves all comparisons. The sequence of the comparisons is the
  * index's. They are compared by their total length, because a name may contain ` AND `.
  */
-const readsOnly = (
-  table: RegisteredTable,
-  ranges: readonly (readonly Comparison[] | null)[],
-  steps: readonly string[]
-) => {
+const readsOnly = (table: RegisteredTable, ranges: readonly (readonly Comparison[])[], steps: readonly string[]) => {
   const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !IS_BOUNDED.test(step))
   return (
     reads.length === ranges.length &&
     ranges.every((range, index) => {
-      const conditions = conditionsOf(table, range ?? [])
+      const conditions = conditionsOf(table, range)
       const step = String(reads[index])
       if (conditions.length === 0) return step.startsWith('SCAN ')
       const end = step.slice(-`(${conditions.join(' AND ')})`.length)
@@ -174,9 +170,10 @@ export const createPlanner = (db: Database) => {
     if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return scan()
     if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return scan()
     const byIndex = pageByIndex(page, maxRowBytes)
-    if (byIndex.sql.length > MAX_SQL_LENGTH || !byIndex.ranges.every((range) => range !== null)) return scan()
+    const { ranges, sql } = byIndex
+    if (sql.length > MAX_SQL_LENGTH || !ranges.every((range) => range !== null)) return scan()
     const { steps, sorts } = await queryPlan(view, byIndex)
-    const isBounded = !sorts && readsOnly(view.table, byIndex.ranges, steps)
+    const isBounded = !sorts && readsOnly(view.table, ranges, steps)
     return isBounded ? { via: 'index', statement: byIndex } : scan()
   }
 

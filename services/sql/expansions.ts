@@ -1,17 +1,5 @@
 import { columnRef, identifier } from './identifiers.ts'
-import type { RecordShape } from './record-shape.ts'
-
-/** A record to add to each record that refers to it. */
-export interface Expansion {
-  /** The column that refers. */
-  readonly column: string
-  readonly table: string
-  /** The unique column that it refers to. */
-  readonly targetField: string
-  /** What the added record shows. */
-  readonly shape: RecordShape
-  readonly expansions: readonly Expansion[]
-}
+import type { Expansion } from './record-shape.ts'
 
 /** Aliases begin with the reserved prefix, so they hide no served table. The planner recognizes them. */
 export const ALIAS_PREFIX = '_rowhouse_expand'

@@ -1,8 +1,8 @@
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
-import { aliasOf, type Expansion, selectExpanded } from './expansions.ts'
+import { aliasOf, selectExpanded } from './expansions.ts'
 import { columnRef, textLiteral } from './identifiers.ts'
-import type { RecordShape } from './record-shape.ts'
+import type { Expansion, RecordShape } from './record-shape.ts'
 
 /** SQLite functions take at most 1,000 arguments in this build, so json_object takes at most 500 pairs. */
 const PAIRS_PER_OBJECT = 500

@@ -1,7 +1,6 @@
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { Column } from '../model/table.ts'
 import type { Dialect } from './dialect.ts'
-import type { Expansion } from './expansions.ts'
 
 /** The columns of a table that a record shows. */
 export interface RecordShape {
@@ -14,4 +13,16 @@ export interface RecordShape {
   readonly integers: IntegerFormat
   /** The records to add in JSON. */
   readonly expansions?: readonly Expansion[]
+}
+
+/** A record to add to each record that refers to it. */
+export interface Expansion {
+  /** The column that refers. */
+  readonly column: string
+  readonly table: string
+  /** The unique column that it refers to. */
+  readonly targetField: string
+  /** What the added record shows. */
+  readonly shape: RecordShape
+  readonly expansions: readonly Expansion[]
 }

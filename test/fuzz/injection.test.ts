@@ -20,6 +20,13 @@ const encode = encodeURIComponent
 const exported = samplePayloads(scaled(payloads.length / 40))
 const chosen = samplePayloads(scaled(payloads.length))
 
+const conditionOn = (text: string) => ({
+  gte: text,
+  contains: text,
+  startsWith: text,
+  endsWith: text
+})
+
 /** Requests that read or must be refused, with the payload as a name, a key, an order or a search. */
 const readRequests = (admin: Client, token: Client) =>
   ({
@@ -33,6 +40,23 @@ const readRequests = (admin: Client, token: Client) =>
     'a second order': (p) => token.get(`/data/notes?order=${encode(`-text,${p}`)}`),
     'a search': (p) => token.get(`/data/notes?q=${encode(p.slice(0, 255))}`),
     'a page': (p) => token.get(`/data/notes?page=${encode(p)}`),
+    'fields of a list': (p) => token.get(`/data/notes?fields=${encode(p)}`),
+    'a filter as text': (p) => token.get(`/data/notes?filter=${encode(p)}`),
+    'a cursor of a list': (p) => token.get(`/data/notes?cursor=${encode(p)}`),
+    'a value of a filter': (p) =>
+      token.get(`/data/notes?total=false&filter=${encode(JSON.stringify({ where: { text: { ne: p } } }))}`),
+    'values of a query': (p) => token.post('/data/notes/query', { filter: { where: { text: conditionOn(p) } } }),
+    'a list of values': (p) =>
+      token.post('/data/notes/query', { filter: { where: { text: { notIn: [p, `${p}x`] } } } }),
+    'an object as a value': (p) =>
+      token.post('/data/notes/query', { filter: { where: { extra: { ne: { [p]: p } } } } }),
+    'a field of a filter': (p) => token.post('/data/notes/query', { filter: { where: { [`${p} `]: { eq: p } } } }),
+    'an operator': (p) => token.post('/data/notes/query', { filter: { where: { text: { [`${p} `]: p } } } }),
+    'a part of a filter': (p) => token.post('/data/notes/query', { filter: { [`${p} `]: [] } }),
+    'a field of a query': (p) => token.post('/data/notes/query', { fields: [p] }),
+    'an order of a query': (p) => token.post('/data/notes/query', { order: `text,${p}`, cursor: '' }),
+    'a cursor of a query': (p) => token.post('/data/notes/query', { cursor: p }),
+    'a search in a query': (p) => token.post('/data/notes/query', { q: p.slice(0, 255), total: true }),
     'an unknown parameter': (p) => token.get(`/data/notes?${encode(p)}=1`),
     'a field of a record': (p) => token.post('/data/notes/records', { [`${p} `]: 1 }),
     'a field to change': (p) => token.put('/data/notes/records/1', { [`${p} `]: 1 }),
@@ -69,6 +93,14 @@ const writeRequests = (table: Table, admin: Client, token: Client) => {
       (p: string) => token.put('/data/notes/records/1', { extra: { [p]: p } }),
       async (_: TestResponse, p: string) =>
         Object.getOwnPropertyDescriptor(dataOf(await token.get('/data/notes/records/1')).extra, p)?.value
+    ],
+    'a text that a query finds': [
+      (p: string) => token.post('/data/notes/records', { text: p }),
+      async (_: TestResponse, p: string) => {
+        const where = { text: { eq: p, in: [p], ...(p !== '' && conditionOn(p)) } }
+        const body = { filter: { where }, fields: ['text'], size: 1 }
+        return dataOf(await admin.post(`/admin/tables/${table.id}/query`, body)).rows[0]?.text
+      }
     ],
     'a key': [(p: string) => token.post('/data/texts/records', { key: p }), (_: TestResponse, p: string) => textKey(p)],
     'a label': [

@@ -52,10 +52,13 @@ const requestsFor = (
   const url = `/data/${encode(name)}`
   const record = `${url}/records/${encode(name)}`
   const value = `t ${name}`
+  const filter = { where: { [name]: { eq: name, contains: name }, [value]: { in: [name] } } }
   return [
     ['list', () => token.get(url)],
     ['order', () => token.get(`${url}?order=-n&size=1`)],
     ['search', () => token.get(`${url}?q=${encode(name.slice(0, 255))}`)],
+    ['query', () => token.post(`${url}/query`, { filter, fields: [name], total: true })],
+    ['cursor', () => token.get(`${url}?cursor=&fields=n&filter=${encode(JSON.stringify(filter))}`)],
     ['increment', () => token.post(`${url}/incr`, { pk: name, field: 'n' })],
     ['update', () => token.put(record, { [value]: `${name}!`, [name]: name })],
     ['create', () => token.post(`${url}/records`, { [name]: `other ${name}` })],

@@ -11,7 +11,9 @@ t.test('a generic document without an operation of the area is refused', async (
 t.test('a table of ten fields takes less than 12,000 bytes', async (t) => {
   const tracks = `CREATE TABLE tracks (id INTEGER PRIMARY KEY, title TEXT, genre TEXT, stock INTEGER, price REAL,
     album_id INTEGER REFERENCES albums, composer TEXT, is_public BOOLEAN, artist_id INTEGER REFERENCES artists, released TEXT)`
-  const targets = 'CREATE TABLE albums (id INTEGER PRIMARY KEY); CREATE TABLE artists (id INTEGER PRIMARY KEY)'
+  // One column for each kind of condition, which all tables share.
+  const targets = `CREATE TABLE albums (id INTEGER PRIMARY KEY, t TEXT, r REAL, b BOOLEAN, x BLOB);
+    CREATE TABLE artists (id INTEGER PRIMARY KEY)`
   const app = await startApp(t, { env: { DATABASE: createDatabase(t, `${targets}; ${tracks}`) } })
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)
