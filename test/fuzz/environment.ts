@@ -38,6 +38,8 @@ export interface Environment {
   readonly tables: Map<number, Table>
   readonly tokens: { readonly id: number; readonly token: string }[]
   readonly adminIds: number[]
+  /** The name of the last index that was created, by the id of its table. */
+  readonly indexes: Map<number, string>
   /** Keys of records, in the format of paths. */
   readonly keys: string[]
   readonly spare: { name: string; password: string; cookie: string }
@@ -89,6 +91,7 @@ export const createEnvironment = async (t: Test): Promise<Environment> => {
     tables,
     tokens: [],
     adminIds: [],
+    indexes: new Map(),
     keys: ['1', '2', 'a,b/c%', '1,x%2Cy'],
     spare
   }
@@ -114,6 +117,7 @@ const updates: Record<string, (environment: Environment, data: never, target: st
   adminRefreshTable: recordTable,
   addTableField: recordTable,
   adminUnregisterTable: ({ tables }, _data, target) => tables.size > 1 && tables.delete(idIn(target)),
+  adminCreateTableIndex: ({ indexes }, { name }: { name: string }, target) => indexes.set(idIn(target), name),
   adminIssueToken: ({ tokens }, data: { id: number; token: string }) => keep(tokens, data),
   adminCreateAccount: ({ adminIds }, { id }: { id: number }) => keep(adminIds, id),
   adminCreateRecord: recordKey,

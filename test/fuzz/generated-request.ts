@@ -44,7 +44,8 @@ const idsFor = (path: string, { id }: Table, { tokens, adminIds }: Environment) 
 const fillParameters = (path: string, table: Table, environment: Environment, { pick, chance }: Random) => {
   const id = String(pick([...idsFor(path, table, environment), 999_999_999]))
   const pk = chance(0.3) ? pick(environment.keys) : pick(['1', '2', '3'])
-  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name }
+  const index = environment.indexes.get(table.id) ?? 'sqlite_autoindex_keyless_1'
+  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': index }
   return path.replaceAll(/\{\w+\}/g, (name) => encodeURIComponent(String(values[name])))
 }
 
@@ -82,6 +83,7 @@ const bodies: Record<string, MakeBody> = {
   adminImportTables: (_table, _environment, { pick }) => ({
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),
+  adminCreateTableIndex: ({ fields }, _, { pick, chance }) => ({ fields: [pick(fields).name], isUnique: chance(0.3) }),
   logIn: login,
   changeOwnPassword: passwordChange,
   adminCreateAccount: (_table, _environment, random) => ({
