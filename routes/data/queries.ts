@@ -24,7 +24,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'queryRecords',
         summary: 'Find records by a filter',
         description:
-          'Returns one page of the matching records. `next` is the cursor of the next page. Without `order`, the records are sorted by the key.',
+          'Returns one page of the matching records, sorted by the key unless `order` is sent. `next` is the cursor of the next page.',
         tags,
         params: TableParamsSchema,
         body: RecordQuerySchema,

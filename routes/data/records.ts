@@ -51,8 +51,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'listRecords',
         summary: 'List, sort and search records',
-        description:
-          'Returns one page of the matching records, without the hidden fields. Without `order`, the records are sorted by the key.',
+        description: 'Returns one page of the matching records, sorted by the key unless `order` is sent.',
         tags,
         params: TableParamsSchema,
         querystring: ListQuerySchema,
