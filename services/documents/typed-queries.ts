@@ -66,9 +66,9 @@ const filterSchema = (name: string): Json => {
   return closedObject(
     {
       where: refTo(`${name}Where`),
-      all: { ...filters, description: 'All of them match.' },
+      all: { ...filters, description: 'All match.' },
       any: { ...filters, description: 'At least one matches.' },
-      none: { ...filters, description: 'None of them matches.' }
+      none: { ...filters, description: 'None matches.' }
     },
     [],
     'All parts must match.'
@@ -79,26 +79,26 @@ const bodySchema = (name: string): Json =>
   closedObject(
     {
       filter: refTo(`${name}Filter`),
-      q: { type: 'string', maxLength: 255, description: 'Text or number to find in any field.' },
+      q: { type: 'string', maxLength: 255, description: 'Text or number to find.' },
       order: { type: 'string', description: 'Fields, separated by commas. A leading `-` means descending.' },
       size: { ...int32('Records of the page.'), minimum: 1, maximum: 999_999_999 },
       cursor: { type: 'string', description: '`next` of the previous page.' },
-      total: { type: 'boolean', description: 'true: also counts all matching records.' }
+      total: { type: 'boolean', description: 'true: also counts the records.' }
     },
     [],
-    'The records to read, and their order.'
+    'A query.'
   )
 
 const pageSchema = (name: string): Json =>
   closedObject(
     {
       rows: { type: 'array', items: refTo(name) },
-      next: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one.' },
-      size: int32('Maximum number of rows.'),
+      next: { type: ['string', 'null'], description: 'The cursor of the next page, or null.' },
+      size: int32('Maximum of rows.'),
       total: int64('Only with `total: true`.')
     },
     ['rows', 'next', 'size'],
-    'One page of records.'
+    'One page.'
   )
 
 const querySchemas = ({ table, columns }: TypedTable): Json => {
@@ -107,7 +107,7 @@ const querySchemas = ({ table, columns }: TypedTable): Json => {
   return {
     [`${name}Query`]: bodySchema(name),
     [`${name}Filter`]: filterSchema(name),
-    [`${name}Where`]: closedObject(where, [], 'Conditions on fields. All of them must hold.'),
+    [`${name}Where`]: closedObject(where, [], 'Conditions on fields. All must hold.'),
     [`${name}QueryPage`]: pageSchema(name),
     [`${name}QueryPageEnvelope`]: envelopeOf(refTo(`${name}QueryPage`))
   }
