@@ -98,8 +98,8 @@ const selection = {
 
 /** The parameters that lists and queries have in common. */
 export const listQuery = {
-  ...selection,
-  size: pageParameter(50, 'Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.')
+  size: pageParameter(50, 'Records of a page. The default is 20. A value above MAX_PAGE_SIZE is reduced to it.'),
+  ...selection
 }
 
 /** In a query string, a filter is JSON text. */

@@ -67,9 +67,9 @@ public final class Scenario {
     expect(me.getName().equals("main") && me.getTables().contains("Album"), me);
     expect(me.getPermissions().getActions().equals(List.of(TokenAction.READ, TokenAction.WRITE)), me);
 
-    var page = api.listRecords("Album", null, 2, "-Title", null).getData();
+    var page = api.listRecords("Album", null, 2, "-Title", null, null, null, null, null, null).getData();
     expect(page.getTotal() == 5 && page.getRows().get(0).get("Title").equals("Restless and Wild"), page);
-    var found = api.listRecords("Album", 1, null, null, "rock").getData();
+    var found = api.listRecords("Album", 1, null, null, "rock", null, null, null, null, null).getData();
     expect(found.getRows().size() == 2, found);
     var schema = api.readTableSchema("Album").getData();
     expect(schema.getPrimaryKey().equals("AlbumId"), schema);

@@ -56,11 +56,11 @@ async fn main() {
     assert!(me.tables.contains(&"Album".to_string()));
     assert_eq!(me.permissions.actions, [TokenAction::Read, TokenAction::Write]);
 
-    let page = api.list_records("Album", Some("-Title"), None, None, NonZeroU32::new(2)).await.unwrap().into_inner().data;
+    let page = api.list_records("Album", None, None, None, None, Some("-Title"), None, None, NonZeroU32::new(2), None).await.unwrap().into_inner().data;
     assert_eq!(page.total, 5);
     assert_eq!(page.rows[0]["Title"], "Restless and Wild");
     let rock = "rock".parse().unwrap();
-    let found = api.list_records("Album", None, NonZeroU32::new(1), Some(&rock), None).await.unwrap().into_inner().data;
+    let found = api.list_records("Album", None, None, None, None, None, NonZeroU32::new(1), Some(&rock), None, None).await.unwrap().into_inner().data;
     assert_eq!(found.rows.len(), 2);
     let schema = api.read_table_schema("Album").await.unwrap().into_inner().data;
     assert_eq!(schema.primary_key, "AlbumId");

@@ -46,10 +46,10 @@ async fn main() {
     assert!(me.tables.contains(&"Album".to_string()));
     assert_eq!(me.permissions.actions, [TokenAction::Read, TokenAction::Write]);
 
-    let page = data_api::list_records(api, "Album", None, Some(2), Some("-Title"), None).await.unwrap().data;
+    let page = data_api::list_records(api, "Album", None, Some(2), Some("-Title"), None, None, None, None, None, None).await.unwrap().data;
     assert_eq!(page.total, 5);
     assert_eq!(page.rows[0]["Title"], "Restless and Wild");
-    let found = data_api::list_records(api, "Album", Some(1), None, None, Some("rock")).await.unwrap().data;
+    let found = data_api::list_records(api, "Album", Some(1), None, None, Some("rock"), None, None, None, None, None).await.unwrap().data;
     assert_eq!(found.rows.len(), 2);
     let schema = data_api::read_table_schema(api, "Album").await.unwrap().data;
     assert_eq!(schema.primary_key, "AlbumId");
