@@ -8,11 +8,15 @@ export const ALIAS_PREFIX = '_rowhouse_expand'
 export const aliasOf = (parent: string, index: number) =>
   parent.startsWith(ALIAS_PREFIX) ? `${parent}_${index}` : `${ALIAS_PREFIX}_${index}`
 
-/** Returns a subquery for an expression over the record to which a row of `parent` refers; NULL where there is none. */
+/**
+ * Returns a subquery for an expression over the record to which a row of `parent` refers; NULL where there is none.
+ * `+` removes the affinity of the field, so that SQLite converts its value to the type of the target, as a foreign key
+ * does. A number would otherwise be compared with each text of the target, which no index serves.
+ */
 export const selectExpanded = (
   { column, table, targetField }: Expansion,
   parent: string,
   alias: string,
   expression: string
 ) =>
-  `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = ${columnRef(parent, column)})`
+  `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)})`

@@ -23,6 +23,10 @@ const file = createDatabase(
    CREATE TABLE place (id INTEGER PRIMARY KEY, zip TEXT);
    CREATE TABLE odd (id INTEGER PRIMARY KEY, expand INTEGER REFERENCES stock (id));
    CREATE TABLE chain (id INTEGER PRIMARY KEY, next INTEGER REFERENCES chain (id), "a.b" INTEGER REFERENCES chain (id));
+   CREATE TABLE label (code TEXT PRIMARY KEY, n INTEGER);
+   CREATE TABLE labelled (id INTEGER PRIMARY KEY, label INTEGER REFERENCES label (code));
+   INSERT INTO label VALUES ('01', 1), ('1', 2);
+   INSERT INTO labelled VALUES (1, 1), (2, 2);
    INSERT INTO country VALUES ('DE', 'Germany', 'x');
    INSERT INTO customer VALUES (1, 'Ann', 'DE', NULL, 9007199254740993), (2, 'Bob', NULL, 1, 1);
    INSERT INTO orders VALUES (1, 1, NULL, NULL, '2026-01-01'), (2, 2, 5, NULL, '2026-01-02'), (3, NULL, NULL, NULL, NULL);
@@ -32,7 +36,7 @@ const file = createDatabase(
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const tables: Record<string, { id: number }> = {}
-for (const name of ['country', 'customer', 'orders', 'stock', 'place', 'odd', 'chain'])
+for (const name of ['country', 'customer', 'orders', 'stock', 'place', 'odd', 'chain', 'label', 'labelled'])
   tables[name] = await importTable(admin, name)
 const url = (name: string) => `/admin/tables/${tables[name]?.id}`
 const token = await asToken(app, admin)
@@ -116,4 +120,11 @@ t.test('the target must be published, and the token needs the action read on it'
   const unregistered = await query({ expand: ['customer_id'] })
   t.strictSame({ ...unregistered.json().error, requestId: '' }, { ...unpublished.json().error, requestId: '' })
   expectError(t, await admin.post(`${url('orders')}/query`, { expand: ['customer_id'] }), 400, 'VALIDATION_FAILED')
+})
+
+t.test('a reference is compared in the type of the target, as a foreign key is', async (t) => {
+  t.strictSame(rowsOf(await query({ expand: ['label'] }, 'labelled')), [
+    { id: 1, label: 1, expand: { label: { code: '1', n: 2 } } },
+    { id: 2, label: 2, expand: { label: null } }
+  ])
 })
