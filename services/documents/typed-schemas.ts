@@ -225,7 +225,10 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
           ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
           : 'The key of the record, not percent-encoded.'
       },
-      field: { type: 'string', ...(areConstants(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) }) },
+      field: {
+        type: 'string',
+        ...(areConstants(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
+      },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
     },
     ['pk', 'field'],

@@ -5,6 +5,8 @@ import type { View } from './view.ts'
 
 const MAX_DEPTH = 3
 const MAX_EXPANSIONS = 10
+/** Maximum number of columns of all added records: 20,000 columns blocked the event loop for more than a second. */
+const MAX_COLUMNS = 2000
 
 /** The member of a record that has the records to which it refers. */
 const MEMBER = 'expand'
@@ -54,6 +56,7 @@ const assertFree = ({ columns, table }: View, index: number) => {
 /** Reads the paths of one request as a tree. */
 const createTree = (readable: Readable) => {
   let size = 0
+  let columns = 0
 
   const nodeOf = (view: View, nodes: Map<string, Node>, column: Column, index: number): Node => {
     const known = nodes.get(column.name)
@@ -61,7 +64,9 @@ const createTree = (readable: Readable) => {
     const found = asTarget(view, column, readable)
     if (!found) throw fail(index, 'reference', `'${column.name}' refers to no record that you can read.`, HINT)
     size += 1
+    columns += found.target.columns.size
     if (size > MAX_EXPANSIONS) throw fail(index, 'length', `At most ${MAX_EXPANSIONS} references can be expanded.`)
+    if (columns > MAX_COLUMNS) throw fail(index, 'length', `The added records have more than ${MAX_COLUMNS} fields.`)
     const node = { column, ...found, children: new Map<string, Node>() }
     nodes.set(column.name, node)
     return node

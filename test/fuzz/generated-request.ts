@@ -65,6 +65,17 @@ const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
   }
 }
 
+const query: MakeBody = ({ fields }, _, random) => {
+  const { name, jsonType } = random.pick(fields)
+  const operator = random.pick(['eq', 'ne', 'gte', 'lt'])
+  return { filter: { where: { [name]: { [operator]: sample({ type: jsonType }, random) } } }, size: 5, order: name }
+}
+
+const aggregate: MakeBody = ({ fields }, _, { pick }) => ({
+  groupBy: [pick(fields).name],
+  compute: { n: { count: true }, most: { max: pick(fields).name } }
+})
+
 const login: MakeBody = (_, { spare: { name, password } }, { chance }) =>
   chance(0.8) ? { name, password } : { name: 'nobody', password }
 
@@ -80,6 +91,10 @@ const bodies: Record<string, MakeBody> = {
   adminUpdateRecord: record,
   updateRecord: record,
   incrementRecord: increment,
+  adminQueryRecords: query,
+  queryRecords: query,
+  adminAggregateRecords: aggregate,
+  aggregateRecords: aggregate,
   adminImportTables: (_table, _environment, { pick }) => ({
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),

@@ -128,3 +128,15 @@ t.test('a reference is compared in the type of the target, as a foreign key is',
     { id: 2, label: 2, expand: { label: null } }
   ])
 })
+
+t.test('the added records have at most 2,000 fields in all', async (t) => {
+  const columns = Array.from({ length: 900 }, (_, index) => `c${index} INTEGER`).join(', ')
+  const wide = `CREATE TABLE wide (id INTEGER PRIMARY KEY, a INTEGER REFERENCES wide (id), ${columns})`
+  const other = createDatabase(t, wide)
+  const service = await startApp(t, { env: { DATABASE: other } })
+  const owner = await asAdmin(service)
+  await importTable(owner, 'wide')
+  const reader = await asToken(service, owner)
+  t.equal((await reader.post('/data/wide/query', { expand: ['a.a'] })).statusCode, 200)
+  expectError(t, await reader.post('/data/wide/query', { expand: ['a.a.a'] }), 400, 'VALIDATION_FAILED')
+})

@@ -408,3 +408,17 @@ t.test('a statement that is too long for the event loop finds the same records',
     t.same(ids(await admin.post(url, { order: 'c1,c2', fields, cursor: dataOf(first).next })), [1])
   }
 })
+
+t.test('a text that is not UTF-8 has no cursor', async (t) => {
+  const other = createDatabase(
+    t,
+    `CREATE TABLE odd (id INTEGER PRIMARY KEY, t TEXT); INSERT INTO odd VALUES (1, CAST(x'ff' AS TEXT)), (2, 'a');`
+  )
+  const service = await startApp(t, { env: { DATABASE: other } })
+  const owner = await asAdmin(service)
+  const { id } = await importTable(owner, 'odd')
+  const read = (order: string, size: number) => owner.post(`/admin/tables/${id}/query`, { order, size, fields: ['id'] })
+  expectError(t, await read('-t', 1), 400, 'VALIDATION_FAILED')
+  t.equal((await read('-t', 2)).statusCode, 200)
+  t.equal((await read('t', 1)).statusCode, 200)
+})
