@@ -26,12 +26,9 @@ interface Page {
 
 const FIRST: PageStart = { position: null, offset: 0 }
 
-/** JavaScript shows bytes that are not UTF-8 as this character, so a position with it may be another one. */
-const REPLACEMENT = '\ufffd'
-
 const notUtf8 = (name: string) =>
   invalid(
-    [{ path: '/order', code: 'format', message: `'${name}' has a text with U+FFFD, or one that is not UTF-8.` }],
+    [{ path: '/order', code: 'format', message: `'${name}' has a text that is not UTF-8.` }],
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
@@ -39,7 +36,8 @@ const notUtf8 = (name: string) =>
 const positionOf = ({ order }: Selection, row: Row): Position =>
   order.map(({ name }, index) => {
     const value = row[`v${index}`] as SqlValue
-    if (typeof value === 'string' && value.includes(REPLACEMENT)) throw notUtf8(name)
+    // JavaScript replaces bytes that are not UTF-8, which changes the length of the text.
+    if (typeof value === 'string' && Buffer.byteLength(value) !== row[`l${index}`]) throw notUtf8(name)
     return row[`i${index}`] === 1 ? BigInt(String(value)) : value
   })
 

@@ -106,13 +106,16 @@ const selectRows = (
   }
 }
 
-/** Integers as text: a JavaScript number would round them. `fits`: a condition for values that are not integers. */
+/**
+ * Returns the values, `v0`, …, whether they are integers, and their bytes. Integers are text: a JavaScript number would
+ * round them. `fits`: a condition for values that are not integers.
+ */
 const positionColumns = ({ table, order }: Selection, fits: (value: string) => string) =>
   order.flatMap(({ name }, index) => {
     const value = columnRef(table.name, name)
     const isInteger = `typeof(${value}) = 'integer'`
     const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${fits(value)} THEN ${value} END`
-    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`]
+    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `octet_length(${value}) AS l${index}`]
   })
 
 /** Maximum bytes of a value of a position on the event loop. */
