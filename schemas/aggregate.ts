@@ -49,8 +49,8 @@ const FunctionSchema = Type.Object(
     count: Type.Optional(Type.Boolean({ description: 'true: the number of records.', examples: [true] })),
     sum: numericField('The sum of the values'),
     avg: numericField('The average of the values'),
-    min: anyField('The smallest value'),
-    max: anyField('The largest value'),
+    min: anyField('The minimum'),
+    max: anyField('The maximum'),
     countDistinct: anyField('The number of different values')
   },
   {

@@ -61,9 +61,9 @@ const equals = (table: RegisteredTable, { name }: OrderItem, value: SqlValue) =>
  */
 const rangesAfter = ({ table, order }: Selection, position: Position): readonly Condition[] =>
   order
-    .flatMap((item, index) => {
+    .map((item, index) => {
       const same = order.slice(0, index).map((before, at) => equals(table, before, position[at] as SqlValue))
-      return [after(table, item, position[index] as SqlValue).map((range) => allOf([...same, range]))]
+      return after(table, item, position[index] as SqlValue).map((range) => allOf([...same, range]))
     })
     .reverse()
     .flat()

@@ -194,7 +194,7 @@ interface Walk {
   readonly expectRows: (found: readonly Record[], expected: readonly ModelRow[]) => boolean
 }
 
-/** Reads the pages of a query, and compares each with the model. Returns undefined, or what is wrong. */
+/** Reads the pages of a query, and compares each with the model. Returns the first difference, or undefined. */
 const walk = async ({ served, query, send, random, change, expectRows }: Walk) => {
   const { filter = {}, order, body } = query
   let cursor = ''
