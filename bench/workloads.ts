@@ -110,6 +110,17 @@ export const queryOf = (name: string, body: () => object): Workload => ({
   })
 })
 
+/** A list of `queried_items` that is filtered by an indexed field, without its total. */
+export const filteredList: Workload = {
+  name: 'list with a filter',
+  target: null,
+  isWrite: false,
+  request: () => {
+    const filter = encodeURIComponent(JSON.stringify({ where: { qty: { eq: between(0, 999) } } }))
+    return { method: 'GET', path: `/data/${QUERIED_TABLE}?filter=${filter}&total=false&size=${PAGE_SIZE}` }
+  }
+}
+
 export const findWorkload = (name: string): Workload => {
   const found = workloads.find((candidate) => candidate.name === name)
   if (!found) throw new Error(`There is no workload '${name}'.`)

@@ -34,14 +34,14 @@ const otherQuery = () =>
     hint: 'Repeat the query that returned the cursor. Only `size` may change. To begin again, leave the cursor out.'
   })
 
-const tooLong = () =>
+export const tooLongForCursor = () =>
   invalid(
     [{ path: '/order', code: 'length', message: 'The values of the sorted fields are too long for a cursor.' }],
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
-/** Describes a query: a cursor of it is valid only for the same text. */
-const digestOf = (query: string) => createHash('sha256').update(query).digest().subarray(0, DIGEST_BYTES)
+/** Returns a digest of all that a cursor depends on: it is valid only for the same digest. */
+export const digestOf = (query: string) => createHash('sha256').update(query).digest().subarray(0, DIGEST_BYTES)
 
 /**
  * Creates the functions that write and read cursors. A cursor is a position, encrypted because the key of a record may
@@ -50,13 +50,13 @@ const digestOf = (query: string) => createHash('sha256').update(query).digest().
 export const createCursors = (secret: string) => {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'rowhouse cursors', KEY_BYTES))
 
-  /** `query`: all that the position depends on. @throws VALIDATION_FAILED if the position is too long */
-  const write = (query: string, position: Position): string => {
+  /** `query`: the digest of the query. @throws VALIDATION_FAILED if the position is too long */
+  const write = (query: Buffer, position: Position): string => {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, key, nonce)
     const values = JSON.stringify(position.map(encodeValue))
-    if (Buffer.byteLength(values) > MAX_CURSOR_BYTES) throw tooLong()
-    const encrypted = Buffer.concat([cipher.update(digestOf(query)), cipher.update(values), cipher.final()])
+    if (Buffer.byteLength(values) > MAX_CURSOR_BYTES) throw tooLongForCursor()
+    const encrypted = Buffer.concat([cipher.update(query), cipher.update(values), cipher.final()])
     return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')
   }
 
@@ -75,9 +75,9 @@ export const createCursors = (secret: string) => {
   }
 
   /** @throws INVALID_CURSOR, CURSOR_OF_OTHER_QUERY */
-  const read = (query: string, cursor: string): Position => {
+  const read = (query: Buffer, cursor: string): Position => {
     const content = decrypt(cursor)
-    if (!content.subarray(0, DIGEST_BYTES).equals(digestOf(query))) throw otherQuery()
+    if (!content.subarray(0, DIGEST_BYTES).equals(query)) throw otherQuery()
     const values: readonly (readonly string[])[] = JSON.parse(content.subarray(DIGEST_BYTES).toString())
     return values.map(decodeValue)
   }

@@ -13,7 +13,7 @@ import {
   type Selection,
   type Window
 } from '../sql/lists.ts'
-import { type PageSelection, pageByIndex, pageByReading } from '../sql/queries.ts'
+import { LAST, type PageSelection, type PageStatement, pageByIndex } from '../sql/queries.ts'
 import type { RecordText } from '../sql/record-text.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { View } from './view.ts'
@@ -55,12 +55,6 @@ const MAX_PLANS_PER_VIEW = 100
  */
 const MAX_SQL_LENGTH = 64 * 1024
 
-/** How a page of a query is read. */
-interface QueryPlanResult {
-  readonly via: 'index' | 'scan'
-  readonly statement: Statement
-}
-
 /** What the planner needs of SQLite's query plan. */
 interface QueryPlan {
   readonly steps: readonly string[]
@@ -75,7 +69,9 @@ const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
 /** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
-const IS_BOUNDED = new RegExp(`^SCAN \\(subquery-\\d+\\)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`)
+const IS_BOUNDED = new RegExp(
+  `^SCAN (?:\\(subquery-\\d+\\)|CONSTANT ROW|${LAST} LEFT-JOIN)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`
+)
 
 /** A position has the values of the order. A generated column can compute anything. */
 const sortsByGenerated = ({ table, order }: Selection) =>
@@ -87,21 +83,19 @@ const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comp
   return comparisons.map(({ column, operator }) => `${nameOf(column)}${operator}?`)
 }
 
-/**
- * Whether each range is read by one step, whose index serves all comparisons. The sequence of the comparisons is the
- * index's. They are compared by their total length, because a name may contain ` AND `.
- */
-const readsOnly = (table: RegisteredTable, ranges: readonly (readonly Comparison[])[], steps: readonly string[]) => {
+/** They are compared by their total length, because a name may contain ` AND `. Their sequence is the index's. */
+const servesAll = (step: string, conditions: readonly string[]) => {
+  if (conditions.length === 0) return step.startsWith('SCAN ')
+  const end = step.slice(-`(${conditions.join(' AND ')})`.length)
+  return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
+}
+
+/** Whether each step that reads the table reads one range, by an index that serves all its comparisons. */
+const readsOnly = (table: RegisteredTable, ranges: PageStatement['ranges'], steps: readonly string[]) => {
   const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !IS_BOUNDED.test(step))
   return (
     reads.length === ranges.length &&
-    ranges.every((range, index) => {
-      const conditions = conditionsOf(table, range)
-      const step = String(reads[index])
-      if (conditions.length === 0) return step.startsWith('SCAN ')
-      const end = step.slice(-`(${conditions.join(' AND ')})`.length)
-      return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
-    })
+    ranges.every((range, index) => range !== null && servesAll(String(reads[index]), conditionsOf(table, range)))
   )
 }
 
@@ -112,6 +106,7 @@ const readsOnly = (table: RegisteredTable, ranges: readonly (readonly Comparison
  */
 export const createPlanner = (db: Database) => {
   const plansByView = new WeakMap<View, Map<string, QueryPlan>>()
+  const boundedPages = new WeakMap<QueryPlan, boolean>()
 
   const cacheOf = (view: View) => {
     const cached = plansByView.get(view)
@@ -163,18 +158,22 @@ export const createPlanner = (db: Database) => {
     return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
   }
 
-  /** How a page of a query is read: `index` if SQLite reads only rows of the page, in their order. */
-  const planQuery = async (view: View, page: PageSelection): Promise<QueryPlanResult> => {
-    const scan = (): QueryPlanResult => ({ via: 'scan', statement: pageByReading(page) })
+  /** Whether SQLite reads only rows of the page, in their order. */
+  const isBoundedPage = async (view: View, statement: PageStatement) => {
+    const plan = await queryPlan(view, statement)
+    const isBounded = boundedPages.get(plan) ?? (!plan.sorts && readsOnly(view.table, statement.ranges, plan.steps))
+    boundedPages.set(plan, isBounded)
+    return isBounded
+  }
+
+  /** Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. */
+  const planQuery = async (view: View, page: PageSelection): Promise<Statement | null> => {
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
-    if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return scan()
-    if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return scan()
+    if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return null
+    if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
     const byIndex = pageByIndex(page, maxRowBytes)
-    const { ranges, sql } = byIndex
-    if (sql.length > MAX_SQL_LENGTH || !ranges.every((range) => range !== null)) return scan()
-    const { steps, sorts } = await queryPlan(view, byIndex)
-    const isBounded = !sorts && readsOnly(view.table, ranges, steps)
-    return isBounded ? { via: 'index', statement: byIndex } : scan()
+    if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null
+    return (await isBoundedPage(view, byIndex)) ? byIndex : null
   }
 
   return { usesIndex, planRecord, planPage, planQuery }

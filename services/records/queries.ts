@@ -4,7 +4,7 @@ import { invalid, responseTooLarge } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
-import { type Cursors, encodeValue } from './cursors.ts'
+import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import type { Planner } from './planner.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
@@ -18,13 +18,13 @@ interface QueryServiceOptions {
   readonly maxPageSize: number
 }
 
-/** `rows`: the texts of the records. `next`: null on the last page. */
+/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page. */
 interface Page {
-  readonly rows: readonly string[]
+  readonly rows: string
   readonly next: string | null
+  readonly selection: Selection
+  readonly limit: number
 }
-
-const FIRST: PageStart = { position: null, offset: 0 }
 
 const notUtf8 = (name: string) =>
   invalid(
@@ -32,50 +32,34 @@ const notUtf8 = (name: string) =>
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
-/** @throws VALIDATION_FAILED for a text that is not UTF-8 */
+/** @throws VALIDATION_FAILED for a text that is too long or not UTF-8 */
 const positionOf = ({ order }: Selection, row: Row): Position =>
   order.map(({ name }, index) => {
     const value = row[`v${index}`] as SqlValue
+    if (value === null && row[`l${index}`] !== null) throw tooLongForCursor()
     // JavaScript replaces bytes that are not UTF-8, which changes the length of the text.
     if (typeof value === 'string' && Buffer.byteLength(value) !== row[`l${index}`]) throw notUtf8(name)
     return row[`i${index}`] === 1 ? BigInt(String(value)) : value
   })
 
-/** Returns all that the position of a cursor depends on, as text. */
-const describe = (selection: Selection) => {
+/** Returns a digest of all that a cursor depends on. */
+const digestOfQuery = (selection: Selection) => {
   const { table, filter } = selection
-  return JSON.stringify([table.id, orderBy(selection), filter?.sql, filter?.params.map(encodeValue)])
+  return digestOf(JSON.stringify([table.id, orderBy(selection), filter?.sql, filter?.params.map(encodeValue)]))
 }
 
 const cursorAndPage = () =>
   invalid([{ path: '/cursor', code: 'conflict', message: "Send either 'cursor' or 'page', not both." }])
 
-/** @throws RESPONSE_TOO_LARGE if SQLite returned no text because the page is too large */
-const textOf = ({ value }: Row) => {
-  if (typeof value !== 'string') throw responseTooLarge()
-  return value
-}
-
 /** Creates the functions that read records by filters and cursors. */
 export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: QueryServiceOptions) => {
-  const run = async (caller: Caller, view: View, page: PageSelection) => {
-    const { via, statement } = await planner.planQuery(view, page)
-    if (via === 'scan') return db.scan(statement, caller)
-    const rows = await db.read(statement)
-    const isNarrow = rows.every(({ value }) => value !== null)
-    return isNarrow ? rows : db.scan(pageByReading(page), caller)
+  /** Returns a row with the `text` of the page, and a second one if another page follows. */
+  const readRows = async (caller: Caller, view: View, page: PageSelection): Promise<readonly Row[]> => {
+    const byIndex = await planner.planQuery(view, page)
+    const rows = byIndex ? await db.read(byIndex) : []
+    // Without a text, a row is too wide for the event loop.
+    return typeof rows[0]?.text === 'string' ? rows : db.scan(pageByReading(page), caller)
   }
-
-  /** Reads one record more than the page has, to know whether the page is the last one. */
-  const readPage = async (caller: Caller, view: View, { limit, ...page }: PageSelection): Promise<Page> => {
-    const rows = await run(caller, view, { ...page, limit: limit + 1 })
-    const last = rows.length > limit ? rows[limit - 1] : undefined
-    const next = last ? cursors.write(describe(page.selection), positionOf(page.selection, last)) : null
-    return { rows: rows.slice(0, limit).map(textOf), next }
-  }
-
-  const startOf = (selection: Selection, cursor: string): PageStart =>
-    cursor === '' ? FIRST : { position: cursors.read(describe(selection), cursor), offset: 0 }
 
   const count = async (caller: Caller, selection: Selection): Promise<number> => {
     if (!selection.filter) return totals.get(caller, selection.table)
@@ -83,17 +67,22 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     return Number(row?.total)
   }
 
-  const readRequested = async (
-    caller: Caller,
-    view: View,
-    request: ListRequest,
-    start: (selection: Selection) => PageStart
-  ) => {
+  const startOf = (query: Buffer, cursor: string): PageStart => ({ position: cursors.read(query, cursor), offset: 0 })
+
+  /** The page has `next` if the request has a cursor, which may be empty. */
+  const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
+    const { cursor } = request
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
-    const { limit } = windowOf(request, maxPageSize)
-    const page = await readPage(caller, view, { selection, record, limit, start: start(selection) })
-    return { ...page, selection, limit, json: `"rows":[${page.rows.join(',')}]` }
+    const { limit, offset } = windowOf(request, maxPageSize)
+    const query = cursor === undefined ? null : digestOfQuery(selection)
+    const start = query && cursor ? startOf(query, cursor) : { position: null, offset }
+    const page = { selection, record, limit, start, needsNext: query !== null }
+    const [row, following] = await readRows(caller, view, page)
+    // Without a text, the page is too large.
+    if (typeof row?.text !== 'string') throw responseTooLarge()
+    const next = query && following ? cursors.write(query, positionOf(selection, row)) : null
+    return { rows: row.text, next, selection, limit }
   }
 
   /**
@@ -102,22 +91,19 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
    */
   const query = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor = '', total = false } = request
-    const page = await readRequested(caller, view, request, (selection) => startOf(selection, cursor))
-    const counted = total ? `,"total":${await count(caller, page.selection)}` : ''
-    return `{${page.json},"next":${JSON.stringify(page.next)},"size":${page.limit}${counted}}`
+    const { rows, next, selection, limit } = await readPage(caller, view, { ...request, cursor })
+    const counted = total ? `,"total":${await count(caller, selection)}` : ''
+    return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
   }
 
   /** Returns a page of a list as JSON text: `{ rows, total, page, size, next? }`. `total` is -1 without a count. */
   const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
-    const { cursor, page: number = 1, total = true } = request
+    const { cursor, page = 1, total = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
-    const { offset } = windowOf(request, maxPageSize)
-    const start = (selection: Selection) =>
-      cursor === undefined ? { position: null, offset } : startOf(selection, cursor)
-    const page = await readRequested(caller, view, request, start)
-    const counted = total ? await count(caller, page.selection) : -1
-    const next = cursor === undefined ? '' : `,"next":${JSON.stringify(page.next)}`
-    return `{${page.json},"total":${counted},"page":${number},"size":${page.limit}${next}}`
+    const { rows, next, selection, limit } = await readPage(caller, view, request)
+    const counted = total ? await count(caller, selection) : -1
+    const last = cursor === undefined ? '' : `,"next":${JSON.stringify(next)}`
+    return `{"rows":[${rows}],"total":${counted},"page":${page},"size":${limit}${last}}`
   }
 
   return { query, list }

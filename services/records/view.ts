@@ -39,6 +39,25 @@ export interface View {
 /** Maximum number of cached projections: clients choose the fields of a record. */
 const MAX_CACHED_PROJECTIONS = 100
 
+const shapeNumbers = new WeakMap<RecordShape, number>()
+let shapeCount = 0
+
+/** Returns a number for each shape: that of an added record follows from another table, which may change. */
+const numberOf = (shape: RecordShape): number => {
+  const known = shapeNumbers.get(shape)
+  if (known !== undefined) return known
+  shapeCount += 1
+  shapeNumbers.set(shape, shapeCount)
+  return shapeCount
+}
+
+/** Returns all that the text of an expansion follows from, for JSON. */
+const describeExpansion = ({ column, shape, expansions }: Expansion): readonly unknown[] => [
+  column,
+  numberOf(shape),
+  expansions.map(describeExpansion)
+]
+
 /** @throws STRUCTURE_CHANGED for an outdated table */
 const createView = (
   dialect: Dialect,
@@ -55,13 +74,11 @@ const createView = (
   const all = createProjection(visible)
   const projections = new LRUCache<string, Projection>({ max: MAX_CACHED_PROJECTIONS })
   const project = (columns: readonly Column[], expansions: readonly Expansion[]) => {
-    // The text of an added record follows from another table, which may change.
-    if (expansions.length > 0) return createProjection(columns, expansions)
-    const names = JSON.stringify(columns.map((column) => column.name))
-    const cached = projections.get(names)
+    const key = JSON.stringify([columns.map((column) => column.name), expansions.map(describeExpansion)])
+    const cached = projections.get(key)
     if (cached) return cached
-    const projection = createProjection(columns)
-    projections.set(names, projection)
+    const projection = createProjection(columns, expansions)
+    projections.set(key, projection)
     return projection
   }
   return {

@@ -67,24 +67,32 @@ export const LIST = "coalesce(group_concat(value, ','), '')"
 /** Maximum number of cached texts: clients choose the order, and each order has its own text. */
 const MAX_CACHED_TEXTS = 100
 
-/** Composes a text once per record text and order: caches of statements find the same string faster. */
-const cachedByOrder = (compose: (selection: Selection, order: string, json: RecordText) => string) => {
+/** Creates a cache of SQL texts for each record text: caches of statements find the same string faster. */
+export const createTextCache = () => {
   const caches = new WeakMap<RecordText, LRUCache<string, string>>()
-  const cacheOf = (json: RecordText) => {
-    const cached = caches.get(json)
+  const cacheOf = (record: RecordText) => {
+    const cached = caches.get(record)
     if (cached) return cached
     const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
-    caches.set(json, texts)
+    caches.set(record, texts)
     return texts
   }
-  return (selection: Selection, json: RecordText) => {
-    const texts = cacheOf(json)
-    const order = orderBy(selection)
-    const cached = texts.get(order)
+  /** `key`: all that the text depends on besides the record. */
+  return (record: RecordText, key: string, compose: () => string) => {
+    const texts = cacheOf(record)
+    const cached = texts.get(key)
     if (cached !== undefined) return cached
-    const sql = compose(selection, order, json)
-    texts.set(order, sql)
+    const sql = compose()
+    texts.set(key, sql)
     return sql
+  }
+}
+
+const cachedByOrder = (compose: (selection: Selection, order: string, json: RecordText) => string) => {
+  const cachedText = createTextCache()
+  return (selection: Selection, json: RecordText) => {
+    const order = orderBy(selection)
+    return cachedText(json, order, () => compose(selection, order, json))
   }
 }
 

@@ -1,19 +1,22 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { boundedText, narrowText } from './bounded-text.ts'
 import { allOf, type Comparison, type Condition, compare, isNull } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import {
+  createTextCache,
+  LIST,
   MAX_PAGE_BYTES,
   type OrderItem,
   orderBy,
   PAGE_KEYS,
   type Selection,
   STABLE_PARAM,
-  selectionWhere
+  selectionWhere,
+  type Window
 } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
-import { joinTerms } from './terms.ts'
 
 /** The values of the columns of an order in one row, in the sequence of the order. */
 export type Position = readonly SqlValue[]
@@ -29,13 +32,14 @@ export interface PageSelection {
   readonly selection: Selection
   readonly record: RecordText
   readonly start: PageStart
-  /** One more than the records to return: the last one only shows that another page follows. */
   readonly limit: number
+  /** Whether the position of the last record is needed, and whether another page follows. */
+  readonly needsNext: boolean
 }
 
 /** A page statement, and what an index must serve so that SQLite reads no other rows than those of the page. */
 export interface PageStatement extends Statement {
-  /** The comparisons of each range of rows. null: an index cannot serve the condition of the range. */
+  /** The comparisons of each range that is read. null: an index cannot serve the condition of the range. */
   readonly ranges: readonly (readonly Comparison[] | null)[]
 }
 
@@ -83,100 +87,120 @@ const rangesOf = ({ selection, start }: PageSelection, isScan: boolean): readonl
   })
 }
 
-interface Rows {
-  readonly sql: string
-  readonly params: readonly SqlValue[]
-}
+const WINDOW = `LIMIT ${STABLE_PARAM} OFFSET ?`
+const paramsOf = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(limit), BigInt(offset)]
 
-/** Selects columns of the rows of the ranges, up to the limit. `first`: parameters of the columns. */
-const selectRows = (
-  page: PageSelection,
-  ranges: readonly Range[],
-  columns: string,
-  first: readonly SqlValue[]
-): Rows => {
-  const { selection, start, limit } = page
+/** Selects columns of the rows of one range after the other. */
+const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
   const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
-  const order = `ORDER BY ${orderBy(selection)} LIMIT ${STABLE_PARAM}`
-  const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} OFFSET ?)`)
-  const last = [BigInt(limit), BigInt(start.offset)]
-  return {
-    sql: `${each.join(' UNION ALL ')} LIMIT ${STABLE_PARAM}`,
-    params: [...ranges.flatMap(({ condition }) => [...first, ...condition.params, ...last]), BigInt(limit)]
-  }
+  const order = `ORDER BY ${orderBy(selection)}`
+  if (ranges.length === 1) return `${from} ${ranges[0]?.where} ${order} ${WINDOW}`
+  const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} LIMIT ${STABLE_PARAM})`)
+  return `${each.join(' UNION ALL ')} ${WINDOW}`
 }
 
+/** Returns the parameters of `selectRows`. `first`: those of the columns. */
+const paramsOfRows = (ranges: readonly Range[], first: readonly SqlValue[], window: Window): readonly SqlValue[] => {
+  const [range] = ranges
+  if (range && ranges.length === 1) return [...first, ...range.condition.params, ...paramsOf(window)]
+  const limit = BigInt(window.offset + window.limit)
+  return [...ranges.flatMap(({ condition }) => [...first, ...condition.params, limit]), ...paramsOf(window)]
+}
+
+/** Maximum bytes of a value of a position. It becomes a part of a cursor, which a URL may contain. */
+const MAX_POSITION_BYTES = 32 * 1024
+
 /**
- * Returns the values, `v0`, …, whether they are integers, and their bytes. Integers are text: a JavaScript number would
- * round them. `fits`: a condition for values that are not integers.
+ * Returns the values, `v0`, …, whether they are integers, `i0`, …, and their bytes, `l0`, …. Integers are text: a
+ * JavaScript number would round them. The value of a longer text or BLOB is null.
  */
-const positionColumns = ({ table, order }: Selection, fits: (value: string) => string) =>
-  order.flatMap(({ name }, index) => {
-    const value = columnRef(table.name, name)
-    const isInteger = `typeof(${value}) = 'integer'`
-    const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${fits(value)} THEN ${value} END`
-    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `octet_length(${value}) AS l${index}`]
-  })
+const positionColumns = ({ table, order }: Selection) =>
+  order
+    .flatMap(({ name }, index) => {
+      const value = columnRef(table.name, name)
+      const isInteger = `typeof(${value}) = 'integer'`
+      const length = `octet_length(${value})`
+      const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
+      return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `${length} AS l${index}`]
+    })
+    .join(', ')
 
-/** Maximum bytes of a value of a position on the event loop. */
-const MAX_POSITION_BYTES = 1024
-const isShort = (value: string) => `ifnull(octet_length(${value}), 0) <= ${MAX_POSITION_BYTES}`
+/** The last record of a full page, and the one after it, which shows that another page follows. */
+const lastWindow = ({ limit, start }: PageSelection): Window => ({ limit: 2, offset: start.offset + limit - 1 })
 
-/** A position has values that the record may not show, so they add to its width. */
-const widthWithPosition = ({ selection: { table, order }, record }: PageSelection) => {
-  const lengths = order.map(({ name }) => `ifnull(octet_length(${columnRef(table.name, name)}), 0)`)
-  return joinTerms([record.width, ...lengths], '+')
+/** A name in a page statement. */
+export const LAST = '_rowhouse_last'
+
+const withLast = (text: string, last: string) =>
+  `SELECT (${text}) AS text, ${LAST}.* FROM (SELECT 1) LEFT JOIN (${last}) AS ${LAST}`
+
+const composeByIndex = ({ selection, record, needsNext }: PageSelection, ranges: readonly Range[]) => {
+  const text = narrowText((value) => selectRows(selection, ranges, `${value} AS value`), record, LIST)
+  return needsNext ? withLast(text, selectRows(selection, ranges, positionColumns(selection))) : text
 }
 
+const textByIndex = createTextCache()
+
 /**
- * Selects a page for the event loop: a row for each record, with its text as `value` and its position. `value` is null
- * for a record that is wider than `maxRowBytes`, or whose position is wide.
+ * Selects a page for the event loop: its records as `text`, or null if a record is wider than `maxRowBytes`. If it
+ * `needsNext`, with the position of its last record, in two rows if another page follows.
  */
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
-  const { selection, record } = page
-  const { table, order } = selection
+  const { selection, record, limit, start, needsNext } = page
   const ranges = rangesOf(page, false)
-  const fits = [`${record.width} <= ?`, ...order.map(({ name }) => isShort(columnRef(table.name, name)))].join(' AND ')
-  const columns = [`CASE WHEN ${fits} THEN ${record.text} END AS value`, ...positionColumns(selection, isShort)]
+  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ where }) => where)])
+  const sql = textByIndex(record, key, () => composeByIndex(page, ranges))
+  const params = paramsOfRows(ranges, [BigInt(maxRowBytes)], { limit, offset: start.offset })
+  const comparisons = ranges.map(({ condition }) => condition.comparisons)
+  if (!needsNext) return { sql, params, ranges: comparisons }
   return {
-    ...selectRows(page, ranges, columns.join(', '), [BigInt(maxRowBytes)]),
-    ranges: ranges.map(({ condition }) => condition.comparisons)
+    sql,
+    params: [...params, ...paramsOfRows(ranges, [], lastWindow(page))],
+    ranges: [...comparisons, ...comparisons]
   }
 }
 
-const PAGE_SIZE = '_rowhouse_size'
+/** Selects rows of the page. `keys`: selects their keys, which are collected first. */
+interface PageRows {
+  readonly keys: Statement | null
+  select(columns: string): string
+  params(window: Window): readonly SqlValue[]
+}
 
-/** Selects expressions for the rows of the page, whose keys are collected first if the table has a rowid. */
-const pageRows = (page: PageSelection, ranges: readonly Range[]) => {
-  const { table } = page.selection
+const pageRows = (page: PageSelection): PageRows => {
+  const { selection, limit, start } = page
+  const { table } = selection
+  const ranges = rangesOf(page, true)
   const { rowid } = table.structure
   if (rowid === null) {
-    return { keys: null, select: (columns: string) => selectRows(page, ranges, columns, []) }
+    return {
+      keys: null,
+      select: (columns) => selectRows(selection, ranges, columns),
+      params: (window) => paramsOfRows(ranges, [], window)
+    }
   }
   const key = columnRef(table.name, rowid)
-  const keys = selectRows(page, ranges, `${key} AS key`, [])
-  const from = `FROM ${identifier(table.name)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(page.selection)}`
-  return { keys, select: (columns: string): Rows => ({ sql: `SELECT ${columns} ${from}`, params: [] }) }
+  const from = `FROM ${identifier(table.name)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(selection)} ${WINDOW}`
+  return {
+    keys: {
+      sql: selectRows(selection, ranges, `${key} AS key`),
+      params: paramsOfRows(ranges, [], { limit: limit + 1, offset: start.offset })
+    },
+    select: (columns) => `SELECT ${columns} ${from}`,
+    params: ({ limit, offset }) => paramsOf({ limit, offset: offset - start.offset })
+  }
 }
 
-/**
- * Selects a page for a reader thread, with the same columns as `pageByIndex`. The last row of the page only shows that
- * another page follows. `value` is null in each row if the others are too large together, which is computed before the
- * texts are made. A single record has no limit.
- */
+/** Selects the same as `pageByIndex` for a reader thread. `text` is null if the page is too large. */
 export const pageByReading = (page: PageSelection): Statement => {
-  const { selection, record, limit } = page
-  const { keys, select } = pageRows(page, rangesOf(page, true))
-  const fits = `(SELECT fits FROM ${PAGE_SIZE})`
-  const columns = [`CASE WHEN ${fits} THEN ${record.text} END AS value`, ...positionColumns(selection, () => fits)]
-  const widths = select(`${widthWithPosition(page)} AS width`)
-  const rows = select(columns.join(', '))
-  const withKeys = keys ? `${PAGE_KEYS} AS MATERIALIZED (${keys.sql}), ` : ''
-  return {
-    sql: `WITH ${withKeys}${PAGE_SIZE} AS MATERIALIZED (
-        SELECT count(*) < 2 OR sum(width) <= ${MAX_PAGE_BYTES} AS fits
-        FROM (SELECT width FROM (${widths.sql}) LIMIT ${STABLE_PARAM}))
-      ${rows.sql}`,
-    params: [...(keys?.params ?? []), ...widths.params, BigInt(limit - 1), ...rows.params]
+  const { selection, record, limit, start, needsNext } = page
+  const { keys, select, params } = pageRows(page)
+  const values = {
+    select: (value: string) => select(`${value} AS value`),
+    params: params({ limit, offset: start.offset })
   }
+  const text = boundedText(values, record, { join: LIST, maxBytes: MAX_PAGE_BYTES })
+  const sql = needsNext ? withLast(text.sql, select(positionColumns(selection))) : text.sql
+  const all = [...(keys?.params ?? []), ...text.params, ...(needsNext ? params(lastWindow(page)) : [])]
+  return { sql: keys ? `WITH ${PAGE_KEYS} AS MATERIALIZED (${keys.sql}) ${sql}` : sql, params: all }
 }
