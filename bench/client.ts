@@ -44,6 +44,9 @@ export const registerTables = async (address: string, tables: readonly string[])
 export const readText = async (url: string, token: string) =>
   (await assertSuccess(await fetch(url, { headers: { authorization: `Bearer ${token}` } }))).text()
 
+export const aggregateRecords = (url: string, token: string, body: object) =>
+  post(url, { authorization: `Bearer ${token}` }, body)
+
 /** Runs a query. Returns the cursor of the next page. */
 export const queryRecords = async (url: string, token: string, body: object) =>
   (await post(url, { authorization: `Bearer ${token}` }, body)).data.next

@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
+import { runAggregate } from './experiments/aggregate.ts'
 import { runExport } from './experiments/export.ts'
 import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
@@ -21,6 +22,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   imported: { title: 'Lists of an imported table', run: runImported },
   search: { title: 'Search', run: runSearch },
   query: { title: 'Queries', run: runQueries },
+  aggregate: { title: 'Aggregates', run: runAggregate },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },
