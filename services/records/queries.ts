@@ -4,6 +4,7 @@ import { invalid, responseTooLarge } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
+import { tableChanged } from '../tables/failures.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import type { Planner } from './planner.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
@@ -69,6 +70,17 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
 
   const startOf = (query: Buffer, cursor: string): PageStart => ({ position: cursors.read(query, cursor), offset: 0 })
 
+  /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
+  const confirmExpansions = (caller: Caller, view: View, request: ListRequest): Caller => {
+    if (request.expand === undefined) return caller
+    const before = projectionOf(view, request)
+    const confirm = async () => {
+      await caller.confirm()
+      if (projectionOf(view, request) !== before) throw tableChanged()
+    }
+    return { ...caller, confirm }
+  }
+
   /** The page has `next` if the request has a cursor, which may be empty. */
   const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
     const { cursor } = request
@@ -78,7 +90,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     const query = cursor === undefined ? null : digestOfQuery(selection)
     const start = query && cursor ? startOf(query, cursor) : { position: null, offset }
     const page = { selection, record, limit, start, needsNext: query !== null }
-    const [row, following] = await readRows(caller, view, page)
+    const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
     // Without a text, the page is too large.
     if (typeof row?.text !== 'string') throw responseTooLarge()
     const next = query && following ? cursors.write(query, positionOf(selection, row)) : null

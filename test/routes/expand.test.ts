@@ -2,6 +2,8 @@ import t from 'tap'
 import {
   asAdmin,
   asToken,
+  bearer,
+  client,
   createDatabase,
   dataOf,
   expectData,
@@ -139,4 +141,29 @@ t.test('the added records have at most 2,000 fields in all', async (t) => {
   const reader = await asToken(service, owner)
   t.equal((await reader.post('/data/wide/query', { expand: ['a.a'] })).statusCode, 200)
   expectError(t, await reader.post('/data/wide/query', { expand: ['a.a.a'] }), 400, 'VALIDATION_FAILED')
+})
+
+t.test('the right to the added records is checked again after a wait', async (t) => {
+  const permissions = { tables: ['orders', 'stock'], actions: ['read' as const] }
+  const { id, token: secret } = dataOf(await admin.post('/admin/tokens', { name: 'waiting', permissions }))
+  const waiting = client(app, bearer(secret))
+  /** Sends a query that needs a reader thread, and calls `act` before it gets one. */
+  const queryAfter = async (act: () => Promise<unknown>) => {
+    const { scan } = app.database
+    app.database.scan = async (statement, caller) => {
+      app.database.scan = scan
+      await act()
+      return scan(statement, caller)
+    }
+    return waiting.post('/data/orders/query', { expand: ['stock_id'], order: 'day' })
+  }
+  const change = (tables: string[]) => admin.put(`/admin/tokens/${id}`, { permissions: { ...permissions, tables } })
+  const rows = rowsOf(await queryAfter(async () => {}))
+  t.same(rows[2].expand, { stock_id: { id: 5, n: 5 } })
+  expectError(t, await queryAfter(() => change(['orders'])), 403, 'ACTION_NOT_ALLOWED')
+  await change(['orders', 'stock'])
+  const setFields = (isHidden: boolean) => admin.put(url('stock'), { fields: [{ name: 'n', isHidden }] })
+  expectError(t, await queryAfter(() => setFields(true)), 409, 'TABLE_CHANGED')
+  dataOf(await setFields(false))
+  t.same(rowsOf(await queryAfter(async () => {})), rows)
 })
