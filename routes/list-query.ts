@@ -9,14 +9,14 @@ interface TextQuery {
 
 const invalidFilter = (message: string) =>
   invalid(
-    [{ path: '/filter', code: 'format', message: `'filter' must be a filter as JSON text. ${message}` }],
+    [{ path: '/filter', code: 'format', message }],
     'For example: filter={"where":{"price":{"gte":10}}}, percent-encoded.'
   )
 
 /** @throws VALIDATION_FAILED */
 const parseFilter = (text: string, keepsWideIntegers: boolean) => {
   try {
-    return parseJson(Buffer.from(text), { keepsWideIntegers, needsUniqueKeys: true })
+    return parseJson(Buffer.from(text), { keepsWideIntegers, needsUniqueKeys: true, subject: "'filter'" })
   } catch (error) {
     throw invalidFilter((error as DomainError).message)
   }
@@ -25,7 +25,8 @@ const parseFilter = (text: string, keepsWideIntegers: boolean) => {
 const splitNames = (names: string) => names.split(',').map((name) => name.trim())
 
 /**
- * Returns the parameters of a list with the filter, the fields and the references as values. An empty filter counts as absent.
+ * Returns the parameters of a list. Parses `filter`, and splits `fields` and `expand` at commas. An empty filter counts as
+ * absent.
  * @throws VALIDATION_FAILED
  */
 export const readListQuery = <Q extends TextQuery>(

@@ -4,7 +4,7 @@ import { Envelope, strict } from './envelope.ts'
 import { Int32, Int64 } from './numbers.ts'
 import { listQuery, RecordSchema } from './record.ts'
 
-/** Bytes. */
+/** Maximum bytes of the body of a query or an aggregate. */
 export const MAX_QUERY_BYTES = 64 * 1024
 
 const value = (description: string, example: unknown) =>
@@ -41,7 +41,7 @@ export const ConditionSchema = Type.Object(
 const FILTER_TITLE = 'TableRecordFilter'
 const FILTER_EXAMPLE = { where: { price: { gte: 10, lt: 20 } }, none: [{ where: { name: { contains: 'cup' } } }] }
 
-/** A part of a filter is a filter. The reference is that of the document. */
+/** A part of a filter is a filter. `$ref` is resolved only in the OpenAPI document. */
 const filters = (description: string) =>
   Type.Optional(
     Type.Array(Type.Unsafe<object>({ $ref: `#/components/schemas/${FILTER_TITLE}` }), {
@@ -101,7 +101,7 @@ export const RecordQuerySchema = Type.Object(
     size: listQuery.size,
     cursor: Type.Optional(
       Type.String({
-        description: '`next` of the previous response. Everything but `size` and `fields` must be as before.',
+        description: '`next` of the previous response. Send the same `filter`, `q` and `order`.',
         examples: ['']
       })
     ),

@@ -33,7 +33,7 @@ export const NewTableIndexSchema = Type.Object(
     fields: Type.Array(Type.String({ description: 'Name of a field.', examples: ['price'] }), {
       minItems: 1,
       maxItems: 8,
-      description: 'The fields of the index, in its order. No field twice.',
+      description: 'The fields of the index, in its order. Each field at most once.',
       examples: [['category', 'price']]
     }),
     isUnique: Type.Optional(

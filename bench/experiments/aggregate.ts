@@ -12,7 +12,7 @@ import { findWorkload, TABLE } from '../workloads.ts'
 
 const MAX_RATIO = 1.3
 const MAX_P99_MS = 10
-/** Time for some aggregates. */
+/** Seconds of reads beside aggregates. */
 const READING_SECONDS = 3
 
 const read = findWorkload('read')
@@ -51,7 +51,8 @@ const runRounds = async (environment: Environment, runBare: () => number, rounds
   const reads: Sample[] = []
   const readsDuring: Sample[] = []
   for (let round = -1; round < rounds; round++) {
-    const times = [runBare(), await aggregateOnce(environment)] as const
+    const bareTime = runBare()
+    const time = await aggregateOnce(environment)
     const before = await environment.measure(read)
     const { measured } = await repeatDuring(
       () => aggregateOnce(environment),
@@ -59,8 +60,8 @@ const runRounds = async (environment: Environment, runBare: () => number, rounds
     )
     // The first round opens the files and fills the caches.
     if (round < 0) continue
-    bare.push(times[0])
-    alone.push(times[1])
+    bare.push(bareTime)
+    alone.push(time)
     reads.push(before)
     readsDuring.push(measured)
   }

@@ -31,7 +31,7 @@ const measureAll = async ({ measure }: Environment, cases: readonly Workload[], 
   return samples
 }
 
-/** Queries a large table: by an indexed field, after a cursor near its end, and with the records that it refers to. */
+/** Reads a large table: lists with and without a filter, and queries of several pages, one with expanded references. */
 export const runQueries = async (context: Context) => {
   const { rounds, exportedRows: rows } = context.plan
   const tables = [TABLE, BRANDS_TABLE, QUERIED_TABLE]

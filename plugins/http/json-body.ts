@@ -82,34 +82,37 @@ export const findViolation = (value: unknown, depth = MAX_DEPTH): Violation | un
   return isInfinite ? { code: 'range', message: 'is outside the range of a 64-bit floating-point number' } : undefined
 }
 
-export const toValidationError = ({ code, message, subPath: path = '' }: Violation) =>
-  invalid([{ path, code, message: `${path === '' ? 'The body' : `'${path.slice(1)}'`} ${message}.` }])
+/** `subject`: what the message calls the whole JSON text. */
+export const toValidationError = ({ code, message, subPath: path = '' }: Violation, subject = 'The body') =>
+  invalid([{ path, code, message: `${path === '' ? subject : `'${path.slice(1)}'`} ${message}.` }])
 
 interface JsonOptions {
   /** Integers of 64 bits that a double may round become `bigint`. */
   readonly keepsWideIntegers?: boolean
   /** Refuses an object with two equal keys: of two conditions on a field, one would be lost. */
   readonly needsUniqueKeys?: boolean | undefined
+  /** What the messages call the JSON text. */
+  readonly subject?: string
 }
 
-/** Returns the value of a JSON body, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
+/** Returns the value of a JSON text, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
 export const parseJson = (bytes: Buffer, options: JsonOptions = {}): unknown => {
-  const { keepsWideIntegers = false, needsUniqueKeys = false } = options
+  const { keepsWideIntegers = false, needsUniqueKeys = false, subject = 'The body' } = options
   if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
+  if (!isUtf8(bytes)) throw malformed(`${subject} is not UTF-8.`)
   if (hasTooManyParts(bytes))
-    throw toValidationError({ code: 'length', message: `has more than ${MAX_PARTS} keys, objects and arrays` })
+    throw toValidationError({ code: 'length', message: `has more than ${MAX_PARTS} keys, objects and arrays` }, subject)
   const text = bytes.toString('utf8')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw malformed('The body is not valid JSON.')
+    throw malformed(`${subject} is not valid JSON.`)
   }
   const violation = findViolation(value)
-  if (violation) throw toValidationError(violation)
+  if (violation) throw toValidationError(violation, subject)
   if (needsUniqueKeys && hasEqualKeys(bytes, value)) {
-    throw toValidationError({ code: 'duplicate', message: 'has an object with two equal keys' })
+    throw toValidationError({ code: 'duplicate', message: 'has an object with two equal keys' }, subject)
   }
   return keepsWideIntegers && hasWideInteger(text) ? parseExactJson(text) : value
 }

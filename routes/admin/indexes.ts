@@ -40,7 +40,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminCreateTableIndex',
         summary: 'Create an index',
         description:
-          'Creates an index in the stored table. Until it is stored, other writes wait, and reads go on. Of a large table, this may take minutes.',
+          'Creates an index in the stored table. Until it is stored, other writes wait, and reads continue. For a large table this may take minutes.',
         tags,
         params: TableIdParamsSchema,
         body: NewTableIndexSchema,

@@ -31,7 +31,7 @@ const notACursor = () =>
 
 const otherQuery = () =>
   new DomainError('CURSOR_OF_OTHER_QUERY', 'The cursor belongs to another table, order, filter or search.', {
-    hint: 'Repeat the query that returned the cursor. Only `size` may change. To begin again, leave the cursor out.'
+    hint: 'Repeat the query with the same `filter`, `q` and `order`. To begin again, leave the cursor out.'
   })
 
 export const tooLongForCursor = () =>
@@ -40,8 +40,8 @@ export const tooLongForCursor = () =>
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
-/** Returns a digest of all that a cursor depends on: it is valid only for the same digest. */
-export const digestOf = (query: string) => createHash('sha256').update(query).digest().subarray(0, DIGEST_BYTES)
+/** Returns the digest of a query. A cursor is valid only for the same one. */
+export const digestOf = (text: string) => createHash('sha256').update(text).digest().subarray(0, DIGEST_BYTES)
 
 /**
  * Creates the functions that write and read cursors. A cursor is a position, encrypted because the key of a record may
@@ -50,13 +50,13 @@ export const digestOf = (query: string) => createHash('sha256').update(query).di
 export const createCursors = (secret: string) => {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'rowhouse cursors', KEY_BYTES))
 
-  /** `query`: the digest of the query. @throws VALIDATION_FAILED if the position is too long */
-  const write = (query: Buffer, position: Position): string => {
+  /** @throws VALIDATION_FAILED if the position is too long */
+  const write = (digest: Buffer, position: Position): string => {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, key, nonce)
     const values = JSON.stringify(position.map(encodeValue))
     if (Buffer.byteLength(values) > MAX_CURSOR_BYTES) throw tooLongForCursor()
-    const encrypted = Buffer.concat([cipher.update(query), cipher.update(values), cipher.final()])
+    const encrypted = Buffer.concat([cipher.update(digest), cipher.update(values), cipher.final()])
     return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')
   }
 
@@ -75,9 +75,9 @@ export const createCursors = (secret: string) => {
   }
 
   /** @throws INVALID_CURSOR, CURSOR_OF_OTHER_QUERY */
-  const read = (query: Buffer, cursor: string): Position => {
+  const read = (digest: Buffer, cursor: string): Position => {
     const content = decrypt(cursor)
-    if (!content.subarray(0, DIGEST_BYTES).equals(query)) throw otherQuery()
+    if (!content.subarray(0, DIGEST_BYTES).equals(digest)) throw otherQuery()
     const values: readonly (readonly string[])[] = JSON.parse(content.subarray(DIGEST_BYTES).toString())
     return values.map(decodeValue)
   }

@@ -29,7 +29,6 @@ const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 interface Term {
   readonly view: View
   readonly column: Column
-  readonly operator: Operator
   /** The JSON Pointer of the operator. */
   readonly path: string
 }
@@ -150,7 +149,7 @@ const createReader = (view: View) => {
     const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
       countCondition(path)
-      return operators[operator]({ view, column, operator, path: `${fieldPath}/${operator}` }, operand)
+      return operators[operator]({ view, column, path: `${fieldPath}/${operator}` }, operand)
     })
     return allOf(terms)
   }

@@ -43,10 +43,10 @@ interface RecordPlan {
 /** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
-/** Maximum number of rows that the event loop reads through an index: they may lie on as many pages of the file. */
-const MAX_ROWS_BY_INDEX = 250
+/** Maximum rows of a query's page on the event loop: each may lie on another page of the file. */
+const MAX_QUERY_ROWS = 250
 
-/** Maximum number of query plans cached per view, one per SQL text: clients choose the order of a list. */
+/** Maximum number of query plans cached per view, one per SQL text: clients choose the order and the filter. */
 const MAX_PLANS_PER_VIEW = 100
 
 /**
@@ -69,7 +69,7 @@ const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
 /** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
-const IS_BOUNDED = new RegExp(
+const BOUNDED_STEP = new RegExp(
   `^SCAN (?:\\(subquery-\\d+\\)|CONSTANT ROW|${LAST} LEFT-JOIN)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`
 )
 
@@ -83,19 +83,22 @@ const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comp
   return comparisons.map(({ column, operator }) => `${nameOf(column)}${operator}?`)
 }
 
-/** They are compared by their total length, because a name may contain ` AND `. Their sequence is the index's. */
-const servesAll = (step: string, conditions: readonly string[]) => {
+/**
+ * Whether the index of a step serves all these conditions, and no others. SQLite shows them in the order of the index.
+ * They are not split at ` AND `, which a name may contain: an equal length means that there is no other one.
+ */
+const indexServes = (step: string, conditions: readonly string[]) => {
   if (conditions.length === 0) return step.startsWith('SCAN ')
   const end = step.slice(-`(${conditions.join(' AND ')})`.length)
   return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
 }
 
 /** Whether each step that reads the table reads one range, by an index that serves all its comparisons. */
-const readsOnly = (table: RegisteredTable, ranges: PageStatement['ranges'], steps: readonly string[]) => {
-  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !IS_BOUNDED.test(step))
+const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges'], steps: readonly string[]) => {
+  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !BOUNDED_STEP.test(step))
   return (
     reads.length === ranges.length &&
-    ranges.every((range, index) => range !== null && servesAll(String(reads[index]), conditionsOf(table, range)))
+    ranges.every((range, index) => range !== null && indexServes(String(reads[index]), conditionsOf(table, range)))
   )
 }
 
@@ -158,10 +161,11 @@ export const createPlanner = (db: Database) => {
     return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
   }
 
-  /** Whether SQLite reads only rows of the page, in their order. */
+  /** Whether SQLite reads only rows of the page and the one after it, in their order. */
   const isBoundedPage = async (view: View, statement: PageStatement) => {
     const plan = await queryPlan(view, statement)
-    const isBounded = boundedPages.get(plan) ?? (!plan.sorts && readsOnly(view.table, statement.ranges, plan.steps))
+    const isBounded =
+      boundedPages.get(plan) ?? (!plan.sorts && readsOnlyRanges(view.table, statement.ranges, plan.steps))
     boundedPages.set(plan, isBounded)
     return isBounded
   }
@@ -169,7 +173,8 @@ export const createPlanner = (db: Database) => {
   /** Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. */
   const planQuery = async (view: View, page: PageSelection): Promise<Statement | null> => {
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
-    if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return null
+    const maxOffset = followsKey(page.selection) ? MAX_SKIPPED_ROWS : 0
+    if (page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
     if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
     const byIndex = pageByIndex(page, maxRowBytes)
     if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null

@@ -68,7 +68,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     return Number(row?.total)
   }
 
-  const startOf = (query: Buffer, cursor: string): PageStart => ({ position: cursors.read(query, cursor), offset: 0 })
+  const startOf = (digest: Buffer, cursor: string): PageStart => ({ position: cursors.read(digest, cursor), offset: 0 })
 
   /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
   const confirmExpansions = (caller: Caller, view: View, request: ListRequest): Caller => {
@@ -87,13 +87,13 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
     const { limit, offset } = windowOf(request, maxPageSize)
-    const query = cursor === undefined ? null : digestOfQuery(selection)
-    const start = query && cursor ? startOf(query, cursor) : { position: null, offset }
-    const page = { selection, record, limit, start, needsNext: query !== null }
+    const digest = cursor === undefined ? null : digestOfQuery(selection)
+    const start = digest && cursor ? startOf(digest, cursor) : { position: null, offset }
+    const page = { selection, record, limit, start, needsNext: digest !== null }
     const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
     // Without a text, the page is too large.
     if (typeof row?.text !== 'string') throw responseTooLarge()
-    const next = query && following ? cursors.write(query, positionOf(selection, row)) : null
+    const next = digest && following ? cursors.write(digest, positionOf(selection, row)) : null
     return { rows: row.text, next, selection, limit }
   }
 

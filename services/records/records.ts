@@ -81,8 +81,8 @@ export const createRecordService = (options: RecordServiceOptions) => {
 
   /** Returns a page as JSON text: `{ rows, total, page, size, next? }`. */
   const list = (caller: Caller, view: View, request: ListRequest): Promise<string> => {
-    const isCounted = request.cursor === undefined && request.total !== false && request.expand === undefined
-    return isCounted ? pages.list(caller, view, request) : queries.list(caller, view, request)
+    const isQuery = request.cursor !== undefined || request.total === false || request.expand !== undefined
+    return isQuery ? queries.list(caller, view, request) : pages.list(caller, view, request)
   }
 
   return { read, create, update, remove, increment, list, query: queries.query, aggregate, operations, commit }

@@ -39,24 +39,27 @@ export interface View {
 /** Maximum number of cached projections: clients choose the fields of a record. */
 const MAX_CACHED_PROJECTIONS = 100
 
-const shapeNumbers = new WeakMap<RecordShape, number>()
-let shapeCount = 0
+/**
+ * Creates the function that returns the parts of a cache key for an expansion. A shape has a number: an expanded table can
+ * change while this view stays, so its name is not enough.
+ */
+const createExpansionKeys = () => {
+  const numbers = new WeakMap<RecordShape, number>()
+  let count = 0
 
-/** Returns a number for each shape: that of an added record follows from another table, which may change. */
-const numberOf = (shape: RecordShape): number => {
-  const known = shapeNumbers.get(shape)
-  if (known !== undefined) return known
-  shapeCount += 1
-  shapeNumbers.set(shape, shapeCount)
-  return shapeCount
+  const numberOf = (shape: RecordShape) => {
+    const number = numbers.get(shape) ?? count++
+    numbers.set(shape, number)
+    return number
+  }
+
+  const keyOf = ({ column, shape, expansions }: Expansion): readonly unknown[] => [
+    column,
+    numberOf(shape),
+    expansions.map(keyOf)
+  ]
+  return keyOf
 }
-
-/** Returns all that the text of an expansion follows from, for JSON. */
-const describeExpansion = ({ column, shape, expansions }: Expansion): readonly unknown[] => [
-  column,
-  numberOf(shape),
-  expansions.map(describeExpansion)
-]
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
 const createView = (
@@ -73,8 +76,9 @@ const createView = (
   }
   const all = createProjection(visible)
   const projections = new LRUCache<string, Projection>({ max: MAX_CACHED_PROJECTIONS })
+  const expansionKey = createExpansionKeys()
   const project = (columns: readonly Column[], expansions: readonly Expansion[]) => {
-    const key = JSON.stringify([columns.map((column) => column.name), expansions.map(describeExpansion)])
+    const key = JSON.stringify([columns.map((column) => column.name), expansions.map(expansionKey)])
     const cached = projections.get(key)
     if (cached) return cached
     const projection = createProjection(columns, expansions)

@@ -4,7 +4,7 @@ import type { Expansion } from './record-shape.ts'
 /** Aliases begin with the reserved prefix, so they hide no served table. The planner recognizes them. */
 export const ALIAS_PREFIX = '_rowhouse_expand'
 
-/** The expansion as the child of the table or alias `parent`. */
+/** Returns the alias of an expanded table: `_rowhouse_expand_0`, or `_rowhouse_expand_0_1` for one of its own references. */
 export const aliasOf = (parent: string, index: number) =>
   parent.startsWith(ALIAS_PREFIX) ? `${parent}_${index}` : `${ALIAS_PREFIX}_${index}`
 

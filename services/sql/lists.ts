@@ -49,7 +49,7 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
 }
 
 /**
- * Whether the order begins with the key, so that it usually follows the key's index. Pages in other orders are not
+ * Whether the order begins with the key, so that it usually follows the key's index. Lists in other orders are not
  * planned for the event loop: planning a statement of a wide table takes milliseconds, and the rows of a secondary
  * index may lie far apart.
  */

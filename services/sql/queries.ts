@@ -1,5 +1,5 @@
 import type { SqlValue } from '../model/sql-value.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import { isNullable, type RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
 import { allOf, type Comparison, type Condition, compare, isNull } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
@@ -43,25 +43,25 @@ export interface PageStatement extends Statement {
   readonly ranges: readonly (readonly Comparison[] | null)[]
 }
 
-const isNotNull = ({ structure }: RegisteredTable, name: string) => {
-  const column = structure.columns.find((other) => other.name === name)
-  return column === undefined || column.isNotNull || (column.isPrimary && structure.isRowidKey)
-}
+/** The rowid of a table without an integer key is no column, and never NULL. */
+const mayBeNull = ({ structure }: RegisteredTable, name: string) =>
+  structure.columns.some((column) => column.name === name && isNullable(structure, column))
 
 /** Returns the rows after a value in ascending or descending order. NULL is before all values. */
 const after = (table: RegisteredTable, { name, descending }: OrderItem, value: SqlValue): readonly Condition[] => {
   if (value === null) return descending ? [] : [isNull(table, { name }, false)]
   if (!descending) return [compare(table, { name }, 'gt', value)]
   const less = compare(table, { name }, 'lt', value)
-  return isNotNull(table, name) ? [less] : [less, isNull(table, { name }, true)]
+  return mayBeNull(table, name) ? [less, isNull(table, { name }, true)] : [less]
 }
 
 const equals = (table: RegisteredTable, { name }: OrderItem, value: SqlValue) =>
   value === null ? isNull(table, { name }, true) : compare(table, { name }, 'eq', value)
 
 /**
- * Returns the rows after a position as ranges. The ranges follow each other in the order: first the rows with the same
- * values in all columns but the last, and a greater value in the last one, and so on. An index of the order serves each.
+ * Returns the rows after a position as ranges, in the order of the rows. Those of the first range have the same values in
+ * all columns but the last, and come after the position in the last one. The next range drops one column, and so on. An
+ * index of the order serves each range.
  */
 const rangesAfter = ({ table, order }: Selection, position: Position): readonly Condition[] =>
   order
@@ -128,7 +128,7 @@ const positionColumns = ({ table, order }: Selection) =>
 /** The last record of a full page, and the one after it, which shows that another page follows. */
 const lastWindow = ({ limit, start }: PageSelection): Window => ({ limit: 2, offset: start.offset + limit - 1 })
 
-/** A name in a page statement. */
+/** A name in a page statement. Its prefix is reserved, so it hides no served table. */
 export const LAST = '_rowhouse_last'
 
 const withLast = (text: string, last: string) =>
@@ -143,7 +143,7 @@ const textByIndex = createTextCache()
 
 /**
  * Selects a page for the event loop: its records as `text`, or null if a record is wider than `maxRowBytes`. If it
- * `needsNext`, with the position of its last record, in two rows if another page follows.
+ * `needsNext`, with the position of its last record. Two rows mean that another page follows; the second repeats the text.
  */
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
   const { selection, record, limit, start, needsNext } = page

@@ -234,7 +234,7 @@ t.test('the filter and the fields of a list', async (t) => {
   expectError(t, await list({ cursor: '', page: '1' }), 400, 'VALIDATION_FAILED', '/cursor')
   t.match(dataOf(await list({ cursor: '', size: '2' })), { page: 1, total: 50, next: /./ })
   const csv = await admin.get(`${itemsUrl}/export?${new URLSearchParams({ filter, fields: 'name' })}`)
-  t.equal(csv.body, 'id,name\r\n1,"Item 1"\r\n2,"Item 2"\r\n'.replace('id,name', '"id","name"'))
+  t.equal(csv.body, '"id","name"\r\n1,"Item 1"\r\n2,"Item 2"\r\n')
   expectError(t, await admin.get(`${itemsUrl}/export?filter=x`), 400, 'VALIDATION_FAILED', '/filter')
 })
 
