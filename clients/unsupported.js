@@ -32,12 +32,7 @@ export const unsupported = {
     NEAR_NAMES,
     { tables: ENCODED_TABLES, reason: 'it takes percent signs of a path for verbs of Sprintf' }
   ],
-  java: [
-    SIGNS,
-    QUOTES,
-    NEAR_NAMES,
-    { tables: ['literals'], reason: 'a column `true` or `false` is a syntax error' }
-  ],
+  java: [SIGNS, QUOTES, NEAR_NAMES, { tables: ['literals'], reason: 'a column `true` or `false` is a syntax error' }],
   rust: [NO_LETTERS, QUOTES, NEAR_NAMES],
   progenitor: [NEAR_NAMES, { tables: ['signs'], reason: 'columns without letters become one field' }]
 }
