@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-/** Some tables of Chinook: foreign keys, a composite key, NVARCHAR and NUMERIC columns. */
+/** Some tables of Chinook: foreign keys, also to the same table, a composite key, NVARCHAR and NUMERIC columns. */
 const SQL = `
   CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Name] NVARCHAR(120));
   CREATE TABLE [Album] (
@@ -17,6 +17,9 @@ const SQL = `
     [PlaylistId] INTEGER NOT NULL REFERENCES [Playlist], [TrackId] INTEGER NOT NULL REFERENCES [Track],
     PRIMARY KEY ([PlaylistId], [TrackId])
   );
+  CREATE TABLE [Employee] (
+    [EmployeeId] INTEGER NOT NULL PRIMARY KEY, [LastName] NVARCHAR(20) NOT NULL, [ReportsTo] INTEGER REFERENCES [Employee]
+  );
   INSERT INTO [Artist] ([Name]) VALUES ('AC/DC'), ('Accept'), ('Aerosmith');
   INSERT INTO [Album] ([Title], [ArtistId]) VALUES
     ('For Those About To Rock We Salute You', 1), ('Balls to the Wall', 2), ('Restless and Wild', 2),
@@ -26,6 +29,7 @@ const SQL = `
     ('Walk On Water', 5, 295680, 9719579, 1.29);
   INSERT INTO [Playlist] ([Name]) VALUES ('Music'), ('Classical');
   INSERT INTO [PlaylistTrack] VALUES (1, 1), (1, 2), (2, 3);
+  INSERT INTO [Employee] VALUES (1, 'Adams', NULL), (2, 'Edwards', 1);
 `
 
 const create = (file) => {

@@ -53,6 +53,14 @@ const KINDS = `
   CREATE TABLE without_key (words TEXT, n INTEGER);
   CREATE TABLE view (id INTEGER PRIMARY KEY, shown TEXT NOT NULL, fixed TEXT NOT NULL, secret TEXT);
   CREATE TABLE fixed (id INTEGER PRIMARY KEY, total REAL NOT NULL);
+  CREATE TABLE tree (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES tree);
+  CREATE TABLE hen (id INTEGER PRIMARY KEY, egg INTEGER REFERENCES egg);
+  CREATE TABLE egg (id INTEGER PRIMARY KEY, hen INTEGER NOT NULL REFERENCES hen);
+  CREATE TABLE links (
+    id INTEGER PRIMARY KEY, type INTEGER REFERENCES type, "class" INTEGER REFERENCES "class", "my col" INTEGER REFERENCES "2",
+    "a.b" INTEGER REFERENCES "Record", "1st" INTEGER REFERENCES "Option", "c*/d" INTEGER REFERENCES "日本",
+    code TEXT REFERENCES text_key
+  );
 `
 
 const words = (text) => text.trim().split(/\s+/)

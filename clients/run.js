@@ -61,7 +61,7 @@ const checkRules = async (document) => {
   }
 }
 
-const allChecks = documents.flatMap((document) => [
+const checks = documents.flatMap((document) => [
   { name: 'lint', document, needs: ['npm'], check: () => checkRules(document) },
   ...Object.entries(generators).map(([name, generator]) => ({
     name,
@@ -70,8 +70,6 @@ const allChecks = documents.flatMap((document) => [
     check: () => checkGenerator(document, name, generator)
   }))
 ])
-
-const checks = allChecks.filter(({ name, document }) => document.checks?.includes(name) ?? true)
 
 const attempt = async ({ name, document, needs, check }) => {
   const title = `${document.name} document, ${name}`

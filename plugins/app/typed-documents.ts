@@ -10,9 +10,10 @@ import {
   type GenericDocument,
   type TypedText
 } from '../../services/documents/typed-document.ts'
+import { expansionsOf } from '../../services/documents/typed-expansions.ts'
 import type { TypedTable } from '../../services/documents/typed-schemas.ts'
 import { foldName } from '../../services/model/names.ts'
-import type { RegisteredTable } from '../../services/model/table.ts'
+import type { Column, RegisteredTable } from '../../services/model/table.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from '../../services/tables/foreign-keys.ts'
 import { readableFields } from '../../services/tables/token-access.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
@@ -93,8 +94,10 @@ const IDENTITY_PATHS = ['/data/_me']
 const SCHEMA_PATHS = ['/data/_schema/tables', '/data/_schema/tables/{table}/fields']
 const SESSION_PATHS = ['/auth/login', '/auth/logout', '/auth/me']
 
+type Find = (name: string) => RegisteredTable | undefined
+
 /** Returns the function that finds one of the tables by its name, ignoring case. */
-const finderIn = (tables: readonly RegisteredTable[]) => {
+const finderIn = (tables: readonly RegisteredTable[]): Find => {
   const byName = new Map(tables.map((table) => [foldName(table.name), table]))
   return (name: string) => byName.get(foldName(name))
 }
@@ -106,11 +109,23 @@ const targetsOf = (tables: readonly RegisteredTable[], registered: readonly Regi
   return new Map(targets.filter(([name]) => names.has(name)))
 }
 
+/** What the fields of a document may refer to. */
+interface Targets {
+  /** Returns a table of the document. */
+  readonly find: Find
+  readonly isVisible: IsVisible
+}
+
+const targetsOfFields = (table: RegisteredTable, columns: readonly Column[], { find, isVisible }: Targets) => ({
+  references: referencesOf(visibleForeignKeys(table, columns, isVisible)),
+  expansions: expansionsOf(table, columns, (name, field) => (isVisible(name, field) ? find(name) : undefined))
+})
+
 /** Administrators see every column. */
-const asAdministrator = (table: RegisteredTable, isVisible: IsVisible): TypedTable => ({
+const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable => ({
   table,
   columns: table.structure.columns,
-  references: referencesOf(visibleForeignKeys(table, table.structure.columns, isVisible)),
+  ...targetsOfFields(table, table.structure.columns, targets),
   integers: 'auto',
   canRead: true,
   canCreate: true,
@@ -118,13 +133,13 @@ const asAdministrator = (table: RegisteredTable, isVisible: IsVisible): TypedTab
   canDelete: true
 })
 
-const asToken = (table: RegisteredTable, isVisible: IsVisible, { scope, integers }: LiveToken): TypedTable => {
+const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: LiveToken): TypedTable => {
   const columns = table.structure.columns.filter((column) => !column.isHidden)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
   return {
     table,
     columns,
-    references: referencesOf(visibleForeignKeys(table, columns, isVisible)),
+    ...targetsOfFields(table, columns, targets),
     integers,
     canRead: scope.allows('read', table.name),
     canCreate: canWrite('create'),
@@ -152,10 +167,11 @@ export default fp(
     fastify.decorate('typedDocuments', {
       forToken: (token, tables, version) =>
         cached(`token ${token.id}`, version, [token, ...tables], (convert) => {
-          const isVisible = readableFields(finderIn(tables), token.scope)
+          const find = finderIn(tables)
+          const targets = { find, isVisible: readableFields(find, token.scope) }
           return dataDocument()(
             {
-              tables: tables.map((table) => asToken(table, isVisible, token)),
+              tables: tables.map((table) => asToken(table, targets, token)),
               sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
               title: `Rowhouse: ${token.name}`,
               description: TOKEN_DESCRIPTION
@@ -164,13 +180,13 @@ export default fp(
           )
         }),
       forAdministrator: (tables, registered, version) => {
-        const targets = targetsOf(tables, registered)
-        const isVisible: IsVisible = (name) => targets.has(foldName(name))
+        const known = targetsOf(tables, registered)
+        const targets: Targets = { find: finderIn(tables), isVisible: (name) => known.has(foldName(name)) }
         const key = `administrator ${tables.map(({ id }) => id).join(',')}`
-        return cached(key, version, [...new Set([...tables, ...targets.values()])], (convert) =>
+        return cached(key, version, [...new Set([...tables, ...known.values()])], (convert) =>
           adminDocument()(
             {
-              tables: tables.map((table) => asAdministrator(table, isVisible)),
+              tables: tables.map((table) => asAdministrator(table, targets)),
               sharedPaths: SESSION_PATHS,
               title: 'Rowhouse: records',
               description: ADMIN_DESCRIPTION

@@ -25,6 +25,12 @@ const limitsOf = ({ exclusiveMinimum, exclusiveMaximum }: Json): Json => ({
   ...(typeof exclusiveMaximum === 'number' && { maximum: exclusiveMaximum, exclusiveMaximum: true })
 })
 
+/** `nullable` has an effect only beside a type. Every reference that may be null is to an object. */
+const nullOf = ([member]: readonly unknown[]): Json => ({
+  ...(isObject(member) && member.$ref !== undefined && { type: 'object' }),
+  nullable: true
+})
+
 const unionOf = (keyword: string, members: unknown): Json => {
   if (!Array.isArray(members)) return {}
   const kept = members.filter((member) => !isNullType(member)).map(toSchema)
@@ -32,7 +38,7 @@ const unionOf = (keyword: string, members: unknown): Json => {
   return {
     [keyword]: undefined,
     [kept.length === 1 ? 'allOf' : keyword]: kept,
-    ...(isNullable && { nullable: true })
+    ...(isNullable && nullOf(kept))
   }
 }
 

@@ -103,9 +103,10 @@ const addNeeded = (
   needed: Record<string, Record<string, unknown>>
 ) => {
   if (!isObject(value)) return
-  const [, group, name] = REFERENCE.exec(String(value.$ref)) ?? []
-  if (group !== undefined && name !== undefined && needed[group]?.[name] === undefined) {
-    const component = components[group]?.[name]
+  const [, group = '', name = ''] = REFERENCE.exec(String(value.$ref)) ?? []
+  const component = components[group]?.[name]
+  // A component that is missing is the record of another table, which adds it.
+  if (component !== undefined && needed[group]?.[name] === undefined) {
     needed[group] ??= {}
     needed[group][name] = component
     addNeeded(component, components, needed)
@@ -195,7 +196,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const partOf = (typed: TypedTable, clientNames: ReadonlySet<string>) => {
     const query = typedQuery(typed, clientNames)
     const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query })
-    const own = { ...typedSchemas(typed), ...query.schemas }
+    const own = { ...typedSchemas(typed, query.hasExpansions), ...query.schemas }
     const { schemas = {}, ...components } = neededComponents(paths, {
       ...shared,
       schemas: { ...others.schemas, ...query.conditions, ...own }

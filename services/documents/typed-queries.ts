@@ -6,6 +6,7 @@ import { foldName } from '../model/names.ts'
 import type { Column } from '../model/table.ts'
 import { MAX_VALUES } from '../records/filter.ts'
 import type { Json } from './json.ts'
+import { expandOperand, expandSchema } from './typed-expansions.ts'
 import {
   closedObject,
   envelopeOf,
@@ -75,12 +76,13 @@ const filterSchema = (name: string): Json => {
   )
 }
 
-const bodySchema = (name: string): Json =>
+const bodySchema = (typed: TypedTable, name: string): Json =>
   closedObject(
     {
       filter: refTo(`${name}Filter`),
       q: { type: 'string', maxLength: 255, description: 'Text or number to find.' },
       order: { type: 'string', description: 'Fields, separated by commas. A leading `-` means descending.' },
+      ...(typed.expansions.size > 0 && { expand: expandOperand(typed) }),
       size: { ...int32('Records of the page.'), minimum: 1, maximum: 999_999_999 },
       cursor: { type: 'string', description: '`next` of the previous page.' },
       total: { type: 'boolean', description: 'true: also counts the records.' }
@@ -101,15 +103,17 @@ const pageSchema = (name: string): Json =>
     'One page.'
   )
 
-const querySchemas = ({ table, columns }: TypedTable): Json => {
+const querySchemas = (typed: TypedTable): Json => {
+  const { table, columns, expansions } = typed
   const name = table.choices.clientName
   const where = objectOf(columns.map((column) => [column.name, refTo(conditionName(column))]))
   return {
-    [`${name}Query`]: bodySchema(name),
+    [`${name}Query`]: bodySchema(typed, name),
     [`${name}Filter`]: filterSchema(name),
     [`${name}Where`]: closedObject(where, [], 'Conditions on fields. All must hold.'),
     [`${name}QueryPage`]: pageSchema(name),
-    [`${name}QueryPageEnvelope`]: envelopeOf(refTo(`${name}QueryPage`))
+    [`${name}QueryPageEnvelope`]: envelopeOf(refTo(`${name}QueryPage`)),
+    ...(expansions.size > 0 && { [`${name}Expand`]: expandSchema(typed) })
   }
 }
 
@@ -119,6 +123,8 @@ export interface TypedQuery {
   readonly request: string
   readonly response: string
   readonly schemas: Json
+  /** Whether a record of the response can have the records to which it refers. */
+  readonly hasExpansions: boolean
   /** The schemas that tables share. */
   readonly conditions: Json
 }
@@ -128,6 +134,7 @@ const GENERIC: TypedQuery = {
   request: 'TableRecordQuery',
   response: 'TableRecordQueryPageEnvelope',
   schemas: {},
+  hasExpansions: false,
   conditions: {}
 }
 
@@ -142,5 +149,11 @@ export const typedQuery = (typed: TypedTable, clientNames: ReadonlySet<string>):
   const conditions = conditionSchemas(typed.integers)
   const isTaken = [...Object.keys(schemas), ...Object.keys(conditions)].some((key) => clientNames.has(foldName(key)))
   if (isTaken) return GENERIC
-  return { request: `${name}Query`, response: `${name}QueryPageEnvelope`, schemas, conditions }
+  return {
+    request: `${name}Query`,
+    response: `${name}QueryPageEnvelope`,
+    schemas,
+    hasExpansions: typed.expansions.size > 0,
+    conditions
+  }
 }

@@ -12,6 +12,8 @@ export interface TypedTable {
   readonly columns: readonly Column[]
   /** The targets of foreign keys that the caller may know, by the name of the field. */
   readonly references: ReadonlyMap<string, Reference>
+  /** The tables of the document whose records a query can add, by the name of the field that refers to them. */
+  readonly expansions: ReadonlyMap<string, RegisteredTable>
   readonly integers: IntegerFormat
   readonly canRead: boolean
   readonly canCreate: boolean
@@ -181,8 +183,11 @@ export const updatable = ({ columns }: TypedTable) =>
 
 const titleOf = ({ label, name, note }: RegisteredTable) => sentences(label || name, note ?? '')
 
-const recordSchemas = (typed: TypedTable, name: string): Json => {
-  const properties = objectOf(typed.columns.map((column) => [column.name, storedProperty(typed, column)]))
+const recordSchemas = (typed: TypedTable, name: string, hasExpansions: boolean): Json => {
+  const properties = objectOf([
+    ...typed.columns.map((column) => [column.name, storedProperty(typed, column)] as const),
+    ...(hasExpansions ? [['expand', refTo(`${name}Expand`)] as const] : [])
+  ])
   const names = typed.columns.map((column) => column.name)
   const page = closedObject(
     {
@@ -251,12 +256,15 @@ const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
   return { [`${name}Change`]: changed, [`${name}ChangeEnvelope`]: envelopeOf(refTo(`${name}Change`)) }
 }
 
-/** Returns the schemas of a table, by name. Each name is the client name of the table, with or without a suffix. */
-export const typedSchemas = (typed: TypedTable): Json => {
+/**
+ * Returns the schemas of a table, by name. Each name is the client name of the table, with or without a suffix.
+ * `hasExpansions`: whether a record can have the records to which it refers.
+ */
+export const typedSchemas = (typed: TypedTable, hasExpansions: boolean): Json => {
   const { canRead, canCreate, canUpdate, canDelete } = typed
   const name = typed.table.choices.clientName
   return {
-    ...((canRead || canCreate) && recordSchemas(typed, name)),
+    ...((canRead || canCreate) && recordSchemas(typed, name, hasExpansions)),
     ...(canCreate && createSchema(typed, name)),
     ...(canUpdate && updateSchemas(typed, name)),
     ...((canUpdate || canDelete) && changedSchemas(typed, name))

@@ -1,15 +1,16 @@
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
 import type { Expansion } from '../sql/record-shape.ts'
+import { expandableKey } from '../tables/foreign-keys.ts'
 import type { View } from './view.ts'
 
-const MAX_DEPTH = 3
-const MAX_EXPANSIONS = 10
+export const MAX_DEPTH = 3
+export const MAX_EXPANSIONS = 10
 /** Maximum number of columns of all added records: 20,000 columns blocked the event loop for more than a second. */
 const MAX_COLUMNS = 2000
 
 /** The member of a record that has the records to which it refers. */
-const MEMBER = 'expand'
+export const EXPAND_MEMBER = 'expand'
 
 /** The tables that a caller can read. */
 export interface Readable {
@@ -41,7 +42,7 @@ const notReadable = (name: string) =>
 
 /** @throws ACTION_NOT_ALLOWED */
 const asTarget = ({ table }: View, column: Column, readable: Readable) => {
-  const key = table.structure.foreignKeys.find(({ fields }) => fields.length === 1 && fields[0] === column.name)
+  const key = expandableKey(table, column)
   if (key && !readable.mayRead(key.table)) throw notReadable(column.name)
   const target = key && readable.viewOf(key.table)
   const field = target && [...target.columns.values()].find(({ name }) => name === key.targetFields[0])
@@ -49,8 +50,12 @@ const asTarget = ({ table }: View, column: Column, readable: Readable) => {
 }
 
 const assertFree = ({ columns, table }: View, index: number) => {
-  if (!columns.has(MEMBER)) return
-  throw fail(index, 'conflict', `The table '${table.name}' has a field named '${MEMBER}', so it has no expansions.`)
+  if (!columns.has(EXPAND_MEMBER)) return
+  throw fail(
+    index,
+    'conflict',
+    `The table '${table.name}' has a field named '${EXPAND_MEMBER}', so it has no expansions.`
+  )
 }
 
 /** Reads the paths of one request as a tree. */

@@ -20,7 +20,8 @@ export const DERIVED_SUFFIXES = [
   'Filter',
   'Where',
   'QueryPage',
-  'QueryPageEnvelope'
+  'QueryPageEnvelope',
+  'Expand'
 ] as const
 
 /** Go clients have a function `NewAlbum` and a type `NullableAlbum` beside each type `Album`. */

@@ -17,6 +17,10 @@ export const visibleForeignKeys = (
   )
 }
 
+/** Returns the foreign key that an expansion of a column follows. If the column has several, the first one counts. */
+export const expandableKey = ({ structure }: RegisteredTable, column: Column) =>
+  structure.foreignKeys.find(({ fields }) => fields.length === 1 && fields[0] === column.name)
+
 /** Returns the targets of the foreign keys of one field, by the field. If a field has several, the first one counts. */
 export const referencesOf = (foreignKeys: readonly ForeignKey[]): ReadonlyMap<string, Reference> => {
   const references = new Map<string, Reference>()

@@ -22,7 +22,15 @@ t.test('several types become any type', async (t) => {
 })
 
 t.test('null in a union becomes nullable', async (t) => {
-  t.strictSame(convert({ oneOf: [{ $ref: '#/a' }, { type: 'null' }] }), { allOf: [{ $ref: '#/a' }], nullable: true })
+  t.strictSame(convert({ oneOf: [{ $ref: '#/a' }, { type: 'null' }] }), {
+    allOf: [{ $ref: '#/a' }],
+    type: 'object',
+    nullable: true
+  })
+  t.strictSame(convert({ anyOf: [{ type: 'string' }, { type: 'null' }] }), {
+    allOf: [{ type: 'string' }],
+    nullable: true
+  })
   t.strictSame(convert({ anyOf: [{ type: 'string' }, { const: 1 }] }), { anyOf: [{ type: 'string' }, { enum: [1] }] })
 })
 

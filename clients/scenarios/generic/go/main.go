@@ -51,7 +51,7 @@ func main() {
 	api := withToken("ROWHOUSE_TOKEN")
 
 	me := must(api.ReadIdentity(ctx).Execute()).Data
-	expect(me.Name == "main" && len(me.Tables) == 5, "identity", me)
+	expect(me.Name == "main" && len(me.Tables) == 6, "identity", me)
 	expect(me.Permissions.Actions[1] == rowhouse.WRITE, "actions", me)
 
 	page := must(api.ListRecords(ctx, "Album").Size(2).Order("-Title").Execute()).Data

@@ -41,7 +41,7 @@ func main() {
 	health := must(api.CheckLivenessWithResponse(ctx))
 	expect(health.JSON200.Data.Status == "ok", "health")
 	me := must(api.ReadIdentityWithResponse(ctx)).JSON200.Data
-	expect(me.Name == "main" && len(me.Tables) == 5, "identity", me)
+	expect(me.Name == "main" && len(me.Tables) == 6, "identity", me)
 	expect(me.Permissions.Actions[1] == rowhouse.Write, "actions", me)
 
 	page := must(api.ListRecordsWithResponse(ctx, "Album", &rowhouse.ListRecordsParams{Size: to(int32(2)), Order: to("-Title")})).JSON200.Data

@@ -34,6 +34,11 @@ func main() {
 	expect(page.Rows[0].UnitPrice == 1.29, "page", page)
 	link := must(client.PlaylistTrackAPI.ReadPlaylistTrack(ctx, 1, 2).Execute()).Data
 	expect(link.PlaylistId == 1 && link.TrackId == 2, "composite key", link)
+	query := rowhouse.NewEmployeeQuery()
+	query.SetExpand([]string{"ReportsTo"})
+	found := must(client.EmployeeAPI.QueryEmployee(ctx).EmployeeQuery(*query).Execute()).Data.Rows
+	expect(found[0].Expand.ReportsTo.Get() == nil, "expand", found[0])
+	expect(found[1].Expand.ReportsTo.Get().LastName == "Adams", "expand", found[1])
 	values := rowhouse.NewTrackCreate("Dog Eat Dog", 215196, 0.99)
 	values.SetAlbumId(4)
 	created := must(api.CreateTrack(ctx).TrackCreate(*values).Execute()).Data

@@ -9,6 +9,10 @@ const { data: page } = await api.listTrack({ client, query: { order: '-UnitPrice
 assert.equal(page?.data.rows[0]?.UnitPrice, 1.29)
 const { data: link } = await api.readPlaylistTrack({ client, path: { PlaylistId: 1, TrackId: 2 } })
 assert.deepEqual(link?.data, { PlaylistId: 1, TrackId: 2 })
+const { data: found } = await api.queryEmployee({ client, body: { expand: ['ReportsTo'] } })
+const [first, second] = found?.data.rows ?? []
+assert.equal(first?.expand?.ReportsTo, null)
+assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
 const { data: created } = await api.createTrack({
   client,
   body: { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
@@ -33,6 +37,8 @@ export const mistakes = async () => {
   await api.updateTrack({ client, path, body: { Name: null } })
   // @ts-expect-error: a name is no number
   await api.incrementTrack({ client, body: { pk: '1', field: 'Name' } })
+  // @ts-expect-error: a last name refers to no record
+  first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts
   await api.readPlaylistTrack({ client, path: { PlaylistId: 1 } })
 }

@@ -1,7 +1,9 @@
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
+import org.openapitools.client.api.EmployeeApi;
 import org.openapitools.client.api.PlaylistTrackApi;
 import org.openapitools.client.api.TrackApi;
+import org.openapitools.client.model.EmployeeQuery;
 import org.openapitools.client.model.ErrorCode;
 import org.openapitools.client.model.ErrorResponse;
 import org.openapitools.client.model.TrackCreate;
@@ -23,6 +25,10 @@ public final class Scenario {
     expect(page.getRows().get(0).getUnitPrice() == 1.29, page);
     var link = new PlaylistTrackApi(client).readPlaylistTrack(1L, 2L).getData();
     expect(link.getPlaylistId() == 1 && link.getTrackId() == 2, link);
+    var query = new EmployeeQuery().addExpandItem("ReportsTo");
+    var found = new EmployeeApi(client).queryEmployee(query).getData().getRows();
+    expect(found.get(0).getExpand().getReportsTo() == null, found);
+    expect(found.get(1).getExpand().getReportsTo().getLastName().equals("Adams"), found);
     var values = new TrackCreate().name("Dog Eat Dog").milliseconds(215196L).unitPrice(0.99).albumId(4L);
     var created = api.createTrack(values).getData();
     expect(created.getTrackId() == 4 && created.getBytes() == null, created);

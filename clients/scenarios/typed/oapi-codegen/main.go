@@ -37,6 +37,10 @@ func main() {
 	expect(page.Rows[0].UnitPrice == 1.29, "page", page)
 	link := must(api.ReadPlaylistTrackWithResponse(ctx, 1, 2)).JSON200.Data
 	expect(link.PlaylistId == 1 && link.TrackId == 2, "composite key", link)
+	query := rowhouse.EmployeeQuery{Expand: to([]string{"ReportsTo"})}
+	found := must(api.QueryEmployeeWithResponse(ctx, query)).JSON200.Data.Rows
+	expect(found[0].Expand.ReportsTo == nil, "expand", found[0])
+	expect(found[1].Expand.ReportsTo.LastName == "Adams", "expand", found[1])
 	created := must(api.CreateTrackWithResponse(ctx, rowhouse.TrackCreate{Name: "Dog Eat Dog", Milliseconds: 215196, UnitPrice: 0.99, AlbumId: to(int64(4))})).JSON200.Data
 	expect(created.TrackId == 4 && created.Bytes == nil, "create", created)
 	returning := rowhouse.UpdateTrackParamsReturnRecord

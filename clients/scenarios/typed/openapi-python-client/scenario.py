@@ -2,9 +2,12 @@ import os
 from typing import TypeVar
 
 from rowhouse import AuthenticatedClient
+from rowhouse.api.employee import query_employee
 from rowhouse.api.playlist_track import read_playlist_track
 from rowhouse.api.track import create_track, delete_track, increment_track, list_track, read_track, update_track
 from rowhouse.models import (
+    Employee,
+    EmployeeQuery,
     ErrorCode,
     ErrorResponse,
     TrackCreate,
@@ -29,6 +32,10 @@ page = success(list_track.sync(client=client, order="-UnitPrice", size=1)).data
 assert page.rows[0].unit_price == 1.29
 link = success(read_playlist_track.sync(1, 2, client=client)).data
 assert (link.playlist_id, link.track_id) == (1, 2)
+first, second = success(query_employee.sync(client=client, body=EmployeeQuery(expand=["ReportsTo"]))).data.rows
+assert not isinstance(first.expand, Unset) and first.expand.reports_to is None
+assert not isinstance(second.expand, Unset) and isinstance(second.expand.reports_to, Employee)
+assert second.expand.reports_to.last_name == "Adams"
 new = TrackCreate(name="Dog Eat Dog", milliseconds=215196, unit_price=0.99, album_id=4)
 created = success(create_track.sync(client=client, body=new)).data
 assert created.track_id == 4 and created.bytes_ is None
@@ -46,4 +53,5 @@ def mistakes() -> None:
     """Never called: each line is a mistake that mypy must find. With --strict, an unused ignore is an error."""
     TrackCreate(milliseconds=1, unit_price=1)  # type: ignore[call-arg]
     TrackUpdate(name=None)  # type: ignore[arg-type]
+    second.expand.last_name  # type: ignore[union-attr]
     read_playlist_track.sync(1, client=client)  # type: ignore[call-arg]

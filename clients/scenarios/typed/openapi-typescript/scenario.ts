@@ -11,6 +11,10 @@ const { data: link } = await api.GET('/data/PlaylistTrack/records/{PlaylistId},{
   params: { path: { PlaylistId: 1, TrackId: 2 } }
 })
 assert.deepEqual(link?.data, { PlaylistId: 1, TrackId: 2 })
+const { data: found } = await api.POST('/data/Employee/query', { body: { expand: ['ReportsTo'] } })
+const [first, second] = found?.data.rows ?? []
+assert.equal(first?.expand?.ReportsTo, null)
+assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
 const { data: created } = await api.POST('/data/Track/records', {
   body: { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
 })
@@ -40,6 +44,8 @@ export const mistakes = async () => {
   await api.PUT('/data/Track/records/{TrackId}', { params: { path }, body: { Name: null } })
   // @ts-expect-error: a name is no number
   await api.POST('/data/Track/incr', { body: { pk: '1', field: 'Name' } })
+  // @ts-expect-error: a last name refers to no record
+  first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts
   await api.GET('/data/PlaylistTrack/records/{PlaylistId},{TrackId}', { params: { path: { PlaylistId: 1 } } })
 }

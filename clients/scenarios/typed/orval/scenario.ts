@@ -17,6 +17,12 @@ const page = await api.listTrack({ order: '-UnitPrice', size: 1 }, main)
 assert.equal(dataOf(page, schemas.ListTrackResponse).rows[0]?.UnitPrice, 1.29)
 const link = await api.readPlaylistTrack(1, 2, main)
 assert.deepEqual(dataOf(link, schemas.ReadPlaylistTrackResponse), { PlaylistId: 1, TrackId: 2 })
+const found = await api.queryEmployee({ expand: ['ReportsTo'] }, main)
+dataOf(found, schemas.QueryEmployeeResponse)
+assert.ok(found.status === 200)
+const [first, second] = found.data.data.rows
+assert.equal(first?.expand?.ReportsTo, null)
+assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
 const values = { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
 const created = await api.createTrack(schemas.CreateTrackBody.parse(values), main)
 const { TrackId } = dataOf(created, schemas.CreateTrackResponse)
@@ -42,6 +48,8 @@ export const mistakes = async () => {
   await api.updateTrack(TrackId, { Name: null })
   // @ts-expect-error: a name is no number
   await api.incrementTrack({ pk: '1', field: 'Name' })
+  // @ts-expect-error: a last name refers to no record
+  first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts
   await api.readPlaylistTrack(1)
 }

@@ -1,7 +1,7 @@
 import os
 
 import rowhouse
-from rowhouse import ApiException, ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate
+from rowhouse import ApiException, EmployeeQuery, ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate
 
 configuration = rowhouse.Configuration(host=os.environ["ROWHOUSE_URL"], access_token=os.environ["ROWHOUSE_TOKEN"])
 client = rowhouse.ApiClient(configuration)
@@ -12,6 +12,10 @@ page = api.list_track(order="-UnitPrice", size=1).data
 assert page.rows[0].unit_price == 1.29
 link = links.read_playlist_track(1, 2).data
 assert (link.playlist_id, link.track_id) == (1, 2)
+first, second = rowhouse.EmployeeApi(client).query_employee(EmployeeQuery(expand=["ReportsTo"])).data.rows
+assert first.expand is not None and first.expand.reports_to is None
+assert second.expand is not None and second.expand.reports_to is not None
+assert second.expand.reports_to.last_name == "Adams"
 created = api.create_track(TrackCreate(Name="Dog Eat Dog", Milliseconds=215196, UnitPrice=0.99, AlbumId=4)).data
 assert created.track_id == 4 and created.bytes is None
 updated = api.update_track(4, TrackUpdate(AlbumId=None), var_return="record").data
@@ -38,4 +42,5 @@ def mistakes() -> None:
     TrackCreate(Milliseconds=1, UnitPrice=1)  # type: ignore[call-arg]
     TrackUpdate(Name=1)  # type: ignore[arg-type]
     TrackIncrement(pk=4, field="Milliseconds")  # type: ignore[arg-type]
+    second.expand.last_name  # type: ignore[union-attr]
     links.read_playlist_track(1)  # type: ignore[call-arg]

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { Configuration, type ErrorResponse, PlaylistTrackApi, ResponseError, TrackApi } from './client/index.js'
+import {
+  Configuration,
+  EmployeeApi,
+  type ErrorResponse,
+  PlaylistTrackApi,
+  ResponseError,
+  TrackApi
+} from './client/index.js'
 
 const { ROWHOUSE_URL: basePath = '', ROWHOUSE_TOKEN: accessToken = '' } = process.env
 const configuration = new Configuration({ basePath, accessToken })
@@ -9,7 +16,12 @@ const links = new PlaylistTrackApi(configuration)
 const { data: page } = await api.listTrack({ order: '-UnitPrice', size: 1 })
 assert.equal(page.rows[0]?.unitPrice, 1.29)
 const { data: link } = await links.readPlaylistTrack({ playlistId: 1, trackId: 2 })
-assert.deepEqual(link, { playlistId: 1, trackId: 2 })
+assert.deepEqual([link.playlistId, link.trackId], [1, 2])
+const employees = new EmployeeApi(configuration)
+const { data: found } = await employees.queryEmployee({ employeeQuery: { expand: ['ReportsTo'] } })
+const [first, second] = found.rows
+assert.equal(first?.expand?.reportsTo, null)
+assert.equal(second?.expand?.reportsTo?.lastName, 'Adams')
 const { data: created } = await api.createTrack({
   trackCreate: { name: 'Dog Eat Dog', milliseconds: 215196, unitPrice: 0.99, albumId: 4 }
 })
@@ -35,6 +47,8 @@ export const mistakes = async () => {
   await api.updateTrack({ ...key, trackUpdate: { name: null } })
   // @ts-expect-error: a name is no number
   await api.incrementTrack({ trackIncrement: { pk: '1', field: 'Name' } })
+  // @ts-expect-error: a last name refers to no record
+  first?.expand?.lastName
   // @ts-expect-error: a composite key has two parts
   await links.readPlaylistTrack({ playlistId: 1 })
 }

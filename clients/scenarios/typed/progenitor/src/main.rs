@@ -2,7 +2,7 @@ use std::env;
 use std::num::NonZeroU32;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use types::{ErrorCode, TrackCreate, TrackIncrement, TrackIncrementField, TrackUpdate, UpdateTrackReturn};
+use types::{EmployeeQuery, ErrorCode, TrackCreate, TrackIncrement, TrackIncrementField, TrackUpdate, UpdateTrackReturn};
 
 progenitor::generate_api!("openapi-3.0.json");
 
@@ -18,6 +18,10 @@ async fn main() {
     assert_eq!(page.rows[0].unit_price, 1.29);
     let link = api.read_playlist_track(1, 2).await.unwrap().into_inner().data;
     assert_eq!((link.playlist_id, link.track_id), (1, 2));
+    let query = EmployeeQuery { expand: vec!["ReportsTo".to_string()], ..Default::default() };
+    let found = api.query_employee(&query).await.unwrap().into_inner().data.rows;
+    assert!(found[0].expand.as_ref().unwrap().reports_to.is_none());
+    assert_eq!(found[1].expand.as_ref().unwrap().reports_to.as_ref().unwrap().last_name, "Adams");
     let new = TrackCreate {
         album_id: Some(4),
         bytes: None,

@@ -1,9 +1,9 @@
 use std::env;
 
 use rowhouse::apis::configuration::Configuration;
-use rowhouse::apis::{Error, playlist_track_api, track_api};
+use rowhouse::apis::{Error, employee_api, playlist_track_api, track_api};
 use rowhouse::models::track_increment::Field;
-use rowhouse::models::{ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate};
+use rowhouse::models::{EmployeeQuery, ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -17,6 +17,11 @@ async fn main() {
     assert_eq!(page.rows[0].unit_price, 1.29);
     let link = playlist_track_api::read_playlist_track(api, 1, 2).await.unwrap().data;
     assert_eq!((link.playlist_id, link.track_id), (1, 2));
+    let query = EmployeeQuery { expand: Some(vec!["ReportsTo".to_string()]), ..EmployeeQuery::new() };
+    let found = employee_api::query_employee(api, query).await.unwrap().data.rows;
+    assert_eq!(found[0].expand.as_ref().unwrap().reports_to, Some(None));
+    let boss = found[1].expand.clone().unwrap().reports_to.flatten().unwrap();
+    assert_eq!(boss.last_name, "Adams");
     let values = TrackCreate { album_id: Some(Some(4)), ..TrackCreate::new("Dog Eat Dog".to_string(), 215196, 0.99) };
     let created = track_api::create_track(api, values).await.unwrap().data;
     assert_eq!((created.track_id, created.bytes), (4, None));
