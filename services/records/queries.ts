@@ -6,6 +6,7 @@ import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
 import { type Cursors, encodeValue } from './cursors.ts'
 import type { Planner } from './planner.ts'
+import type { Search } from './search.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -14,6 +15,7 @@ interface QueryServiceOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
+  readonly search: Search
   readonly cursors: Cursors
   readonly maxPageSize: number
 }
@@ -57,10 +59,12 @@ const textOf = ({ value }: Row) => {
 }
 
 /** Creates the functions that read records by filters and cursors. */
-export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: QueryServiceOptions) => {
+export const createQueries = ({ db, planner, totals, search, cursors, maxPageSize }: QueryServiceOptions) => {
   const run = async (caller: Caller, view: View, page: PageSelection) => {
     const { via, statement } = await planner.planQuery(view, page)
-    if (via === 'scan') return db.scan(statement, caller)
+    if (via === 'scan') {
+      return search(caller, page.selection, (selection) => db.scan(pageByReading({ ...page, selection }), caller))
+    }
     const rows = await db.read(statement)
     const isNarrow = rows.every(({ value }) => value !== null)
     return isNarrow ? rows : db.scan(pageByReading(page), caller)
@@ -79,7 +83,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
 
   const count = async (caller: Caller, selection: Selection): Promise<number> => {
     if (!selection.filter) return totals.get(caller, selection.table)
-    const [row] = await db.scan(countRows(selection), caller)
+    const [row] = await search(caller, selection, (rows) => db.scan(countRows(rows), caller))
     return Number(row?.total)
   }
 

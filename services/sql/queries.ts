@@ -7,6 +7,7 @@ import {
   type OrderItem,
   orderBy,
   PAGE_KEYS,
+  paramsOfWhere,
   type Selection,
   STABLE_PARAM,
   selectionWhere
@@ -71,6 +72,7 @@ const rangesAfter = ({ table, order }: Selection, position: Position): readonly 
 interface Range {
   readonly condition: Condition
   readonly where: string
+  readonly params: readonly SqlValue[]
 }
 
 /** Returns the ranges of rows to read, each with the filter. `isScan`: with the guard of reader threads. */
@@ -79,7 +81,10 @@ const rangesOf = ({ selection, start }: PageSelection, isScan: boolean): readonl
   const ranges = start.position ? rangesAfter(selection, start.position) : [allOf([])]
   return ranges.map((range) => {
     const condition = allOf([range, ...(filter ? [filter] : [])])
-    return { condition, where: isScan ? selectionWhere({ ...selection, filter: condition }) : `WHERE ${condition.sql}` }
+    const read = { ...selection, filter: condition }
+    return isScan
+      ? { condition, where: selectionWhere(read), params: paramsOfWhere(read) }
+      : { condition, where: `WHERE ${condition.sql}`, params: condition.params }
   })
 }
 
@@ -102,7 +107,7 @@ const selectRows = (
   const last = [BigInt(limit), BigInt(start.offset)]
   return {
     sql: `${each.join(' UNION ALL ')} LIMIT ${STABLE_PARAM}`,
-    params: [...ranges.flatMap(({ condition }) => [...first, ...condition.params, ...last]), BigInt(limit)]
+    params: [...ranges.flatMap(({ params }) => [...first, ...params, ...last]), BigInt(limit)]
   }
 }
 
