@@ -7,6 +7,7 @@ import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
 import { runQueries } from './experiments/queries.ts'
 import { runSearch } from './experiments/search.ts'
+import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
@@ -20,6 +21,7 @@ const printSection = (title: string, text: string) => print('', title, text)
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
   imported: { title: 'Lists of an imported table', run: runImported },
   search: { title: 'Search', run: runSearch },
+  'search-index': { title: 'Search with an index', run: runSearchIndex },
   query: { title: 'Queries', run: runQueries },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
