@@ -50,3 +50,19 @@ export const aggregateRecords = (url: string, token: string, body: object) =>
 /** Runs a query. Returns the cursor of the next page. */
 export const queryRecords = async (url: string, token: string, body: object) =>
   (await post(url, { authorization: `Bearer ${token}` }, body)).data.next
+
+interface TableBody {
+  readonly data: { readonly searchIndex: { readonly state: string } }
+}
+
+export const switchOnSearchIndex = async (address: string, session: Record<string, string>, id: number) => {
+  const body = JSON.stringify({ searchIndex: true })
+  await assertSuccess(
+    await fetch(`${address}/admin/tables/${id}`, { method: 'PUT', headers: { ...json, ...session }, body })
+  )
+}
+
+export const readSearchIndex = async (address: string, session: Record<string, string>, id: number) => {
+  const response = await assertSuccess(await fetch(`${address}/admin/tables/${id}`, { headers: session }))
+  return ((await response.json()) as TableBody).data.searchIndex
+}

@@ -8,6 +8,7 @@ import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
 import { runQueries } from './experiments/queries.ts'
 import { runSearch } from './experiments/search.ts'
+import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
@@ -21,6 +22,7 @@ const printSection = (title: string, text: string) => print('', title, text)
 const experiments: Record<string, { title: string; run: (context: Context) => Promise<string> }> = {
   imported: { title: 'Lists of an imported table', run: runImported },
   search: { title: 'Search', run: runSearch },
+  'search-index': { title: 'Search with an index', run: runSearchIndex },
   query: { title: 'Queries', run: runQueries },
   aggregate: { title: 'Aggregates', run: runAggregate },
   logins: { title: '50 concurrent logins', run: runLogins },

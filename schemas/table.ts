@@ -98,6 +98,25 @@ const TableKindSchema = Type.Unsafe<TableKind>({
   examples: ['table']
 })
 
+const searchIndexStates = ['off', 'building', 'ready', 'outdated'] as const
+export type SearchIndexState = (typeof searchIndexStates)[number]
+
+const SearchIndexSchema = Type.Object(
+  {
+    state: Type.Unsafe<SearchIndexState>({
+      type: 'string',
+      enum: searchIndexStates,
+      description:
+        '`ready`: searches use the index. `building`: the rows are being indexed. `outdated`: another program has changed the table or the index, so searches do not use it; an administrator can build it again with `searchIndex: true`.',
+      examples: ['ready']
+    }),
+    indexed: Int64({ description: 'Rows that the last build has indexed so far.', examples: [1200] }),
+    total: Int64({ description: 'Rows that the last build has to index: an estimate until it ends.', examples: [1200] })
+  },
+  { title: 'TableSearchIndex', description: 'The search index of a table.', ...strict }
+)
+export type SearchIndex = Static<typeof SearchIndexSchema>
+
 const FieldSchema = Type.Object(
   {
     name: Type.String({ description: 'Name of the column.', ...fieldNameExample }),
@@ -186,7 +205,8 @@ const TableSchema = Type.Object(
     warnings: Type.Array(Type.String(), {
       description: 'Names of fields that generators of clients may not handle, one sentence each.',
       examples: [[]]
-    })
+    }),
+    searchIndex: SearchIndexSchema
   },
   { title: 'Table', description: 'A registered table.', ...strict }
 )
@@ -307,7 +327,17 @@ const tableChanges = {
 }
 
 export const TableChangesSchema = Type.Object(
-  { ...tableChanges, clientName: Type.Optional(ClientNameSchema) },
+  {
+    ...tableChanges,
+    clientName: Type.Optional(ClientNameSchema),
+    searchIndex: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: builds an index of the texts of the table, which searches use. It adds triggers to the table. false: removes it.',
+        examples: [true]
+      })
+    )
+  },
   { title: 'TableUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
 export type TableChanges = Static<typeof TableChangesSchema>

@@ -89,7 +89,9 @@ export default fp<ServicesOptions>(
     const credentials = createCredentials(createPasswords(hashingCost, verifyPassword))
 
     const { hasTriggers, hasUpdateEffects } = registry
-    const tables = createTableService({ db, registry, clock })
+    const onBuildFailure = (table: string, error: unknown) =>
+      fastify.log.error({ err: error, table }, 'The search index could not be built. Retrying.')
+    const tables = createTableService({ db, registry, clock, onBuildFailure })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
     fastify.decorate('views', createViews(db.dialect))
@@ -120,6 +122,8 @@ export default fp<ServicesOptions>(
     await load()
     db.onExternalCommit(totals.clear)
     reloadAfterExternalCommits(fastify, load)
+    tables.builds.resume()
+    fastify.addHook('onClose', tables.builds.stop)
   },
   { name: 'services', dependencies: ['database'] }
 )

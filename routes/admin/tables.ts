@@ -119,7 +119,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'adminUpdateTable',
         summary: 'Change the labels, note and flags of a table',
-        description: 'Changes only the properties and fields that are sent.',
+        description:
+          'Changes only the properties and fields that are sent. `searchIndex: true` returns at once; `searchIndex` of the table shows the progress of the build.',
         tags,
         params: TableIdParamsSchema,
         body: TableChangesSchema,
@@ -127,7 +128,14 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED', 'UNIQUE_VIOLATION']
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_CHANGED',
+          'UNIQUE_VIOLATION',
+          'STRUCTURE_CHANGED'
+        ]
       }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))

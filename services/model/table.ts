@@ -1,4 +1,4 @@
-import type { Field, ForeignKey, JsonType, Table } from '../../schemas/table.ts'
+import type { Field, ForeignKey, JsonType, SearchIndex, Table } from '../../schemas/table.ts'
 
 /** What the CHECK constraints of a table say about the values of one column. NULL passes every check. */
 export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
@@ -60,6 +60,19 @@ export const isRequired = (structure: Structure, column: Column) =>
 export const isNullable = ({ isRowidKey }: Structure, { isPrimary, isNotNull }: Column) =>
   !isNotNull && !(isPrimary && isRowidKey)
 
+/** Where the build of a search index is. */
+export interface BuildProgress {
+  /** Differs for each build. */
+  readonly build: string
+  /** The last key that is indexed, as text; null before the first step. */
+  readonly after: string | null
+  /** Rows that the build has indexed. */
+  readonly indexed: number
+  /** Rows of the table when the build began; an estimate. */
+  readonly total: number
+  readonly isComplete: boolean
+}
+
 /** What an administrator chose for a column. */
 export interface FieldChoices {
   readonly name: string
@@ -87,9 +100,17 @@ export interface Choices {
   readonly autoTimestamps: boolean
 }
 
+/** The search index of a table as the registry holds it. */
+export interface TableSearchIndex extends SearchIndex {
+  /** As `_rowhouse_meta` has it; null without a search index. */
+  readonly progress: BuildProgress | null
+  /** The declarations that the file needs for the table as it is now. */
+  readonly declarations: readonly string[]
+}
+
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable
-  extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings'> {
+  extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
   readonly choices: Choices
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */
   readonly structure: Structure
@@ -100,10 +121,12 @@ export interface RegisteredTable
   readonly isOutdated: boolean
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
   readonly exactFields: ReadonlySet<string>
+  readonly searchIndex: TableSearchIndex
 }
 
 /** A row of the registry whose choices cannot be read. It is listed, and can only be unregistered. */
-export interface UnusableTable extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated' | 'exactFields'> {
+export interface UnusableTable
+  extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated' | 'exactFields' | 'searchIndex'> {
   readonly structure: null
   readonly isPublished: false
   readonly isEditable: false

@@ -19,8 +19,9 @@ import {
   type Output,
   periodGroup
 } from '../sql/aggregates.ts'
-import type { OrderItem } from '../sql/lists.ts'
+import type { OrderItem, RowSelection } from '../sql/lists.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
+import type { Search } from './search.ts'
 import { columnOf, type SelectionRequest, selectionOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -146,14 +147,15 @@ const isOverflow = (error: unknown, { compute }: AggregateRequest) =>
   Object.values(compute).some(({ sum }) => sum !== undefined)
 
 /** Creates the function that computes values of groups of records. */
-export const createAggregates = (db: Database) => {
+export const createAggregates = (db: Database, search: Search) => {
   /**
    * Returns the rows as JSON text: `{ rows }`.
    * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
   const aggregate = async (caller: Caller, view: View, request: AggregateRequest): Promise<string> => {
-    const statement = aggregateRows(aggregationOf(view, request))
-    const [row] = await db.scan(statement, caller).catch((error) => {
+    const aggregation = aggregationOf(view, request)
+    const read = (selection: RowSelection) => db.scan(aggregateRows({ ...aggregation, selection }), caller)
+    const [row] = await search(caller, aggregation.selection, read).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error
     })
     if (typeof row?.text !== 'string') throw responseTooLarge()

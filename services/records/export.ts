@@ -6,6 +6,7 @@ import { isInKeyOrder, type Selection } from '../sql/lists.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 import { exportText, type TextRequest } from './export-text.ts'
 import { walkKey } from './key-walk.ts'
+import { createSearch } from './search.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
@@ -17,8 +18,12 @@ interface ExportServiceOptions {
 type ExportRequest = ListRequest & TextRequest
 
 /** Reads the rows whose keys a held reader has collected, step by step. */
-async function* readCollected(reader: HeldReader, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
-  const total = await reader.collect(selectKeys(selection), countKeyColumns(selection.table))
+async function* readCollected(
+  reader: HeldReader,
+  total: number,
+  selection: Selection,
+  lines: RecordLines
+): AsyncGenerator<Chunk> {
   const size = createStepSize()
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
@@ -37,6 +42,8 @@ async function* readCollected(reader: HeldReader, selection: Selection, lines: R
  * sorted or filtered export holds a reader thread until the export or its connection ends.
  */
 export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
+  const search = createSearch(db)
+
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
   const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
     walkKey(db.chunkScan(caller), selection, lines)
@@ -45,7 +52,10 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   async function* inAnyOrder(caller: Caller, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
     const reader = await db.holdReader(caller)
     try {
-      for await (const chunk of readCollected(reader, selection, lines)) {
+      const total = await search(caller, selection, (rows) =>
+        reader.collect(selectKeys(rows), countKeyColumns(rows.table))
+      )
+      for await (const chunk of readCollected(reader, total, selection, lines)) {
         await caller.confirm()
         yield chunk
       }
@@ -57,7 +67,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
-    const [row] = await db.scan(exportPage(selection, lines, windowOf(request, maxPageSize)), caller)
+    const window = windowOf(request, maxPageSize)
+    const [row] = await search(caller, selection, (rows) => db.scan(exportPage(rows, lines, window), caller))
     if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }

@@ -4,6 +4,7 @@ import { responseTooLarge } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { pageByScanning, pageWithTotal } from '../sql/lists.ts'
 import type { PagePlan, PageRequest, Planner } from './planner.ts'
+import type { Search } from './search.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -12,6 +13,7 @@ interface PageOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
+  readonly search: Search
   readonly maxPageSize: number
 }
 
@@ -28,7 +30,7 @@ const textOf = (row: Row | undefined) => {
 }
 
 /** Creates the function that lists records. The planner decides how each page is read. */
-export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) => {
+export const createPages = ({ db, planner, totals, search, maxPageSize }: PageOptions) => {
   const runPlan = async (caller: Caller, plan: PagePlan) => {
     if (plan.via === 'nothing') return ''
     if (plan.via === 'scan') return textOf((await db.scan(plan.statement, caller))[0])
@@ -49,7 +51,7 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
   }
 
   const readFiltered = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
-    const [row] = await db.scan(pageWithTotal(selection, record, window), caller)
+    const [row] = await search(caller, selection, (rows) => db.scan(pageWithTotal(rows, record, window), caller))
     return { rows: textOf(row), total: Number(row?.total) }
   }
 

@@ -7,6 +7,7 @@ import { type PageSelection, type PageStart, type Position, pageByReading } from
 import { tableChanged } from '../tables/failures.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import type { Planner } from './planner.ts'
+import type { Search } from './search.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -15,6 +16,7 @@ interface QueryServiceOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
+  readonly search: Search
   readonly cursors: Cursors
   readonly maxPageSize: number
 }
@@ -53,18 +55,19 @@ const cursorAndPage = () =>
   invalid([{ path: '/cursor', code: 'conflict', message: "Send either 'cursor' or 'page', not both." }])
 
 /** Creates the functions that read records by filters and cursors. */
-export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: QueryServiceOptions) => {
+export const createQueries = ({ db, planner, totals, search, cursors, maxPageSize }: QueryServiceOptions) => {
   /** Returns a row with the `text` of the page, and a second one if another page follows. */
   const readRows = async (caller: Caller, view: View, page: PageSelection): Promise<readonly Row[]> => {
     const byIndex = await planner.planQuery(view, page)
     const rows = byIndex ? await db.read(byIndex) : []
     // Without a text, a row is too wide for the event loop.
-    return typeof rows[0]?.text === 'string' ? rows : db.scan(pageByReading(page), caller)
+    if (typeof rows[0]?.text === 'string') return rows
+    return search(caller, page.selection, (selection) => db.scan(pageByReading({ ...page, selection }), caller))
   }
 
   const count = async (caller: Caller, selection: Selection): Promise<number> => {
     if (!selection.filter) return totals.get(caller, selection.table)
-    const [row] = await db.scan(countRows(selection), caller)
+    const [row] = await search(caller, selection, (rows) => db.scan(countRows(rows), caller))
     return Number(row?.total)
   }
 

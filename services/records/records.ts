@@ -14,6 +14,7 @@ import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
 import { createQueries } from './queries.ts'
+import { createSearch } from './search.ts'
 import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -34,9 +35,10 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const planner = createPlanner(db)
   const operations = createOperations({ ...options, planner })
   const commit = createCommit({ db, totals })
-  const pages = createPages({ db, planner, totals, maxPageSize })
-  const queries = createQueries({ db, planner, totals, cursors, maxPageSize })
-  const { aggregate } = createAggregates(db)
+  const search = createSearch(db)
+  const pages = createPages({ db, planner, totals, search, maxPageSize })
+  const queries = createQueries({ db, planner, totals, search, cursors, maxPageSize })
+  const { aggregate } = createAggregates(db, search)
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
   const scanRecord = async (caller: Caller, statement: Statement, pk: string) => {

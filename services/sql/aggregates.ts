@@ -4,7 +4,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
 import { boundedText } from './bounded-text.ts'
 import { columnRef, identifier, textLiteral } from './identifiers.ts'
-import { LIST, MAX_PAGE_BYTES, type OrderItem, type RowSelection, selectionWhere } from './lists.ts'
+import { LIST, MAX_PAGE_BYTES, type OrderItem, paramsOfWhere, type RowSelection, selectionWhere } from './lists.ts'
 import type { RecordShape } from './record-shape.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
@@ -134,6 +134,6 @@ export const aggregateRows = (aggregation: Aggregation): Statement => {
   const joined = boundedText({ select, params: [] }, rowText(outputs), { join: LIST, maxBytes: MAX_PAGE_BYTES })
   return {
     sql: `WITH ${ROWS} AS MATERIALIZED (${rows}) ${joined.sql}`,
-    params: [...(selection.filter?.params ?? []), BigInt(limit), ...joined.params]
+    params: [...paramsOfWhere(selection), BigInt(limit), ...joined.params]
   }
 }

@@ -5,6 +5,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { columnRef } from './identifiers.ts'
 import { joinTerms } from './terms.ts'
+import { matchAll, matchAny, matchOf } from './trigrams.ts'
 
 /** A comparison as SQLite's query plan shows it: `>` for `>=` too, and `=` for IS NULL. */
 export interface Comparison {
@@ -20,6 +21,8 @@ export interface Condition {
   readonly width: string
   /** If the condition is a conjunction of comparisons that an index can serve: these comparisons. Otherwise null. */
   readonly comparisons: readonly Comparison[] | null
+  /** An FTS5 query that finds at least the rows of the condition in a search index. null: no query does. */
+  readonly match: string | null
 }
 
 const SQL_OPERATORS = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
@@ -42,7 +45,8 @@ export const compare = (
   sql: `${columnRef(table, column)} ${SQL_OPERATORS[operator]} ?`,
   params: [value],
   width: NO_TEXT,
-  comparisons: [{ column, operator: PLAN_OPERATORS[operator] }]
+  comparisons: [{ column, operator: PLAN_OPERATORS[operator] }],
+  match: null
 })
 
 /** Is also true for NULL. */
@@ -50,14 +54,16 @@ export const differs = ({ name: table }: TableName, { name: column }: ColumnName
   sql: `${columnRef(table, column)} IS NOT ?`,
   params: [value],
   width: NO_TEXT,
-  comparisons: null
+  comparisons: null,
+  match: null
 })
 
 export const isNull = ({ name: table }: TableName, { name: column }: ColumnName, expected: boolean): Condition => ({
   sql: `${columnRef(table, column)} ${expected ? 'IS' : 'IS NOT'} NULL`,
   params: [],
   width: NO_TEXT,
-  comparisons: expected ? [{ column, operator: '=' }] : null
+  comparisons: expected ? [{ column, operator: '=' }] : null,
+  match: null
 })
 
 /** SQLite reads a number without a fraction or an exponent as an integer, and a double beyond 2^53 would be another one. */
@@ -76,7 +82,8 @@ export const isIn = ({ name: table }: TableName, column: Column, values: readonl
     sql: `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`,
     params: [`[${values.map(toJson).join(',')}]`],
     width: NO_TEXT,
-    comparisons: null
+    comparisons: null,
+    match: null
   }
 }
 
@@ -119,7 +126,8 @@ export const matchesText = (
     startsWith: () => matchText(table, column, (value) => `lower(substr(${value}, 1, ${length})) = ?`),
     endsWith: () => matchText(table, column, (value) => `lower(substr(${value}, -${length})) = ?`)
   }[operator]()
-  return { sql, params: [folded], width: widthOf(columnRef(table, column.name)), comparisons: null }
+  const match = matchOf(folded, operator !== 'contains')
+  return { sql, params: [folded], width: widthOf(columnRef(table, column.name)), comparisons: null, match }
 }
 
 const paramsOf = (conditions: readonly Condition[]) => conditions.flatMap(({ params }) => params)
@@ -128,6 +136,8 @@ const totalWidth = (conditions: readonly Condition[]) => {
   const widths = [...new Set(conditions.map(({ width }) => width))].filter((width) => width !== NO_TEXT)
   return joinTerms([NO_TEXT, ...widths], '+')
 }
+
+const matchesOf = (conditions: readonly Condition[]) => conditions.map(({ match }) => match)
 
 const comparisonsOfAll = (conditions: readonly Condition[]) => {
   const lists = conditions.map(({ comparisons }) => comparisons)
@@ -145,7 +155,8 @@ export const allOf = (conditions: readonly Condition[]): Condition => ({
         ),
   params: paramsOf(conditions),
   width: totalWidth(conditions),
-  comparisons: comparisonsOfAll(conditions)
+  comparisons: comparisonsOfAll(conditions),
+  match: matchAll(matchesOf(conditions))
 })
 
 /** At least one of the conditions. Without conditions it is false. */
@@ -153,13 +164,14 @@ export const anyOf = (conditions: readonly Condition[]): Condition => ({
   sql: joinTerms(['0', ...conditions.map(({ sql }) => sql)], 'OR'),
   params: paramsOf(conditions),
   width: totalWidth(conditions),
-  comparisons: null
+  comparisons: null,
+  match: matchAny(matchesOf(conditions))
 })
 
 /** None of the conditions, in two-valued logic: a condition that is NULL counts as false. */
 export const noneOf = (conditions: readonly Condition[]): Condition => {
   const any = anyOf(conditions)
-  return { ...any, sql: `${any.sql} IS NOT TRUE` }
+  return { ...any, sql: `${any.sql} IS NOT TRUE`, match: null }
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -184,6 +196,7 @@ export const search = ({ name: table }: TableName, columns: readonly Column[], q
     sql: joinTerms(['0', ...terms], 'OR'),
     params: [...textual.map(() => text), ...numeric.map(() => number)],
     width: joinTerms([NO_TEXT, ...textual.map(({ name }) => widthOf(columnRef(table, name)))], '+'),
-    comparisons: null
+    comparisons: null,
+    match: numeric.length === 0 ? matchOf(text, false) : null
   }
 }

@@ -2,7 +2,15 @@ import type { RegisteredTable, Structure } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
-import { orderBy, pageByScanning, type Selection, STABLE_PARAM, selectionWhere, type Window } from './lists.ts'
+import {
+  orderBy,
+  pageByScanning,
+  paramsOfWhere,
+  type Selection,
+  STABLE_PARAM,
+  selectionWhere,
+  type Window
+} from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
 
@@ -68,11 +76,11 @@ export const countKeyColumns = ({ structure }: RegisteredTable) => rowKey(struct
 
 /** Selects the keys of all rows in the order of the export. Sorts and filters in a reader thread. */
 export const selectKeys = (selection: Selection): Statement => {
-  const { table, filter } = selection
+  const { table } = selection
   const keys = rowKey(table.structure).map((name) => columnRef(table.name, name))
   return {
     sql: `SELECT ${keys.join(', ')} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)}`,
-    params: filter?.params ?? []
+    params: paramsOfWhere(selection)
   }
 }
 

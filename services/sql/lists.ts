@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
 import type { Condition } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
+import { isCandidate } from './search-index.ts'
 import type { Statement } from './statement.ts'
 
 export interface OrderItem {
@@ -19,6 +21,8 @@ export interface Selection {
   readonly order: readonly OrderItem[]
   /** null: all rows. */
   readonly filter: Condition | null
+  /** Reads only rows that the search index of the table finds by the match of the filter. */
+  readonly match?: string
 }
 
 export type RowSelection = Omit<Selection, 'order'>
@@ -148,6 +152,10 @@ export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection,
 /** Bytes of text. A search reads 170 of them in a microsecond. */
 const MAX_UNGUARDED_WIDTH = 4096
 
+/** A table with a search index has a rowid. */
+const candidatesOf = ({ table: { id, name, structure }, match }: RowSelection) =>
+  match === undefined ? '' : `${isCandidate(id, columnRef(name, String(structure.rowid)))} AND `
+
 /**
  * Selects the rows in a reader thread. A search can take long for one row, so its guard runs at every wide row. A guard
  * at every row makes a search of short rows slower by half.
@@ -157,8 +165,14 @@ export const selectionWhere = (selection: RowSelection) => {
   const guard = guardOf(selection)
   if (!filter) return `WHERE ${guard}`
   const isShort = `${guard} AND ${filter.width} < ${MAX_UNGUARDED_WIDTH}`
-  return `WHERE (${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
+  return `WHERE ${candidatesOf(selection)}(${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
 }
+
+/** The parameters of `selectionWhere`. */
+export const paramsOfWhere = ({ filter, match }: RowSelection): readonly SqlValue[] => [
+  ...(match === undefined ? [] : [match]),
+  ...(filter?.params ?? [])
+]
 
 /** Selects the records of the keys in `PAGE_KEYS` as `text`. Null if the page is too large. */
 const recordsOfPage = (selection: Selection, rowid: string, record: RecordText, join: string) => {
@@ -174,10 +188,10 @@ const recordsOfPage = (selection: Selection, rowid: string, record: RecordText, 
  * the page is too large. Runs in a reader thread.
  */
 export const pageByScanning = (selection: Selection, record: RecordText, window: Window, join = LIST): Statement => {
-  const { table, filter } = selection
+  const { table } = selection
   const { rowid } = table.structure
   const scan = `FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)} ${LIMIT_AND_OFFSET}`
-  const params = [...(filter?.params ?? []), BigInt(window.limit), BigInt(window.offset)]
+  const params = [...paramsOfWhere(selection), BigInt(window.limit), BigInt(window.offset)]
   if (rowid === null) {
     const select = (expression: string) => `SELECT ${expression} AS value ${scan}`
     return boundedText({ select, params }, record, { join, maxBytes: MAX_PAGE_BYTES })
@@ -192,7 +206,7 @@ export const pageByScanning = (selection: Selection, record: RecordText, window:
 /** Selects the `total` of rows. The guard reads every row; without it SQLite counts pages, in half the time. */
 export const countRows = (selection: RowSelection): Statement => ({
   sql: `SELECT count(*) AS total FROM ${identifier(selection.table.name)} ${selectionWhere(selection)}`,
-  params: selection.filter?.params ?? []
+  params: paramsOfWhere(selection)
 })
 
 /** Selects the `total` of rows up to a maximum: bounded work for a table of any size. */

@@ -10,6 +10,7 @@ import {
   type OrderItem,
   orderBy,
   PAGE_KEYS,
+  paramsOfWhere,
   type Selection,
   STABLE_PARAM,
   selectionWhere,
@@ -75,6 +76,7 @@ const rangesAfter = ({ table, order }: Selection, position: Position): readonly 
 interface Range {
   readonly condition: Condition
   readonly where: string
+  readonly params: readonly SqlValue[]
 }
 
 /** Returns the ranges of rows to read, each with the filter. `isScan`: with the guard of reader threads. */
@@ -83,7 +85,10 @@ const rangesOf = ({ selection, start }: PageSelection, isScan: boolean): readonl
   const ranges = start.position ? rangesAfter(selection, start.position) : [allOf([])]
   return ranges.map((range) => {
     const condition = allOf([range, ...(filter ? [filter] : [])])
-    return { condition, where: isScan ? selectionWhere({ ...selection, filter: condition }) : `WHERE ${condition.sql}` }
+    const read = { ...selection, filter: condition }
+    return isScan
+      ? { condition, where: selectionWhere(read), params: paramsOfWhere(read) }
+      : { condition, where: `WHERE ${condition.sql}`, params: condition.params }
   })
 }
 
@@ -102,9 +107,9 @@ const selectRows = (selection: Selection, ranges: readonly Range[], columns: str
 /** Returns the parameters of `selectRows`. `first`: those of the columns. */
 const paramsOfRows = (ranges: readonly Range[], first: readonly SqlValue[], window: Window): readonly SqlValue[] => {
   const [range] = ranges
-  if (range && ranges.length === 1) return [...first, ...range.condition.params, ...paramsOf(window)]
+  if (range && ranges.length === 1) return [...first, ...range.params, ...paramsOf(window)]
   const limit = BigInt(window.offset + window.limit)
-  return [...ranges.flatMap(({ condition }) => [...first, ...condition.params, limit]), ...paramsOf(window)]
+  return [...ranges.flatMap(({ params }) => [...first, ...params, limit]), ...paramsOf(window)]
 }
 
 /** Maximum bytes of a value of a position. It becomes a part of a cursor, which a URL may contain. */

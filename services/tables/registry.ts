@@ -8,6 +8,7 @@ import type { Statement } from '../sql/statement.ts'
 import { readChoices } from './choices.ts'
 import { exactFieldsOf } from './exactness.ts'
 import { tableUnusable } from './failures.ts'
+import { searchIndexOf } from './search-state.ts'
 import { combine } from './structure.ts'
 import { describeRegistrations, selectRegistrations } from './table-statements.ts'
 import { createWriteEffects } from './write-effects.ts'
@@ -56,7 +57,8 @@ export const createTableRegistry = (db: Database) => {
     const choices = readChoices(String(row.choices))
     const served = combine(facts.get(nameOf(row)) ?? null, choices)
     const exactFields = exactFieldsOf(String(row.name), served.structure, choices, effects)
-    return { ...toMetadata(row), choices, ...served, exactFields }
+    const table = { ...toMetadata(row), choices, ...served, exactFields }
+    return { ...table, searchIndex: searchIndexOf(row, table) }
   }
 
   const toRegistration = (row: Row): Registration => {

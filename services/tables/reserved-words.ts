@@ -39,8 +39,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement TableRecordInput TableRecordPage
-  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableUpdate
-  Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableSearchIndex
+  TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

@@ -1,7 +1,8 @@
-import type { DefaultKind, Field, ForeignKey, Table } from '../../schemas/table.ts'
+import type { DefaultKind, Field, ForeignKey, SearchIndex, Table } from '../../schemas/table.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './name-warnings.ts'
+import { NO_SEARCH_INDEX } from './search-state.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
   if (defaultLiteral === 'none') return 'none'
@@ -32,6 +33,12 @@ const metadataOf = ({ id, name, label, isPublished, isEditable, note, createdAt,
   updatedAt
 })
 
+const showSearchIndex = ({ searchIndex: { state, indexed, total } }: RegisteredTable): SearchIndex => ({
+  state,
+  indexed,
+  total
+})
+
 const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
   const { choices, structure } = table
   const clientNames = new Map(choices.fields.map(({ name, clientName }) => [name, clientName]))
@@ -44,7 +51,8 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
     clientName: choices.clientName,
     kind: 'table',
     foreignKeys: [],
-    warnings: nameWarnings(names)
+    warnings: nameWarnings(names),
+    searchIndex: showSearchIndex(table)
   }
 }
 
@@ -76,7 +84,16 @@ const showAll = cached((table) => withForeignKeys(show(table, table.structure.co
 export const toTable = (table: Registration): Table =>
   table.structure
     ? showAll(table)
-    : { ...metadataOf(table), primaryKey: '', fields: [], clientName: '', kind: 'table', foreignKeys: [], warnings: [] }
+    : {
+        ...metadataOf(table),
+        primaryKey: '',
+        fields: [],
+        clientName: '',
+        kind: 'table',
+        foreignKeys: [],
+        warnings: [],
+        searchIndex: NO_SEARCH_INDEX
+      }
 
 const visibleColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
 

@@ -1,18 +1,28 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Choices, RegisteredTable } from '../model/table.ts'
 import { describeEach } from '../sql/introspection.ts'
+import { searchIndexFacts } from '../sql/search-index.ts'
 import type { Statement } from '../sql/statement.ts'
 import { writeChoices } from './choices.ts'
 
 /** The columns of `_rowhouse_tables` that make a registration. */
 const COLUMNS = ['id', 'name', 'label', 'note', 'choices', 'is_published', 'is_editable', 'created_at', 'updated_at']
-const RETURNING = `RETURNING ${COLUMNS.join(', ')}`
+const REGISTRATION = [...COLUMNS, searchIndexFacts('_rowhouse_tables.id')].join(', ')
+const RETURNING = `RETURNING ${REGISTRATION}`
 
-export const selectRegistrations: Statement = { sql: `SELECT ${COLUMNS.join(', ')} FROM _rowhouse_tables`, params: [] }
+export const selectRegistrations: Statement = { sql: `SELECT ${REGISTRATION} FROM _rowhouse_tables`, params: [] }
+
+export const selectRegistration = (id: number): Statement => ({
+  sql: `${selectRegistrations.sql} WHERE id = ?`,
+  params: [BigInt(id)]
+})
 
 /** The registrations, each with what SQLite knows of the stored table. */
 export const describeRegistrations: Statement = {
-  sql: describeEach('_rowhouse_tables', COLUMNS.map((column) => `source.${column}, `).join('')),
+  sql: describeEach(
+    '_rowhouse_tables',
+    [...COLUMNS.map((column) => `source.${column}`), searchIndexFacts('source.id'), ''].join(', ')
+  ),
   params: []
 }
 

@@ -8,6 +8,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable, Registration, Structure } from '../model/table.ts'
 import { addColumnSql, createTableSql } from '../sql/ddl.ts'
 import { countRows } from '../sql/lists.ts'
+import { dropSearchIndex } from '../sql/search-index.ts'
 import type { Unit } from '../sql/statement.ts'
 import {
   changedChoices,
@@ -34,6 +35,8 @@ import { declareField, declareStructure } from './new-table.ts'
 import { createRegistration } from './registration.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import { RESERVED_NEW } from './reserved-names.ts'
+import { createSearchBuilds } from './search-builds.ts'
+import { createSearchIndexes } from './search-indexes.ts'
 import { createStoredTables } from './stored-tables.ts'
 import { combine, withColumn } from './structure.ts'
 import { deleteTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
@@ -43,6 +46,8 @@ interface TableServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
+  /** Called when a step of a build fails the first time. It is retried. */
+  readonly onBuildFailure: (table: string, error: unknown) => void
 }
 
 /** Leaves room for the JSON of a record and for SQLite's limit of 2,000 columns. */
@@ -54,16 +59,20 @@ type RowsText = readonly [state: string, hint: string]
 const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table still exists, it can be imported again.']
 
 /** Registration, metadata and structure of tables. The record service serves their records. */
-export const createTableService = ({ db, registry, clock }: TableServiceOptions) => {
+export const createTableService = ({ db, registry, clock, onBuildFailure }: TableServiceOptions) => {
   const { read: readStored } = createStoredTables(db)
   const claims = createNameClaims(registry)
   const register = createRegistration(db, registry, claims)
   const measure = createMeasurement(db)
+  const searchIndexes = createSearchIndexes(db)
+  const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
 
   /** Commits a unit whose last statement returns the row of the registry. */
   const commit = async (unit: Unit, derive?: DeriveFacts) => {
     const results = await db.write(unit)
-    return registry.apply(results.at(-1)?.rows[0] as Row, derive)
+    const table = registry.apply(results.at(-1)?.rows[0] as Row, derive)
+    builds.start(table)
+    return table
   }
 
   /**
@@ -111,15 +120,19 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     return created as RegisteredTable
   }
 
-  /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken */
+  /**
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken,
+   * STRUCTURE_CHANGED for a search index of an outdated table
+   */
   const update = async (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
-    const { fields = [], clientName: sentName, ...metadata } = changes
+    const { fields = [], clientName: sentName, searchIndex, ...metadata } = changes
     // A table may be older than a suffix or a reserved word, so its name is not checked again.
     const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
     const commitChanges = () =>
-      change(caller, id, (table) => {
+      change(caller, id, async (table) => {
         const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
-        return [updateMetadata(table, { ...table, ...metadata, choices }, clock())]
+        const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
+        return [...setSearchIndex, updateMetadata(table, { ...table, ...metadata, choices }, clock())]
       })
     if (clientName === undefined) return commitChanges()
     checkTableClientName(clientName)
@@ -141,8 +154,11 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     // Once, and not for each attempt: a scan may take seconds.
     const [exactTypes] = await measure(caller, [await describe(registry.get(id))])
     return change(caller, id, async (table) => {
-      const { choices } = await describe(table)
-      return [updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())]
+      const { choices, structure } = await describe(table)
+      return [
+        ...(await searchIndexes.renew(caller, table, structure)),
+        updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())
+      ]
     })
   }
 
@@ -167,6 +183,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
       checkDefaults(structure.columns, [column], () => '/field')
       return [
         { sql: addColumnSql(table.name, column, defaultValue), params: [] },
+        ...(await searchIndexes.renew(caller, table, withColumn(structure, column))),
         updateChoices(table, await extendedChoices(choices, column), clock())
       ]
     }
@@ -190,7 +207,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
   const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
     const table = registry.getRegistration(id)
     if (!isConfirmed) throw confirmationRequired(table.name, ...(await describeRows(caller, table)))
-    const [deleted] = await db.write([deleteTable(id)])
+    const [deleted] = await db.write([deleteTable(id), ...dropSearchIndex(id)])
     registry.remove(table)
     if (deleted?.changes === 0) throw tableNotFound(id)
   }
@@ -203,6 +220,7 @@ export const createTableService = ({ db, registry, clock }: TableServiceOptions)
     refresh,
     addField,
     unregister,
+    builds,
     get: registry.get,
     find: registry.find,
     all: registry.all

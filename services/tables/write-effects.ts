@@ -3,11 +3,14 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { declaresReplace, triggerTargets } from '../sql/lexer.ts'
+import { IS_SEARCH_TRIGGER } from '../sql/search-index.ts'
 import type { Statement } from '../sql/statement.ts'
 
 const statement = (sql: string): Statement => ({ sql, params: [] })
 
-const TRIGGERS = statement("SELECT tbl_name AS name, sql FROM sqlite_schema WHERE type = 'trigger'")
+const TRIGGERS = statement(
+  `SELECT tbl_name AS name, sql FROM sqlite_schema WHERE type = 'trigger' AND NOT ${IS_SEARCH_TRIGGER}`
+)
 
 const CASCADES = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND f.on_delete = 'CASCADE'`)

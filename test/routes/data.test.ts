@@ -446,6 +446,7 @@ t.test('a token creates a table in the same way as an administrator', async (t) 
     kind: 'table',
     foreignKeys: [],
     warnings: [],
+    searchIndex: { state: 'off', indexed: 0, total: 0 },
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('a', 'string', 'TEXT'),

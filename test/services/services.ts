@@ -23,7 +23,7 @@ export const startServices = async (t: Test, schema: string) => {
   const registry = createTableRegistry(db)
   await registry.load()
   const totals = createTotals({ db, isCountable: registry.isCountable })
-  const tables = createTableService({ db, registry, clock })
+  const tables = createTableService({ db, registry, clock, onBuildFailure: () => {} })
   const { hasTriggers, hasUpdateEffects } = registry
   const views = createViews(db.dialect)
   const cursors = createCursors('the secret of the tests')

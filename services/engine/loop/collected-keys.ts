@@ -11,7 +11,10 @@ export const collectKeys = async (
   keyCount: number
 ) => {
   const columns = Array.from({ length: keyCount }, (_, index) => `k${index}`).join(', ')
-  await scan({ sql: `CREATE TABLE ${COLLECTED_KEYS} (position INTEGER PRIMARY KEY, ${columns})`, params: [] })
+  await scan({
+    sql: `CREATE TABLE IF NOT EXISTS ${COLLECTED_KEYS} (position INTEGER PRIMARY KEY, ${columns})`,
+    params: []
+  })
   await scan({ sql: `INSERT INTO ${COLLECTED_KEYS} (${columns}) ${keys.sql}`, params: keys.params })
   const [row] = await scan({ sql: `SELECT count(*) AS count FROM ${COLLECTED_KEYS}`, params: [] })
   return Number(row?.count)

@@ -55,7 +55,7 @@ type Read = (response: TestResponse) => unknown
 
 /** Properties of tables and fields that the model does not have. */
 const DERIVED = [
-  ...['clientName', 'kind', 'foreignKeys', 'warnings'],
+  ...['clientName', 'kind', 'foreignKeys', 'warnings', 'searchIndex'],
   ...['isRequired', 'isNullable', 'isExact', 'defaultKind', 'isIndexed', 'isUnique']
 ]
 

@@ -49,7 +49,8 @@ export interface Token {
 }
 
 /** A table without the properties that the harness removes. */
-export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings'> {
+export interface Table
+  extends Omit<FullTable, 'fields' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
   fields: Field[]
 }
 

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { serviceCaller } from '../../../services/model/caller.ts'
 import { createTable, startTokenApp } from '../../token-app.ts'
 
 t.test('an external commit during the close logs no error', async (t) => {
@@ -42,4 +43,25 @@ t.test('tables are reloaded once at a time, and again after an external commit d
   await new Promise((resolve) => setTimeout(resolve, 20))
   t.equal(loads.length, 2)
   t.equal(app.tables.find('cats')?.label, 'third')
+})
+
+t.test('a build of a search index that fails is logged once', async (t) => {
+  const lines: string[] = []
+  const { app } = await startTokenApp(t, { onLog: (line) => lines.push(line) })
+  const { id } = await createTable(app, 'cats')
+  const { scan } = app.database
+  let failures = 0
+  app.database.scan = async (statement, caller) => {
+    if (!/sum\(width\)/.test(statement.sql)) return scan(statement, caller)
+    failures += 1
+    throw new Error('broken')
+  }
+  await app.tables.update(serviceCaller, id, { searchIndex: true })
+  while (failures < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+  await app.close()
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ msg: 'The search index could not be built. Retrying.', table: 'cats', err: { message: 'broken' } }]
+  )
+  t.equal(lines.length, 1)
 })

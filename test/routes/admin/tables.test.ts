@@ -81,6 +81,7 @@ t.test('a created table is returned as it was declared, with defaults for the re
     kind: 'table',
     foreignKeys: [],
     warnings: [],
+    searchIndex: { state: 'off', indexed: 0, total: 0 },
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('name', 'string', 'TEXT'),
@@ -412,6 +413,7 @@ t.test('an imported table shows the stored structure', async (t) => {
     kind: 'table',
     foreignKeys: [],
     warnings: [],
+    searchIndex: { state: 'off', indexed: 0, total: 0 },
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       {
@@ -544,6 +546,7 @@ t.test('an import sets the choices of an administrator in the same step', async 
       kind: 'table',
       foreignKeys: [],
       warnings: [],
+      searchIndex: { state: 'off', indexed: 0, total: 0 },
       primaryKey: 'id',
       fields: [
         { ...keyField('id', 'integer', 'INTEGER') },

@@ -224,7 +224,7 @@ t.test('a load between a commit and its acknowledgement keeps the newer facts', 
     await registry.load()
     return results
   }
-  const tables = createTableService({ db: { ...db, write }, registry, clock: Date.now })
+  const tables = createTableService({ db: { ...db, write }, registry, clock: Date.now, onBuildFailure: () => {} })
   const anew = (columns: string) => `DROP TABLE cats; CREATE TABLE cats (id INTEGER PRIMARY KEY, ${columns})`
   sql = anew("name TEXT DEFAULT 'Eve'")
   const { id, structure } = await tables.importTable(serviceCaller, 'cats')

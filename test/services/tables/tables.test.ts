@@ -272,7 +272,7 @@ t.test('a change that is acknowledged during a load of the registry is kept', as
       return db.read(statement)
     }
   })
-  const tables = createTableService({ db, registry, clock: Date.now })
+  const tables = createTableService({ db, registry, clock: Date.now, onBuildFailure: () => {} })
   const { id } = await tables.importTable(serviceCaller, 'theirs')
   isLocked = true
   const loading = registry.load()

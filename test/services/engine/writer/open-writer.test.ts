@@ -129,6 +129,20 @@ t.test('a file that was not closed cleanly is checked', async (t) => {
     open(file).close()
   })
 
+  t.test('and opened if only the content of a full-text index is damaged', async (t) => {
+    const file = databaseFile(t)
+    prepareFile(file, MANY_ROWS)
+    const external = openExternal(t, file)
+    external.exec('CREATE VIRTUAL TABLE words USING fts5 (text); INSERT INTO words SELECT text FROM items')
+    external.unsafeMode().exec('DELETE FROM words_idx; DELETE FROM words_data WHERE id > 10')
+    t.match(external.pragma('quick_check', { simple: true }), /fts5: corruption/)
+    external.close()
+    writeFileSync(`${file}-wal`, '')
+    const connection = open(file)
+    t.equal(connection.value('SELECT count(*) FROM items'), 2000)
+    connection.close()
+  })
+
   t.test('and opened if it is intact', async (t) => {
     const file = databaseFile(t)
     prepareFile(file, MANY_ROWS)

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import { invalid } from '../model/errors.ts'
+import type { RegisteredTable, Structure } from '../model/table.ts'
+import {
+  createSearchIndex,
+  declarationsOf,
+  dropSearchIndex,
+  hasLastingRowids,
+  type IndexedTable,
+  indexedTable
+} from '../sql/search-index.ts'
+import type { Unit } from '../sql/statement.ts'
+import { tableOutdated } from './failures.ts'
+import { createRowEstimates } from './row-estimates.ts'
+
+const notPossible = ({ name, structure }: RegisteredTable) => {
+  const reason = hasLastingRowids(structure)
+    ? 'has no text field'
+    : 'has no column that is an INTEGER PRIMARY KEY, with another name than rowid, oid and _rowid_'
+  const message = `The table '${name}' ${reason}, so it cannot have a search index.`
+  return invalid([{ path: '/searchIndex', code: 'key', message }])
+}
+
+/** Creates the functions that return the statements for changes of search indexes. `createSearchBuilds` fills an index. */
+export const createSearchIndexes = (db: Database) => {
+  const estimateRows = createRowEstimates(db)
+
+  const create = async (caller: Caller, { structure }: RegisteredTable, indexed: IndexedTable): Promise<Unit> => {
+    const { id, name } = indexed
+    const total = Number(await estimateRows(caller, { name, type: 'table', structure, reason: null }))
+    const progress = { build: randomUUID(), after: null, indexed: 0, total, isComplete: false }
+    return [...dropSearchIndex(id), ...createSearchIndex(indexed, progress)]
+  }
+
+  const switchOn = async (caller: Caller, table: RegisteredTable): Promise<Unit> => {
+    const { id, name, structure, isOutdated, searchIndex } = table
+    if (isOutdated) throw tableOutdated(name)
+    const indexed = indexedTable(id, name, structure)
+    if (!indexed) throw notPossible(table)
+    return searchIndex.state === 'ready' || searchIndex.state === 'building' ? [] : create(caller, table, indexed)
+  }
+
+  /**
+   * Switches the index on or off; an outdated one is built again. `isOn`: undefined changes nothing.
+   * @throws VALIDATION_FAILED for a table that cannot have one, STRUCTURE_CHANGED for an outdated table
+   */
+  const set = async (caller: Caller, table: RegisteredTable, isOn: boolean | undefined): Promise<Unit> => {
+    if (isOn) return switchOn(caller, table)
+    return isOn === undefined || table.searchIndex.state === 'off' ? [] : dropSearchIndex(table.id)
+  }
+
+  /** Builds the index again if it does not fit the new structure of the table. Without an index it does nothing. */
+  const renew = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
+    const { id, name, searchIndex } = table
+    const indexed = indexedTable(id, name, structure)
+    if (searchIndex.state === 'off' || !indexed) return []
+    const fits =
+      searchIndex.state !== 'outdated' && isDeepStrictEqual(declarationsOf(indexed), searchIndex.declarations)
+    return fits ? [] : create(caller, table, indexed)
+  }
+
+  return { set, renew }
+}
