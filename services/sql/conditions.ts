@@ -146,13 +146,7 @@ const comparisonsOfAll = (conditions: readonly Condition[]) => {
 
 /** All conditions. Without conditions it is true. */
 export const allOf = (conditions: readonly Condition[]): Condition => ({
-  sql:
-    conditions.length === 0
-      ? '1'
-      : joinTerms(
-          conditions.map(({ sql }) => sql),
-          'AND'
-        ),
+  sql: joinTerms(conditions.length === 0 ? ['1'] : conditions.map(({ sql }) => sql), 'AND'),
   params: paramsOf(conditions),
   width: totalWidth(conditions),
   comparisons: comparisonsOfAll(conditions),
@@ -183,20 +177,12 @@ const toNumber = (q: string): SqlValue | null => {
 }
 
 /** Matches `q` as a case-insensitive substring of text columns, and as the value of numeric columns if it is a number. */
-export const search = ({ name: table }: TableName, columns: readonly Column[], q: string): Condition => {
-  const text = foldName(q)
-  const textual = columns.filter((column) => kindOf(column).isTextual)
+export const search = (table: TableName, columns: readonly Column[], q: string): Condition => {
   const number = toNumber(q)
+  const textual = columns.filter((column) => kindOf(column).isTextual)
   const numeric = number === null ? [] : columns.filter((column) => kindOf(column).isNumeric)
-  const terms = [
-    ...textual.map((column) => contains(table, column)),
-    ...numeric.map(({ name }) => `${columnRef(table, name)} = ?`)
-  ]
-  return {
-    sql: joinTerms(['0', ...terms], 'OR'),
-    params: [...textual.map(() => text), ...numeric.map(() => number)],
-    width: joinTerms([NO_TEXT, ...textual.map(({ name }) => widthOf(columnRef(table, name)))], '+'),
-    comparisons: null,
-    match: numeric.length === 0 ? matchOf(text, false) : null
-  }
+  return anyOf([
+    ...textual.map((column) => matchesText(table, column, 'contains', q)),
+    ...numeric.map((column) => compare(table, column, 'eq', number))
+  ])
 }

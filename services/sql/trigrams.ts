@@ -41,6 +41,6 @@ export const matchAll = (matches: readonly (string | null)[]): string | null => 
 /** The rows of any match; null if one of them is null. */
 export const matchAny = (matches: readonly (string | null)[]): string | null => {
   if (matches.length === 0 || !matches.every(isMatch)) return null
-  const any = matches.map((match) => `(${match})`).join(' OR ')
+  const any = [...new Set(matches)].map((match) => `(${match})`).join(' OR ')
   return any.length > MAX_LENGTH ? null : any
 }
