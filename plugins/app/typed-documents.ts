@@ -107,16 +107,19 @@ const targetsOf = (tables: readonly RegisteredTable[], registered: readonly Regi
 }
 
 /** Administrators see every column. */
-const asAdministrator = (table: RegisteredTable, isVisible: IsVisible): TypedTable => ({
-  table,
-  columns: table.structure.columns,
-  references: referencesOf(visibleForeignKeys(table, table.structure.columns, isVisible)),
-  integers: 'auto',
-  canRead: true,
-  canCreate: true,
-  canUpdate: true,
-  canDelete: true
-})
+const asAdministrator = (table: RegisteredTable, isVisible: IsVisible): TypedTable => {
+  const { columns, isView } = table.structure
+  return {
+    table,
+    columns,
+    references: referencesOf(visibleForeignKeys(table, columns, isVisible)),
+    integers: 'auto',
+    canRead: true,
+    canCreate: !isView,
+    canUpdate: !isView,
+    canDelete: !isView
+  }
+}
 
 const asToken = (table: RegisteredTable, isVisible: IsVisible, { scope, integers }: LiveToken): TypedTable => {
   const columns = table.structure.columns.filter((column) => !column.isHidden)

@@ -5,9 +5,11 @@ import {
   MAX_FUNCTIONS
 } from '../../schemas/aggregate.ts'
 import type { Database } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer, responseTooLarge } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
+import type { Column } from '../model/table.ts'
 import {
   type Aggregation,
   aggregateRows,
@@ -74,6 +76,10 @@ const readCount = (name: string, path: string, count: unknown): Output => {
   throw fail(path, 'type', 'must be true')
 }
 
+/** SQLite does not know whether an expression of a view is a number. It reads text that is no number as 0. */
+const canAdd = ({ table }: View, column: Column) =>
+  kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
+
 /** Returns one computed value. @throws VALIDATION_FAILED */
 const readFunction = (view: View, name: string, path: string, call: AggregateFunction): Output => {
   const [entry, ...others] = Object.entries(call)
@@ -82,7 +88,7 @@ const readFunction = (view: View, name: string, path: string, call: AggregateFun
   const callPath = `${path}/${key}`
   if (key === 'count') return readCount(name, callPath, value)
   const column = columnOf(view, callPath, String(value))
-  if ((key === 'sum' || key === 'avg') && !kindOf(column).isNumeric) {
+  if ((key === 'sum' || key === 'avg') && !canAdd(view, column)) {
     throw fail(callPath, 'type', 'must be a numeric field')
   }
   // The schema of the body has no other functions.
@@ -153,9 +159,11 @@ export const createAggregates = (db: Database) => {
    */
   const aggregate = async (caller: Caller, view: View, request: AggregateRequest): Promise<string> => {
     const statement = aggregateRows(aggregationOf(view, request))
-    const [row] = await db.scan(statement, caller).catch((error) => {
-      throw isOverflow(error, request) ? overflow() : error
-    })
+    const [row] = await scansOf(db, view.table)
+      .scan(statement, caller)
+      .catch((error) => {
+        throw isOverflow(error, request) ? overflow() : error
+      })
     if (typeof row?.text !== 'string') throw responseTooLarge()
     return `{"rows":[${row.text}]}`
   }

@@ -1,8 +1,19 @@
 import type { Database, HeldReader } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
-import { countKeyColumns, exportCollected, exportPage, type RecordLines, selectKeys } from '../sql/exports.ts'
+import {
+  type CollectedStep,
+  countKeyColumns,
+  exportCollected,
+  exportLines,
+  exportPage,
+  type RecordLines,
+  selectKeys,
+  selectLines
+} from '../sql/exports.ts'
 import { isInKeyOrder, type Selection } from '../sql/lists.ts'
+import type { Statement } from '../sql/statement.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 import { exportText, type TextRequest } from './export-text.ts'
 import { walkKey } from './key-walk.ts'
@@ -16,15 +27,36 @@ interface ExportServiceOptions {
 
 type ExportRequest = ListRequest & TextRequest
 
-/** Reads the rows whose keys a held reader has collected, step by step. */
-async function* readCollected(reader: HeldReader, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
-  const total = await reader.collect(selectKeys(selection), countKeyColumns(selection.table))
+/** What a held reader collects for an export, and the statement of each step that reads it. */
+interface Collection {
+  readonly rows: Statement
+  readonly columnCount: number
+  step(limits: CollectedStep): Statement
+}
+
+/** Returns the collection of a table: the keys of its rows. */
+const keysOf = (selection: Selection, lines: RecordLines): Collection => ({
+  rows: selectKeys(selection),
+  columnCount: countKeyColumns(selection.table),
+  step: (limits) => exportCollected(selection, lines, limits)
+})
+
+/** Returns the collection of an SQL view, whose rows have no keys: their lines. */
+const linesOf = (selection: Selection, lines: RecordLines): Collection => ({
+  rows: selectLines(selection, lines),
+  columnCount: 1,
+  step: (limits) => exportLines(lines, limits)
+})
+
+/** Reads the rows that a held reader has collected, step by step. */
+async function* readCollected(reader: HeldReader, { rows: collected, columnCount, step }: Collection) {
+  const total = await reader.collect(collected, columnCount)
   const size = createStepSize()
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
-    const step = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
-    const { chunk, count, bytes } = await readStep(exportCollected(selection, lines, step))
+    const limits = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
+    const { chunk, count, bytes } = await readStep(step(limits))
     if (chunk) yield chunk
     // A step without a chunk had too many bytes, unless all of its rows have been deleted.
     if (chunk || count === 0) after += rows
@@ -41,11 +73,13 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
     walkKey(db.chunkScan(caller), selection, lines)
 
-  /** Sorts and filters once, in a reader thread held for this export. */
+  /** Sorts and filters once, in a reader held for this export. */
   async function* inAnyOrder(caller: Caller, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
-    const reader = await db.holdReader(caller)
+    const { table } = selection
+    const reader = await scansOf(db, table).holdReader(caller)
+    const collection = table.structure.isView ? linesOf(selection, lines) : keysOf(selection, lines)
     try {
-      for await (const chunk of readCollected(reader, selection, lines)) {
+      for await (const chunk of readCollected(reader, collection)) {
         await caller.confirm()
         yield chunk
       }
@@ -57,7 +91,8 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
   }
 
   async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
-    const [row] = await db.scan(exportPage(selection, lines, windowOf(request, maxPageSize)), caller)
+    const page = exportPage(selection, lines, windowOf(request, maxPageSize))
+    const [row] = await scansOf(db, selection.table).scan(page, caller)
     if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }

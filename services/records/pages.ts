@@ -1,4 +1,5 @@
 import type { Database } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -48,8 +49,9 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     return { rows: await readRows(caller, request, total), total }
   }
 
-  const readFiltered = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
-    const [row] = await db.scan(pageWithTotal(selection, record, window), caller)
+  /** Also for SQL views: changes of other tables change their totals, which are therefore not cached. */
+  const readWithTotal = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
+    const [row] = await scansOf(db, selection.table).scan(pageWithTotal(selection, record, window), caller)
     return { rows: textOf(row), total: Number(row?.total) }
   }
 
@@ -58,7 +60,7 @@ export const createPages = ({ db, planner, totals, maxPageSize }: PageOptions) =
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
     const window = windowOf(request, maxPageSize)
-    const readPage = selection.filter ? readFiltered : readUnfiltered
+    const readPage = selection.filter || view.table.structure.isView ? readWithTotal : readUnfiltered
     const { rows, total } = await readPage(caller, { view, record, selection, window })
     return `{"rows":[${rows}],"total":${total},"page":${request.page ?? 1},"size":${window.limit}}`
   }

@@ -163,11 +163,12 @@ export const createPlanner = (db: Database) => {
     return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
   }
 
-  /** How a page of a query is read: `index` if SQLite reads only rows of the page, in their order. */
+  /** How a page of a query is read: `index` if SQLite reads only rows of the page, in their order. A view may read any. */
   const planQuery = async (view: View, page: PageSelection): Promise<QueryPlanResult> => {
     const scan = (): QueryPlanResult => ({ via: 'scan', statement: pageByReading(page) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
-    if (page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS) return scan()
+    if (view.table.structure.isView || page.limit > MAX_ROWS_BY_INDEX || page.start.offset > MAX_SKIPPED_ROWS)
+      return scan()
     if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return scan()
     const byIndex = pageByIndex(page, maxRowBytes)
     const { ranges, sql } = byIndex

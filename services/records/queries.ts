@@ -1,4 +1,5 @@
 import type { Database } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import { invalid, responseTooLarge } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
@@ -18,7 +19,7 @@ interface QueryServiceOptions {
   readonly maxPageSize: number
 }
 
-/** `rows`: the texts of the records. `next`: null on the last page. */
+/** `rows`: the texts of the records. `next`: null on the last page, and for a view without a key. */
 interface Page {
   readonly rows: readonly string[]
   readonly next: string | null
@@ -50,6 +51,19 @@ const describe = (selection: Selection) => {
 const cursorAndPage = () =>
   invalid([{ path: '/cursor', code: 'conflict', message: "Send either 'cursor' or 'page', not both." }])
 
+/** Whether no two records have the same position. Those of a view without a key may be equal. */
+const isTotal = ({ table }: Pick<Selection, 'table'>) => table.structure.key.length > 0
+
+/** @throws VALIDATION_FAILED for a view without a key */
+const assertTotalOrder = ({ table }: View) => {
+  if (isTotal({ table })) return
+  const message = `The view '${table.name}' has no key, so its records have no order for a cursor.`
+  throw invalid(
+    [{ path: '/cursor', code: 'key', message }],
+    'Read pages by `page` and `size`: GET with these parameters.'
+  )
+}
+
 /** @throws RESPONSE_TOO_LARGE if SQLite returned no text because the page is too large */
 const textOf = ({ value }: Row) => {
   if (typeof value !== 'string') throw responseTooLarge()
@@ -60,7 +74,7 @@ const textOf = ({ value }: Row) => {
 export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: QueryServiceOptions) => {
   const run = async (caller: Caller, view: View, page: PageSelection) => {
     const { via, statement } = await planner.planQuery(view, page)
-    if (via === 'scan') return db.scan(statement, caller)
+    if (via === 'scan') return scansOf(db, view.table).scan(statement, caller)
     const rows = await db.read(statement)
     const isNarrow = rows.every(({ value }) => value !== null)
     return isNarrow ? rows : db.scan(pageByReading(page), caller)
@@ -69,7 +83,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
   /** Reads one record more than the page has, to know whether the page is the last one. */
   const readPage = async (caller: Caller, view: View, { limit, ...page }: PageSelection): Promise<Page> => {
     const rows = await run(caller, view, { ...page, limit: limit + 1 })
-    const last = rows.length > limit ? rows[limit - 1] : undefined
+    const last = rows.length > limit && isTotal(page.selection) ? rows[limit - 1] : undefined
     const next = last ? cursors.write(describe(page.selection), positionOf(page.selection, last)) : null
     return { rows: rows.slice(0, limit).map(textOf), next }
   }
@@ -78,8 +92,9 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
     cursor === '' ? FIRST : { position: cursors.read(describe(selection), cursor), offset: 0 }
 
   const count = async (caller: Caller, selection: Selection): Promise<number> => {
-    if (!selection.filter) return totals.get(caller, selection.table)
-    const [row] = await db.scan(countRows(selection), caller)
+    const { filter, table } = selection
+    if (!filter && !table.structure.isView) return totals.get(caller, table)
+    const [row] = await scansOf(db, table).scan(countRows(selection), caller)
     return Number(row?.total)
   }
 
@@ -102,6 +117,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
    */
   const query = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor = '', total = false } = request
+    if (cursor !== '') assertTotalOrder(view)
     const page = await readRequested(caller, view, request, (selection) => startOf(selection, cursor))
     const counted = total ? `,"total":${await count(caller, page.selection)}` : ''
     return `{${page.json},"next":${JSON.stringify(page.next)},"size":${page.limit}${counted}}`
@@ -111,6 +127,7 @@ export const createQueries = ({ db, planner, totals, cursors, maxPageSize }: Que
   const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor, page: number = 1, total = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
+    if (cursor !== undefined) assertTotalOrder(view)
     const { offset } = windowOf(request, maxPageSize)
     const start = (selection: Selection) =>
       cursor === undefined ? { position: null, offset } : startOf(selection, cursor)

@@ -1,5 +1,6 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
@@ -39,8 +40,8 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const { aggregate } = createAggregates(db)
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
-  const scanRecord = async (caller: Caller, statement: Statement, pk: string) => {
-    const [row] = await db.scan(statement, caller)
+  const scanRecord = async (caller: Caller, { table }: View, statement: Statement, pk: string) => {
+    const [row] = await scansOf(db, table).scan(statement, caller)
     if (typeof row?.record !== 'string') throw recordNotFound(pk)
     return row.record
   }
@@ -49,10 +50,10 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const read = async (caller: Caller, view: View, pk: string): Promise<string> => {
     const key = keyOf(view, pk)
     const plan = await planner.planRecord(view, key)
-    if (plan.via === 'scan') return scanRecord(caller, plan.statement, pk)
+    if (plan.via === 'scan') return scanRecord(caller, view, plan.statement, pk)
     const record = await db.readText(plan.statement)
     if (record === null) throw recordNotFound(pk)
-    return record === TOO_WIDE ? scanRecord(caller, view.statements.read(key, true), pk) : record
+    return record === TOO_WIDE ? scanRecord(caller, view, view.statements.read(key, true), pk) : record
   }
 
   /** Returns the created record as JSON text. */

@@ -6,6 +6,7 @@ import {
   MAX_PAGE_BYTES,
   type OrderItem,
   orderBy,
+  orderClause,
   PAGE_KEYS,
   type Selection,
   STABLE_PARAM,
@@ -97,7 +98,7 @@ const selectRows = (
 ): Rows => {
   const { selection, start, limit } = page
   const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
-  const order = `ORDER BY ${orderBy(selection)} LIMIT ${STABLE_PARAM}`
+  const order = `${orderClause(selection)} LIMIT ${STABLE_PARAM}`
   const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} OFFSET ?)`)
   const last = [BigInt(limit), BigInt(start.offset)]
   return {
