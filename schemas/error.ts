@@ -67,7 +67,8 @@ export const errorCatalogue = {
   CONFIRMATION_REQUIRED: { kind: 'invalid', meaning: 'The request needs `confirm=true`.' },
   TABLE_NOT_IMPORTABLE: {
     kind: 'invalid',
-    meaning: 'The name is reserved, or belongs to a view, a virtual table or a table without a usable key.'
+    meaning:
+      'The name is reserved, or belongs to a virtual table, a table without a usable key or a view that SQLite cannot prepare.'
   },
   CONSTRAINT_VIOLATION: {
     kind: 'invalid',
@@ -93,7 +94,10 @@ export const errorCatalogue = {
     kind: 'forbidden',
     meaning: 'The permissions of the token do not include the action or the table.'
   },
-  TABLE_READ_ONLY: { kind: 'forbidden', meaning: 'Tokens can only read this table: `isEditable` is false.' },
+  TABLE_READ_ONLY: {
+    kind: 'forbidden',
+    meaning: 'The table is a view, or tokens can only read it: `isEditable` is false.'
+  },
   PASSWORD_CHANGE_REQUIRED: {
     kind: 'forbidden',
     meaning: 'The administrator must change the password first: PUT /auth/password.'
@@ -123,7 +127,7 @@ export const errorCatalogue = {
   STRUCTURE_CHANGED: {
     kind: 'conflict',
     meaning:
-      'Rowhouse cannot use the stored table as it is registered: another program has changed it, or the table depends on another program.'
+      'Rowhouse cannot use the stored table as it is registered: another program has changed it, the table depends on another program, or SQLite cannot compute a view.'
   },
   TABLE_UNUSABLE: {
     kind: 'conflict',

@@ -87,14 +87,14 @@ const ForeignKeySchema = Type.Object(
 )
 export type ForeignKey = Static<typeof ForeignKeySchema>
 
-const tableKinds = ['table'] as const
+const tableKinds = ['table', 'view'] as const
 export type TableKind = (typeof tableKinds)[number]
 
 const TableKindSchema = Type.Unsafe<TableKind>({
   type: 'string',
   title: 'TableKind',
   enum: tableKinds,
-  description: 'What the database has under the name.',
+  description: 'What the database has under the name. A view can only be read.',
   examples: ['table']
 })
 
@@ -186,7 +186,8 @@ const TableSchema = Type.Object(
     name: Type.String({ description: 'Name of the table in the database.', examples: ['products'] }),
     label: Type.String({ description: 'Name for display.', examples: ['Products'] }),
     primaryKey: Type.String({
-      description: 'Name of the key field. The names of a composite key are separated by commas.',
+      description:
+        'Name of the key field. The names of a composite key are separated by commas. Empty for a view without a key.',
       examples: ['id']
     }),
     fields: Type.Array(FieldSchema, { description: 'The fields, in the order of the columns.' }),
@@ -343,22 +344,33 @@ export const TableChangesSchema = Type.Object(
 export type TableChanges = Static<typeof TableChangesSchema>
 
 const storedName = { minLength: 1, maxLength: 1000, examples: ['orders'] }
-const StoredNameSchema = Type.String({ ...storedName, description: 'Name of a table in the database, or `*`.' })
+const StoredNameSchema = Type.String({ ...storedName, description: 'Name of a table or view in the database, or `*`.' })
 
 /** The service checks that there is one of `name` and `names`: generators do not understand such a rule in a schema. */
 export const TableImportSchema = Type.Object(
   {
-    name: Type.Optional(Type.String({ ...storedName, description: 'The table to import. Not together with `names`.' })),
+    name: Type.Optional(
+      Type.String({ ...storedName, description: 'The table or view to import. Not together with `names`.' })
+    ),
     names: Type.Optional(
       Type.Array(StoredNameSchema, {
         minItems: 1,
         maxItems: 1000,
         examples: [['*']],
         description:
-          'The tables to import. `["*"]` stands for all that are not registered and can be imported. Not together with `name`.'
+          'The tables and views to import. `["*"]` stands for all that are not registered and can be imported. Not together with `name`.'
       })
     ),
-    ...tableChanges
+    ...tableChanges,
+    primaryKey: Type.Optional(
+      Type.Array(Type.String({ examples: ['id'] }), {
+        minItems: 1,
+        maxItems: 100,
+        examples: [['id']],
+        description:
+          'For a view that is imported by `name`: the columns whose values identify each record. It is checked that no value is null and that no two records have the same values.'
+      })
+    )
   },
   {
     title: 'TableImport',
@@ -382,7 +394,8 @@ const ImportableTableSchema = Type.Object(
       type: ['string', 'null'],
       description: 'Why the table or view cannot be imported. null if it can.',
       examples: [null]
-    })
+    }),
+    kind: TableKindSchema
   },
   { title: 'ImportableTable', description: 'A table or view that is not registered.', ...strict }
 )

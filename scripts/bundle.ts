@@ -5,7 +5,8 @@ const ENTRIES = {
   server: 'server',
   'verifier-process': 'services/accounts/verifier-process',
   'writer/writer': 'services/engine/writer/writer',
-  'reader/reader': 'services/engine/reader/reader'
+  'reader/reader': 'services/engine/reader/reader',
+  'reader/view-process': 'services/engine/reader/view-process'
 }
 
 /** Packages with native code, or with files that they read at runtime. They stay in node_modules. */

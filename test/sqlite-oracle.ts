@@ -27,18 +27,21 @@ export const openOracle = (file: string) => {
       .map(String)
       .filter((name) => !/^(?:sqlite|_rowhouse)_/.test(name))
 
+  const isView = (name: string) => names('view').includes(name)
+
   /** Returns the names of the columns. A table without a declared key starts with `rowid`. */
   const columns = (table: string) => {
     const described = db.prepare('SELECT name, pk FROM pragma_table_xinfo(?)').raw().all(table) as [string, bigint][]
     const declared = described.map(([name]) => name)
-    return described.some(([, pk]) => pk > 0n) ? declared : ['rowid', ...declared]
+    return isView(table) || described.some(([, pk]) => pk > 0n) ? declared : ['rowid', ...declared]
   }
 
   const rows = (table: Table) => {
     const list = table.fields.map(({ name }) => quote(name)).join(', ')
-    const order = keysOf(table).map(quote).join(', ')
+    const key = keysOf(table).map(quote)
+    const order = key.length === 0 ? '' : `ORDER BY ${key.join(', ')}`
     return db
-      .prepare(`SELECT ${list} FROM ${quote(table.name)} ORDER BY ${order}`)
+      .prepare(`SELECT ${list} FROM ${quote(table.name)} ${order}`)
       .raw()
       .all() as StoredRow[]
   }

@@ -10,6 +10,8 @@ import { createReadiness, type Readiness } from '../../services/engine/readiness
 import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService, type ExportService } from '../../services/records/export.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
+import { createScans, type OnSlowScan } from '../../services/records/scans.ts'
+import { createSearch } from '../../services/records/search.ts'
 import { createTotals } from '../../services/records/totals.ts'
 import { createViews, type Views } from '../../services/records/view.ts'
 import { upgradeChoices } from '../../services/tables/choices-upgrade.ts'
@@ -80,6 +82,11 @@ const logOnce = ({ log }: FastifyInstance) => {
   }
 }
 
+const logSlowScan =
+  ({ log }: FastifyInstance): OnSlowScan =>
+  (scan) =>
+    log.warn({ scan }, 'A scan took longer than a second.')
+
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost, verifyPassword }) => {
@@ -97,8 +104,10 @@ export default fp<ServicesOptions>(
     fastify.decorate('views', createViews(db.dialect))
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects }
-    fastify.decorate('records', createRecordService({ db, clock, totals, cursors, maxPageSize, ...facts }))
-    fastify.decorate('exports', createExportService({ db, maxPageSize }))
+    const search = createSearch(db)
+    const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
+    fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
+    fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
     const tokens = createTokenService({ db, clock })
     fastify.decorate('tokens', tokens)
 

@@ -122,16 +122,19 @@ const targetsOfFields = (table: RegisteredTable, columns: readonly Column[], { f
 })
 
 /** Administrators see every column. */
-const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable => ({
-  table,
-  columns: table.structure.columns,
-  ...targetsOfFields(table, table.structure.columns, targets),
-  integers: 'auto',
-  canRead: true,
-  canCreate: true,
-  canUpdate: true,
-  canDelete: true
-})
+const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable => {
+  const { columns, isView } = table.structure
+  return {
+    table,
+    columns,
+    ...targetsOfFields(table, columns, targets),
+    integers: 'auto',
+    canRead: true,
+    canCreate: !isView,
+    canUpdate: !isView,
+    canDelete: !isView
+  }
+}
 
 const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: LiveToken): TypedTable => {
   const columns = table.structure.columns.filter((column) => !column.isHidden)

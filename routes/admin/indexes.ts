@@ -51,6 +51,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [
           ...WRITE_ERRORS,
           ...TABLE_ERRORS,
+          'TABLE_READ_ONLY',
           'STRUCTURE_CHANGED',
           'INDEX_EXISTS',
           'UNIQUE_VIOLATION',

@@ -28,7 +28,7 @@ const tags = ['records']
 
 const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS]
-const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS]
+const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, exports, tables, views, clock } = fastify
@@ -107,7 +107,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordEnvelope }
       },
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS] }
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
     },
     async ({ caller, params, body }, reply) => {
       assertRoomForResponse(reply)

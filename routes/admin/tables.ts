@@ -72,9 +72,9 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminImportTables',
-        summary: 'Import one table or several',
+        summary: 'Import tables and views',
         description:
-          'Registers existing tables of the database. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
+          'Registers existing tables of the database, and views, which can only be read. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
         tags,
         body: TableImportSchema,
         response: { 200: ImportedEnvelope }
@@ -87,7 +87,9 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_REGISTERED',
           'TABLE_NOT_IMPORTABLE',
           'TABLE_UNUSABLE',
-          'UNIQUE_VIOLATION'
+          'UNIQUE_VIOLATION',
+          'STRUCTURE_CHANGED',
+          'SCAN_TIMEOUT'
         ]
       }
     },
@@ -161,6 +163,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
           'TABLE_CHANGED',
+          'TABLE_READ_ONLY',
           'FIELD_EXISTS',
           'STRUCTURE_CHANGED'
         ]

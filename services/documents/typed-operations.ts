@@ -158,7 +158,8 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
       response: record
     },
     {
-      isAllowed: canRead,
+      // A view may have no key.
+      isAllowed: canRead && typed.table.structure.key.length > 0,
       path: paths.record,
       method: 'get',
       generic: generic.read,

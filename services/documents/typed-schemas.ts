@@ -26,6 +26,7 @@ export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${na
 const NO_SINGLE_TYPE = 'The column accepts texts and numbers, so its values have no single type.'
 const NOT_ENFORCED =
   'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
+const COMPUTED = 'A view computes the value, so it can have any type.'
 export const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
 
 /** Returns the note on integers that appear as text: see `integerJson`. REAL columns have no integers. */
@@ -136,7 +137,7 @@ const storedProperty = (typed: TypedTable, column: Column): Json => {
   const { type } = kindOf(column).schema(column, integers)
   if (type === undefined || !table.exactFields.has(column.name)) {
     const reason = type === undefined ? NO_SINGLE_TYPE : NOT_ENFORCED
-    return { ...described(column, reason), ...extensionsOf(typed, column) }
+    return { ...described(column, table.structure.isView ? COMPUTED : reason), ...extensionsOf(typed, column) }
   }
   const nullable = isNullable(table.structure, column)
   return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(typed, column) }

@@ -13,12 +13,12 @@ export interface WriteResult {
 export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'confirm'>
 
 /**
- * Runs statements in sequence in a reader thread. Each call returns the first row, whose column `text` is a text or
+ * Runs statements in sequence in a reader. Each call returns the first row, whose column `text` is a text or
  * null. A large `text` is returned as UTF-8 bytes, in memory that the second call after this one overwrites.
  */
 export type ChunkScan = (statement: Statement) => Promise<Row | undefined>
 
-/** A reader thread held for one caller, so that its TEMP table exists for several statements. */
+/** A reader thread or process held for one caller, so that its TEMP table exists for several statements. */
 export interface HeldReader {
   scan(statement: Statement): Promise<readonly Row[]>
   readonly scanChunk: ChunkScan
@@ -33,11 +33,29 @@ export interface HeldReader {
   release(): Promise<void>
 }
 
+export type OnTime = (milliseconds: number) => void
+
+/** Where unbounded statements run. */
+export interface Scans {
+  /**
+   * For unbounded work (search, deep offset, unindexed sort, count, export). Runs for at most 30 s. Confirms the caller's
+   * right before the statement and before the rows are returned. `onTime` gets the milliseconds of the statement, without
+   * the wait for a reader, also if it fails.
+   */
+  scan(statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]>
+  /** Returns a `ChunkScan` that queues each of its statements as `scan` does. */
+  chunkScan(caller: ScanCaller): ChunkScan
+  /** Holds a reader. Release it in a `finally`. @throws OVERLOADED if too many are held */
+  holdReader(caller: ScanCaller): Promise<HeldReader>
+}
+
 /**
  * The database as services see it. A unit of work is data, never a callback: it crosses threads today and may cross a
  * network later. Guards, subqueries and `expect` replace a read in the middle of a unit.
+ *
+ * `scan`, `chunkScan` and `holdReader` use reader threads. Two can be held, one for the same token.
  */
-export interface Database {
+export interface Database extends Scans {
   readonly dialect: Dialect
   /** For bounded work (by key, one page). Runs on the event loop, in the snapshot of the current read batch. */
   read(statement: Statement): Promise<readonly Row[]>
@@ -46,14 +64,10 @@ export interface Database {
   /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
   plan(statement: Statement): Promise<readonly string[]>
   /**
-   * For unbounded work (search, deep offset, unindexed sort, count, export). Runs in a reader thread for at most 30 s.
-   * Confirms the caller's right before the statement and before the rows are returned.
+   * The same for statements on SQL views, in processes that are killed if a statement takes too long: a view can work for
+   * ever before it returns a row, and nothing else can end it. One reader can be held.
    */
-  scan(statement: Statement, caller: ScanCaller): Promise<readonly Row[]>
-  /** Returns a `ChunkScan` that queues each of its statements as `scan` does. */
-  chunkScan(caller: ScanCaller): ChunkScan
-  /** Holds a reader thread. Release it in a `finally`. @throws OVERLOADED if two are held, or one for the same token */
-  holdReader(caller: ScanCaller): Promise<HeldReader>
+  readonly viewScans: Pick<Scans, 'scan' | 'holdReader'>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */

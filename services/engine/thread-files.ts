@@ -5,3 +5,5 @@ const threadFile = (path: string) => new URL(`./${path}${extname(import.meta.url
 
 export const writerFile = threadFile('writer/writer')
 export const readerFile = threadFile('reader/reader')
+/** The process that runs statements on SQL views. */
+export const viewProcessFile = threadFile('reader/view-process')

@@ -29,6 +29,8 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
 /** The properties of a stored table that its SQL depends on. */
 export interface Structure {
   readonly columns: readonly Column[]
+  /** It is an SQL view, which can only be read. It has no rowid, and `key` is empty unless an administrator named one. */
+  readonly isView: boolean
   readonly isStrict: boolean
   /** The names of the key's columns, in the key's order. A table that declares no key has the name of its rowid here. */
   readonly key: readonly string[]
@@ -98,6 +100,8 @@ export interface Choices {
   /** In the order of registration. A column that is not among them is not served before a refresh. */
   readonly fields: readonly FieldChoices[]
   readonly autoTimestamps: boolean
+  /** Only for an SQL view: the names of the columns that identify its rows. Empty without a key. */
+  readonly viewKey?: readonly string[]
 }
 
 /** The search index of a table as the registry holds it. */

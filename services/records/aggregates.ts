@@ -4,10 +4,10 @@ import {
   MAX_AGGREGATE_ROWS,
   MAX_FUNCTIONS
 } from '../../schemas/aggregate.ts'
-import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer, responseTooLarge } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
+import type { Column } from '../model/table.ts'
 import {
   type Aggregation,
   aggregateRows,
@@ -21,8 +21,8 @@ import {
 } from '../sql/aggregates.ts'
 import type { OrderItem, RowSelection } from '../sql/lists.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
-import type { Search } from './search.ts'
-import { columnOf, type SelectionRequest, selectionOf } from './selection.ts'
+import type { Scan } from './scans.ts'
+import { columnOf, rowsOf, type SelectionRequest } from './selection.ts'
 import type { View } from './view.ts'
 
 interface Period {
@@ -75,6 +75,10 @@ const readCount = (name: string, path: string, count: unknown): Output => {
   throw fail(path, 'type', 'must be true')
 }
 
+/** SQLite does not know whether an expression of a view is a number. It reads text that is no number as 0. */
+const canAdd = ({ table }: View, column: Column) =>
+  kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
+
 /** Returns one computed value. @throws VALIDATION_FAILED */
 const readFunction = (view: View, name: string, path: string, call: AggregateFunction): Output => {
   const [entry, ...others] = Object.entries(call)
@@ -83,7 +87,7 @@ const readFunction = (view: View, name: string, path: string, call: AggregateFun
   const callPath = `${path}/${key}`
   if (key === 'count') return readCount(name, callPath, value)
   const column = columnOf(view, callPath, String(value))
-  if ((key === 'sum' || key === 'avg') && !kindOf(column).isNumeric) {
+  if ((key === 'sum' || key === 'avg') && !canAdd(view, column)) {
     throw fail(callPath, 'type', 'must be a numeric field')
   }
   // The schema of the body has no other functions.
@@ -121,11 +125,12 @@ const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[]
 }
 
 const aggregationOf = (view: View, request: AggregateRequest): Aggregation => {
-  const { filter, q, order, size = MAX_AGGREGATE_ROWS } = request
+  // `order` names values of the result, not fields of records.
+  const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
   const groups = readGroups(view, request)
   const computed = readComputed(view, request, groups)
   return {
-    selection: selectionOf(view, { filter, ...(q !== undefined && { q }) }),
+    selection: rowsOf(view, selected),
     groups,
     computed,
     order: readOrder([...groups, ...computed], order),
@@ -147,15 +152,15 @@ const isOverflow = (error: unknown, { compute }: AggregateRequest) =>
   Object.values(compute).some(({ sum }) => sum !== undefined)
 
 /** Creates the function that computes values of groups of records. */
-export const createAggregates = (db: Database, search: Search) => {
+export const createAggregates = (scan: Scan) => {
   /**
    * Returns the rows as JSON text: `{ rows }`.
    * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
   const aggregate = async (caller: Caller, view: View, request: AggregateRequest): Promise<string> => {
     const aggregation = aggregationOf(view, request)
-    const read = (selection: RowSelection) => db.scan(aggregateRows({ ...aggregation, selection }), caller)
-    const [row] = await search(caller, aggregation.selection, read).catch((error) => {
+    const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
+    const [row] = await scan(caller, aggregation.selection, compose).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error
     })
     if (typeof row?.text !== 'string') throw responseTooLarge()

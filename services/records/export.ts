@@ -1,35 +1,65 @@
 import type { Database, HeldReader } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import { responseTooLarge } from '../model/errors.ts'
-import { countKeyColumns, exportCollected, exportPage, type RecordLines, selectKeys } from '../sql/exports.ts'
+import {
+  type CollectedStep,
+  countKeyColumns,
+  exportCollected,
+  exportLines,
+  exportPage,
+  type RecordLines,
+  selectKeys,
+  selectLines
+} from '../sql/exports.ts'
 import { isInKeyOrder, type Selection } from '../sql/lists.ts'
+import type { Statement } from '../sql/statement.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 import { exportText, type TextRequest } from './export-text.ts'
 import { walkKey } from './key-walk.ts'
-import { createSearch } from './search.ts'
+import type { Scan } from './scans.ts'
+import type { Search } from './search.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { View } from './view.ts'
 
 interface ExportServiceOptions {
   readonly db: Database
+  readonly search: Search
+  readonly scan: Scan
   readonly maxPageSize: number
 }
 
 type ExportRequest = ListRequest & TextRequest
 
-/** Reads the rows whose keys a held reader has collected, step by step. */
-async function* readCollected(
-  reader: HeldReader,
-  total: number,
-  selection: Selection,
-  lines: RecordLines
-): AsyncGenerator<Chunk> {
+/** What a held reader collects for an export, and the statement of each step that reads it. */
+interface Collection {
+  rows(selection: Selection): Statement
+  readonly columnCount: number
+  step(limits: CollectedStep): Statement
+}
+
+/** Returns the collection of a table: the keys of its rows. */
+const keysOf = (selection: Selection, lines: RecordLines): Collection => ({
+  rows: selectKeys,
+  columnCount: countKeyColumns(selection.table),
+  step: (limits) => exportCollected(selection, lines, limits)
+})
+
+/** Returns the collection of an SQL view, whose rows have no keys: their lines. */
+const linesOf = (lines: RecordLines): Collection => ({
+  rows: (selection) => selectLines(selection, lines),
+  columnCount: 1,
+  step: (limits) => exportLines(lines, limits)
+})
+
+/** Reads the rows that a held reader has collected, step by step. `total`: their number. */
+async function* readCollected(reader: HeldReader, total: number, { step }: Collection): AsyncGenerator<Chunk> {
   const size = createStepSize()
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
-    const step = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
-    const { chunk, count, bytes } = await readStep(exportCollected(selection, lines, step))
+    const limits = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
+    const { chunk, count, bytes } = await readStep(step(limits))
     if (chunk) yield chunk
     // A step without a chunk had too many bytes, unless all of its rows have been deleted.
     if (chunk || count === 0) after += rows
@@ -41,21 +71,21 @@ async function* readCollected(
  * Exports whole tables with bounded memory, in reader threads. No snapshot is held while the client does not read. A
  * sorted or filtered export holds a reader thread until the export or its connection ends.
  */
-export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) => {
-  const search = createSearch(db)
-
+export const createExportService = ({ db, search, scan, maxPageSize }: ExportServiceOptions) => {
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
   const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
     walkKey(db.chunkScan(caller), selection, lines)
 
-  /** Sorts and filters once, in a reader thread held for this export. */
+  /** Sorts and filters once, in a reader held for this export. */
   async function* inAnyOrder(caller: Caller, selection: Selection, lines: RecordLines): AsyncGenerator<Chunk> {
-    const reader = await db.holdReader(caller)
+    const { table } = selection
+    const reader = await scansOf(db, table).holdReader(caller)
+    const collection = table.structure.isView ? linesOf(lines) : keysOf(selection, lines)
     try {
       const total = await search(caller, selection, (rows) =>
-        reader.collect(selectKeys(rows), countKeyColumns(rows.table))
+        reader.collect(collection.rows(rows), collection.columnCount)
       )
-      for await (const chunk of readCollected(reader, total, selection, lines)) {
+      for await (const chunk of readCollected(reader, total, collection)) {
         await caller.confirm()
         yield chunk
       }
@@ -68,7 +98,7 @@ export const createExportService = ({ db, maxPageSize }: ExportServiceOptions) =
 
   async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
     const window = windowOf(request, maxPageSize)
-    const [row] = await search(caller, selection, (rows) => db.scan(exportPage(rows, lines, window), caller))
+    const [row] = await scan(caller, selection, (rows) => exportPage(rows, lines, window))
     if (typeof row?.text !== 'string') throw responseTooLarge()
     yield row.text
   }

@@ -11,6 +11,12 @@ export const wrongKeyLength = (pk: string, length: number) =>
     { hint: 'Percent-encode each part, and join the parts with commas.' }
   )
 
+/** `view`: the name of an SQL view without a key. */
+export const withoutKey = (view: string) =>
+  new DomainError('RECORD_NOT_FOUND', `The view '${view}' has no key, so its records cannot be read one by one.`, {
+    hint: 'Read its pages. An administrator can import the view again, with `primaryKey`.'
+  })
+
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 

@@ -9,6 +9,7 @@ import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
 import type { Returned } from '../sql/records.ts'
 import type { Unit } from '../sql/statement.ts'
+import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
   conflictIgnored,
@@ -142,8 +143,9 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       return { mayRetry: true, error: () => reason(caller) }
     }
 
-  /** The result is the created record as JSON text. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
+  /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
   const createOp = (view: View, body: RecordBody): Operation<string> => {
+    assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
     return {
       table: view.table,
@@ -157,13 +159,14 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
   }
 
-  /** @throws VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
+  /** @throws TABLE_READ_ONLY, VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
     view: View,
     pk: string,
     body: RecordBody,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
+    assertTable(view.table)
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
@@ -182,6 +185,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     pk: string,
     { returnsRecord = false }: ChangeOptions = {}
   ): Operation<string | undefined> => {
+    assertTable(view.table)
     const explainChange = explainRowChange({ view }, pk, () => ignored(view.table))
     return {
       table: view.table,
@@ -199,6 +203,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     { pk, field, count = 1 }: Increment,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
+    assertTable(view.table)
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
     const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }

@@ -4,7 +4,7 @@ import { responseTooLarge } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { pageByScanning, pageWithTotal } from '../sql/lists.ts'
 import type { PagePlan, PageRequest, Planner } from './planner.ts'
-import type { Search } from './search.ts'
+import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -13,7 +13,7 @@ interface PageOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
-  readonly search: Search
+  readonly scan: Scan
   readonly maxPageSize: number
 }
 
@@ -30,19 +30,19 @@ const textOf = (row: Row | undefined) => {
 }
 
 /** Creates the function that lists records. The planner decides how each page is read. */
-export const createPages = ({ db, planner, totals, search, maxPageSize }: PageOptions) => {
-  const runPlan = async (caller: Caller, plan: PagePlan) => {
+export const createPages = ({ db, planner, totals, scan, maxPageSize }: PageOptions) => {
+  const runPlan = async (caller: Caller, { selection }: PageRequest, plan: PagePlan) => {
     if (plan.via === 'nothing') return ''
-    if (plan.via === 'scan') return textOf((await db.scan(plan.statement, caller))[0])
+    if (plan.via === 'scan') return textOf((await scan(caller, selection, () => plan.statement))[0])
     return db.readText(plan.statement)
   }
 
   const readRows = async (caller: Caller, request: PageRequest, total: number) => {
-    const rows = await runPlan(caller, await planner.planPage(request, total))
+    const rows = await runPlan(caller, request, await planner.planPage(request, total))
     if (rows !== null) return rows
     // null: a row is too wide for the event loop, or the key has gaps.
     const { record, selection, window } = request
-    return textOf((await db.scan(pageByScanning(selection, record, window), caller))[0])
+    return textOf((await scan(caller, selection, (rows) => pageByScanning(rows, record, window)))[0])
   }
 
   const readUnfiltered = async (caller: Caller, request: PageRequest): Promise<Page> => {
@@ -50,8 +50,9 @@ export const createPages = ({ db, planner, totals, search, maxPageSize }: PageOp
     return { rows: await readRows(caller, request, total), total }
   }
 
-  const readFiltered = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
-    const [row] = await search(caller, selection, (rows) => db.scan(pageWithTotal(rows, record, window), caller))
+  /** Also for SQL views: changes of other tables change their totals, which are therefore not cached. */
+  const readWithTotal = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
+    const [row] = await scan(caller, selection, (rows) => pageWithTotal(rows, record, window))
     return { rows: textOf(row), total: Number(row?.total) }
   }
 
@@ -60,7 +61,7 @@ export const createPages = ({ db, planner, totals, search, maxPageSize }: PageOp
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
     const window = windowOf(request, maxPageSize)
-    const readPage = selection.filter ? readFiltered : readUnfiltered
+    const readPage = selection.filter || view.table.structure.isView ? readWithTotal : readUnfiltered
     const { rows, total } = await readPage(caller, { view, record, selection, window })
     return `{"rows":[${rows}],"total":${total},"page":${request.page ?? 1},"size":${window.limit}}`
   }

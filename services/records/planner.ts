@@ -170,11 +170,14 @@ export const createPlanner = (db: Database) => {
     return isBounded
   }
 
-  /** Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. */
+  /**
+   * Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. An SQL view may
+   * read any rows.
+   */
   const planQuery = async (view: View, page: PageSelection): Promise<Statement | null> => {
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
     const maxOffset = followsKey(page.selection) ? MAX_SKIPPED_ROWS : 0
-    if (page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
+    if (view.table.structure.isView || page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
     if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
     const byIndex = pageByIndex(page, maxRowBytes)
     if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null

@@ -7,7 +7,7 @@ import { type PageSelection, type PageStart, type Position, pageByReading } from
 import { tableChanged } from '../tables/failures.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import type { Planner } from './planner.ts'
-import type { Search } from './search.ts'
+import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -16,12 +16,12 @@ interface QueryServiceOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
-  readonly search: Search
+  readonly scan: Scan
   readonly cursors: Cursors
   readonly maxPageSize: number
 }
 
-/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page. */
+/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page, and for an SQL view without a key. */
 interface Page {
   readonly rows: string
   readonly next: string | null
@@ -54,20 +54,34 @@ const digestOfQuery = (selection: Selection) => {
 const cursorAndPage = () =>
   invalid([{ path: '/cursor', code: 'conflict', message: "Send either 'cursor' or 'page', not both." }])
 
+/** Whether no two records have the same position. Those of a view without a key may be equal. */
+const hasPositions = ({ table }: View) => table.structure.key.length > 0
+
+/** @throws VALIDATION_FAILED for a view without a key */
+const assertPositions = (view: View) => {
+  if (hasPositions(view)) return
+  const message = `The view '${view.table.name}' has no key, so its records have no order for a cursor.`
+  throw invalid(
+    [{ path: '/cursor', code: 'key', message }],
+    'Read pages by `page` and `size`: GET with these parameters.'
+  )
+}
+
 /** Creates the functions that read records by filters and cursors. */
-export const createQueries = ({ db, planner, totals, search, cursors, maxPageSize }: QueryServiceOptions) => {
+export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize }: QueryServiceOptions) => {
   /** Returns a row with the `text` of the page, and a second one if another page follows. */
   const readRows = async (caller: Caller, view: View, page: PageSelection): Promise<readonly Row[]> => {
     const byIndex = await planner.planQuery(view, page)
     const rows = byIndex ? await db.read(byIndex) : []
     // Without a text, a row is too wide for the event loop.
     if (typeof rows[0]?.text === 'string') return rows
-    return search(caller, page.selection, (selection) => db.scan(pageByReading({ ...page, selection }), caller))
+    return scan(caller, page.selection, (selection) => pageByReading({ ...page, selection }))
   }
 
   const count = async (caller: Caller, selection: Selection): Promise<number> => {
-    if (!selection.filter) return totals.get(caller, selection.table)
-    const [row] = await search(caller, selection, (rows) => db.scan(countRows(rows), caller))
+    const { filter, table } = selection
+    if (!filter && !table.structure.isView) return totals.get(caller, table)
+    const [row] = await scan(caller, selection, countRows)
     return Number(row?.total)
   }
 
@@ -84,13 +98,13 @@ export const createQueries = ({ db, planner, totals, search, cursors, maxPageSiz
     return { ...caller, confirm }
   }
 
-  /** The page has `next` if the request has a cursor, which may be empty. */
+  /** The page has `next` if the request has a cursor, which may be empty, and the records have positions. */
   const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
     const { cursor } = request
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
     const { limit, offset } = windowOf(request, maxPageSize)
-    const digest = cursor === undefined ? null : digestOfQuery(selection)
+    const digest = cursor === undefined || !hasPositions(view) ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(digest, cursor) : { position: null, offset }
     const page = { selection, record, limit, start, needsNext: digest !== null }
     const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
@@ -106,6 +120,7 @@ export const createQueries = ({ db, planner, totals, search, cursors, maxPageSiz
    */
   const query = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor = '', total = false } = request
+    if (cursor !== '') assertPositions(view)
     const { rows, next, selection, limit } = await readPage(caller, view, { ...request, cursor })
     const counted = total ? `,"total":${await count(caller, selection)}` : ''
     return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
@@ -115,6 +130,7 @@ export const createQueries = ({ db, planner, totals, search, cursors, maxPageSiz
   const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor, page = 1, total = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
+    if (cursor !== undefined) assertPositions(view)
     const { rows, next, selection, limit } = await readPage(caller, view, request)
     const counted = total ? await count(caller, selection) : -1
     const last = cursor === undefined ? '' : `,"next":${JSON.stringify(next)}`

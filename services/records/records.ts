@@ -1,5 +1,6 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
@@ -14,7 +15,7 @@ import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
 import { createQueries } from './queries.ts'
-import { createSearch } from './search.ts'
+import type { Scan } from './scans.ts'
 import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -23,6 +24,7 @@ interface RecordServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly totals: Totals
+  readonly scan: Scan
   readonly hasTriggers: (table: RegisteredTable) => boolean
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
   readonly cursors: Cursors
@@ -31,18 +33,17 @@ interface RecordServiceOptions {
 
 /** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
-  const { db, totals, cursors, maxPageSize } = options
+  const { db, totals, scan, cursors, maxPageSize } = options
   const planner = createPlanner(db)
   const operations = createOperations({ ...options, planner })
   const commit = createCommit({ db, totals })
-  const search = createSearch(db)
-  const pages = createPages({ db, planner, totals, search, maxPageSize })
-  const queries = createQueries({ db, planner, totals, search, cursors, maxPageSize })
-  const { aggregate } = createAggregates(db, search)
+  const pages = createPages({ db, planner, totals, scan, maxPageSize })
+  const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
+  const { aggregate } = createAggregates(scan)
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
-  const scanRecord = async (caller: Caller, statement: Statement, pk: string) => {
-    const [row] = await db.scan(statement, caller)
+  const scanRecord = async (caller: Caller, { table }: View, statement: Statement, pk: string) => {
+    const [row] = await scansOf(db, table).scan(statement, caller)
     if (typeof row?.record !== 'string') throw recordNotFound(pk)
     return row.record
   }
@@ -51,10 +52,10 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const read = async (caller: Caller, view: View, pk: string): Promise<string> => {
     const key = keyOf(view, pk)
     const plan = await planner.planRecord(view, key)
-    if (plan.via === 'scan') return scanRecord(caller, plan.statement, pk)
+    if (plan.via === 'scan') return scanRecord(caller, view, plan.statement, pk)
     const record = await db.readText(plan.statement)
     if (record === null) throw recordNotFound(pk)
-    return record === TOO_WIDE ? scanRecord(caller, view.statements.read(key, true), pk) : record
+    return record === TOO_WIDE ? scanRecord(caller, view, view.statements.read(key, true), pk) : record
   }
 
   /** Returns the created record as JSON text. */

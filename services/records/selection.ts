@@ -2,7 +2,7 @@ import { suggestName } from '../../schemas/similar-names.ts'
 import { excerpt, invalid } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
 import { allOf, type Condition, search } from '../sql/conditions.ts'
-import { type Selection, totalOrder, type Window } from '../sql/lists.ts'
+import { type RowSelection, type Selection, totalOrder, type Window } from '../sql/lists.ts'
 import { type Readable, readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
 import { parseOrder } from './order.ts'
@@ -42,12 +42,17 @@ const conditionOf = (view: View, { filter, q = '' }: SelectionRequest): Conditio
   return conditions.length === 0 ? null : allOf(conditions)
 }
 
-/** Returns the rows and the order of a request. An empty `q` or `order` counts as absent. @throws VALIDATION_FAILED */
-export const selectionOf = (view: View, request: SelectionRequest): Selection => ({
+/** Returns the rows of a request. An empty `q` counts as absent. @throws VALIDATION_FAILED */
+export const rowsOf = (view: View, request: Omit<SelectionRequest, 'order'>): RowSelection => ({
   table: view.table,
   dialect: view.dialect,
-  order: totalOrder(view.table, parseOrder(view, request.order)),
   filter: conditionOf(view, request)
+})
+
+/** Returns the rows and the order of a request. An empty `order` counts as absent. @throws VALIDATION_FAILED */
+export const selectionOf = (view: View, request: SelectionRequest): Selection => ({
+  ...rowsOf(view, request),
+  order: totalOrder(view.table, parseOrder(view, request.order))
 })
 
 /** Returns a visible column. @throws VALIDATION_FAILED with this path */

@@ -59,9 +59,13 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     return total
   }
 
+  /** Returns the number of rows if it has been counted; otherwise null. */
+  const cached = (table: RegisteredTable): number | null =>
+    (isCountable(table) ? entryOf(table).total : undefined) ?? null
+
   const get = async (caller: Caller, table: RegisteredTable): Promise<number> => {
     const entry = entryOf(table)
-    return entry.total !== undefined && isCountable(table) ? entry.total : count(caller, table, entry)
+    return cached(table) ?? count(caller, table, entry)
   }
 
   const begin = ({ table, countChange }: CountedWrite) => {
@@ -97,7 +101,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     }
   }
 
-  return { get, track, clear }
+  return { get, cached, track, clear }
 }
 
 export type Totals = ReturnType<typeof createTotals>

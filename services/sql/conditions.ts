@@ -19,8 +19,10 @@ export interface Condition {
   readonly params: readonly SqlValue[]
   /** SQL expression: bytes of text that the condition reads in one row. */
   readonly width: string
-  /** If the condition is a conjunction of comparisons that an index can serve: these comparisons. Otherwise null. */
-  readonly comparisons: readonly Comparison[] | null
+  /** Comparisons that an index can serve, of which all must hold. */
+  readonly comparisons: readonly Comparison[]
+  /** Whether these comparisons are the whole condition. */
+  readonly isIndexable: boolean
   /** An FTS5 query that finds at least the rows of the condition in a search index. null: no query does. */
   readonly match: string | null
 }
@@ -46,6 +48,7 @@ export const compare = (
   params: [value],
   width: NO_TEXT,
   comparisons: [{ column, operator: PLAN_OPERATORS[operator] }],
+  isIndexable: true,
   match: null
 })
 
@@ -54,7 +57,8 @@ export const differs = ({ name: table }: TableName, { name: column }: ColumnName
   sql: `${columnRef(table, column)} IS NOT ?`,
   params: [value],
   width: NO_TEXT,
-  comparisons: null,
+  comparisons: [],
+  isIndexable: false,
   match: null
 })
 
@@ -62,7 +66,8 @@ export const isNull = ({ name: table }: TableName, { name: column }: ColumnName,
   sql: `${columnRef(table, column)} ${expected ? 'IS' : 'IS NOT'} NULL`,
   params: [],
   width: NO_TEXT,
-  comparisons: expected ? [{ column, operator: '=' }] : null,
+  comparisons: expected ? [{ column, operator: '=' }] : [],
+  isIndexable: expected,
   match: null
 })
 
@@ -82,7 +87,8 @@ export const isIn = ({ name: table }: TableName, column: Column, values: readonl
     sql: `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`,
     params: [`[${values.map(toJson).join(',')}]`],
     width: NO_TEXT,
-    comparisons: null,
+    comparisons: [],
+    isIndexable: false,
     match: null
   }
 }
@@ -127,9 +133,17 @@ export const matchesText = (
     endsWith: () => matchText(table, column, (value) => `lower(substr(${value}, -${length})) = ?`)
   }[operator]()
   const match = matchOf(folded, operator !== 'contains')
-  return { sql, params: [folded], width: widthOf(columnRef(table, column.name)), comparisons: null, match }
+  return {
+    sql,
+    params: [folded],
+    width: widthOf(columnRef(table, column.name)),
+    comparisons: [],
+    isIndexable: false,
+    match
+  }
 }
 
+const sqlOf = (conditions: readonly Condition[]) => conditions.map(({ sql }) => sql)
 const paramsOf = (conditions: readonly Condition[]) => conditions.flatMap(({ params }) => params)
 
 const totalWidth = (conditions: readonly Condition[]) => {
@@ -139,26 +153,27 @@ const totalWidth = (conditions: readonly Condition[]) => {
 
 const matchesOf = (conditions: readonly Condition[]) => conditions.map(({ match }) => match)
 
-const comparisonsOfAll = (conditions: readonly Condition[]) => {
-  const lists = conditions.map(({ comparisons }) => comparisons)
-  return lists.every((list) => list !== null) ? lists.flat() : null
-}
-
 /** All conditions. Without conditions it is true. */
-export const allOf = (conditions: readonly Condition[]): Condition => ({
-  sql: joinTerms(conditions.length === 0 ? ['1'] : conditions.map(({ sql }) => sql), 'AND'),
-  params: paramsOf(conditions),
-  width: totalWidth(conditions),
-  comparisons: comparisonsOfAll(conditions),
-  match: matchAll(matchesOf(conditions))
-})
+export const allOf = (conditions: readonly Condition[]): Condition => {
+  const [first, ...others] = conditions
+  if (first && others.length === 0) return first
+  return {
+    sql: first ? joinTerms(sqlOf(conditions), 'AND') : '1',
+    params: paramsOf(conditions),
+    width: totalWidth(conditions),
+    comparisons: conditions.flatMap(({ comparisons }) => comparisons),
+    isIndexable: conditions.every(({ isIndexable }) => isIndexable),
+    match: matchAll(matchesOf(conditions))
+  }
+}
 
 /** At least one of the conditions. Without conditions it is false. */
 export const anyOf = (conditions: readonly Condition[]): Condition => ({
-  sql: joinTerms(['0', ...conditions.map(({ sql }) => sql)], 'OR'),
+  sql: joinTerms(['0', ...sqlOf(conditions)], 'OR'),
   params: paramsOf(conditions),
   width: totalWidth(conditions),
-  comparisons: null,
+  comparisons: [],
+  isIndexable: false,
   match: matchAny(matchesOf(conditions))
 })
 

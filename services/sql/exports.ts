@@ -4,6 +4,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
 import {
   orderBy,
+  orderClause,
   pageByScanning,
   paramsOfWhere,
   type Selection,
@@ -43,7 +44,7 @@ interface KeyStep extends StepLimits {
   readonly from: bigint
 }
 
-interface CollectedStep extends StepLimits {
+export interface CollectedStep extends StepLimits {
   /** A table with the columns `position` from 1, then `k0`, `k1`, … in the order of `selectKeys`. */
   readonly collected: string
   /** The last position of the previous step; 0 for the first one. */
@@ -84,6 +85,13 @@ export const selectKeys = (selection: Selection): Statement => {
   }
 }
 
+/** Selects the lines of all rows of an SQL view in the order of the export, which are collected instead of keys. */
+export const selectLines = (selection: Selection, { record }: RecordLines): Statement => ({
+  sql: `SELECT ${record.text} FROM ${identifier(selection.table.name)}
+    ${selectionWhere(selection)} ${orderClause(selection)}`,
+  params: selection.filter?.params ?? []
+})
+
 /** An alias for the table of collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
 
@@ -99,4 +107,14 @@ export const exportCollected = ({ table }: Selection, lines: RecordLines, step: 
       WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
   const params = [BigInt(after), BigInt(after + rows)]
   return stepOf({ select, params }, lines, maxBytes)
+}
+
+/** Selects the next collected lines of an SQL view. */
+export const exportLines = (lines: RecordLines, { collected, after, rows, maxBytes }: CollectedStep): Statement => {
+  const select = (expression: string) =>
+    `SELECT ${expression} AS value FROM ${collected} AS ${COLLECTED}
+      WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
+  const line = `${COLLECTED}.k0`
+  const record = { text: line, width: `octet_length(${line})`, minCost: 0 }
+  return stepOf({ select, params: [BigInt(after), BigInt(after + rows)] }, { ...lines, record }, maxBytes)
 }

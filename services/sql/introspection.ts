@@ -19,6 +19,9 @@ const COLUMNS = `CASE stored.type WHEN 'table' THEN (
     'keyPosition', pk, 'hidden', hidden) ORDER BY cid)
   FROM temp.pragma_table_xinfo(stored.name)) END`
 
+/** `hidden` is 2 and 3 for generated columns: https://sqlite.org/pragma.html#pragma_table_xinfo */
+const COMPUTED = 2
+
 const INDEXES = `CASE stored.type WHEN 'table' THEN ${indexesJson('stored.name')} END`
 const FOREIGN_KEYS = `CASE stored.type WHEN 'table' THEN ${foreignKeysJson('stored.name', 'listed')} END`
 
@@ -56,6 +59,19 @@ export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []
 }
+
+/** Describes the columns of an SQL view. Fails with SQLite's reason if they cannot be found out. */
+export const describeView = (name: string): Statement => ({
+  sql: `SELECT json_group_array(json_object('name', name, 'type', type, 'notNull', 0, 'defaultSql', NULL,
+    'keyPosition', 0, 'hidden', ${COMPUTED}) ORDER BY cid) AS stored_columns FROM temp.pragma_table_xinfo(?)`,
+  params: [name]
+})
+
+/** Prepares the whole view, which fails with SQLite's reason if that is not possible. Does not run it. */
+export const prepareView = (name: string): Statement => ({
+  sql: `EXPLAIN QUERY PLAN SELECT * FROM ${identifier(name)}`,
+  params: []
+})
 
 /** Selects `type`, `name` and `sql` of the table, of its indexes and of its triggers. */
 export const selectDeclarations = (table: string): Statement => ({
@@ -189,8 +205,7 @@ const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: bool
   const { name, type: declaredType } = stored
   const sqliteType = affinityOf(declaredType, isStrict)
   const jsonType = jsonTypeOf(declaredType, sqliteType)
-  // `hidden` is 2 and 3 for generated columns: https://sqlite.org/pragma.html#pragma_table_xinfo
-  const isGenerated = stored.hidden >= 2
+  const isGenerated = stored.hidden >= COMPUTED
   const isPrimary = stored.keyPosition > 0
   return {
     name,
@@ -271,7 +286,7 @@ export const toStructure = (row: Row): Structure | null => {
   const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
   const columns = withIndexFacts(withChecks(declared, declaration), indexes, key)
   const rowid = withoutRowid ? null : reachableRowid(columns)
-  const common = { isStrict, foreignKeys: toForeignKeys(row), autoTimestamps: false }
+  const common = { isView: false, isStrict, foreignKeys: toForeignKeys(row), autoTimestamps: false }
 
   if (key.length > 0) {
     const isRowidKey = !withoutRowid && !hasKeyIndex(indexes)
@@ -280,3 +295,23 @@ export const toStructure = (row: Row): Structure | null => {
   if (rowid === null) return null
   return { ...common, columns: [rowidColumn(rowid), ...columns], key: [rowid], isRowidKey: true, rowid }
 }
+
+/**
+ * The type that SQLite reports for a column of a view with values of any type, such as a column without a declared type
+ * or one of a UNION. So it does not show that a column has only BLOBs.
+ */
+const ANY_TYPE = 'BLOB'
+
+const viewType = (type: string) => (type.toUpperCase() === ANY_TYPE ? '' : type)
+
+/** Returns the structure of an SQL view as `describeView` describes it. Its columns are like generated columns of a table. */
+export const toViewStructure = (row: Row): Structure => ({
+  columns: storedColumns(row).map((stored) => toColumn({ ...stored, type: viewType(stored.type) }, false, false)),
+  isView: true,
+  isStrict: false,
+  key: [],
+  isRowidKey: false,
+  rowid: null,
+  foreignKeys: [],
+  autoTimestamps: false
+})

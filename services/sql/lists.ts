@@ -45,7 +45,14 @@ export const MAX_PAGE_BYTES = 8 * 1024 * 1024
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
   order.map(({ name, descending }) => `${columnRef(table.name, name)}${descending ? ' DESC' : ''}`).join(', ')
 
-/** Makes the order total: the key breaks ties, and the rowid breaks ties between keys that are NULL. */
+/**
+ * Returns the ORDER BY clause. Without an order it is empty: the rows of a view without a key come in the view's own
+ * order.
+ */
+export const orderClause = (selection: Pick<Selection, 'table' | 'order'>) =>
+  selection.order.length === 0 ? '' : `ORDER BY ${orderBy(selection)}`
+
+/** Makes the order total, except for a view without a key: the key breaks ties, and the rowid breaks ties between keys that are NULL. */
 export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
   const last = structure.rowid === null ? structure.key : [...structure.key, structure.rowid]
   const missing = [...new Set(last)].filter((name) => order.every((item) => item.name !== name))
@@ -190,7 +197,7 @@ const recordsOfPage = (selection: Selection, rowid: string, record: RecordText, 
 export const pageByScanning = (selection: Selection, record: RecordText, window: Window, join = LIST): Statement => {
   const { table } = selection
   const { rowid } = table.structure
-  const scan = `FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)} ${LIMIT_AND_OFFSET}`
+  const scan = `FROM ${identifier(table.name)} ${selectionWhere(selection)} ${orderClause(selection)} ${LIMIT_AND_OFFSET}`
   const params = [...paramsOfWhere(selection), BigInt(window.limit), BigInt(window.offset)]
   if (rowid === null) {
     const select = (expression: string) => `SELECT ${expression} AS value ${scan}`

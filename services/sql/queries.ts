@@ -9,6 +9,7 @@ import {
   MAX_PAGE_BYTES,
   type OrderItem,
   orderBy,
+  orderClause,
   PAGE_KEYS,
   paramsOfWhere,
   type Selection,
@@ -98,7 +99,7 @@ const paramsOf = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(lim
 /** Selects columns of the rows of one range after the other. */
 const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
   const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
-  const order = `ORDER BY ${orderBy(selection)}`
+  const order = orderClause(selection)
   if (ranges.length === 1) return `${from} ${ranges[0]?.where} ${order} ${WINDOW}`
   const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} LIMIT ${STABLE_PARAM})`)
   return `${each.join(' UNION ALL ')} ${WINDOW}`
@@ -156,7 +157,7 @@ export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageState
   const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ where }) => where)])
   const sql = textByIndex(record, key, () => composeByIndex(page, ranges))
   const params = paramsOfRows(ranges, [BigInt(maxRowBytes)], { limit, offset: start.offset })
-  const comparisons = ranges.map(({ condition }) => condition.comparisons)
+  const comparisons = ranges.map(({ condition }) => (condition.isIndexable ? condition.comparisons : null))
   if (!needsNext) return { sql, params, ranges: comparisons }
   return {
     sql,

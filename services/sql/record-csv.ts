@@ -7,6 +7,8 @@ import type { RecordShape } from './record-shape.ts'
 const CELLS_PER_CALL = 500
 
 const joinCells = (cells: readonly string[]): string => {
+  // A record of a view without a key may show nothing.
+  if (cells.length === 0) return "''"
   if (cells.length <= CELLS_PER_CALL) return `concat_ws(',', ${cells.join(', ')})`
   return joinCells([joinCells(cells.slice(0, CELLS_PER_CALL)), ...cells.slice(CELLS_PER_CALL)])
 }

@@ -35,6 +35,8 @@ export const recordJson = ({
   const jsonOf = (column: Column) => kindOf(column).json(columnRef(tableName, column.name), context)
   const pairs = columns.map((column) => `${textLiteral(column.name)}, ${jsonOf(column)}`)
   if (expansions.length > 0) pairs.push(`'expand', json_object(${expandedPairs(tableName, expansions).join(', ')})`)
+  // A record of a view without a key may show nothing.
+  if (pairs.length === 0) return "'{}'"
   const objects: string[] = []
   for (let start = 0; start < pairs.length; start += PAIRS_PER_OBJECT) {
     objects.push(`json_object(${pairs.slice(start, start + PAIRS_PER_OBJECT).join(', ')})`)

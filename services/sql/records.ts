@@ -121,10 +121,12 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /** For a full scan in a reader thread, if no index serves the key. */
   const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
+  /** Nothing keeps the key of an SQL view unique. */
+  const firstRow = table.structure.isView ? ' LIMIT 1' : ''
 
   const select = (expression: string, expressionOnLoop = expression) => {
     const byIndex = `SELECT ${expressionOnLoop} FROM ${name} WHERE ${match}`
-    const byScan = `SELECT ${expression} FROM ${name} WHERE ${guardedMatch}`
+    const byScan = `SELECT ${expression} FROM ${name} WHERE ${guardedMatch}${firstRow}`
     return (key: readonly SqlValue[], isScan = false): Statement => ({ sql: isScan ? byScan : byIndex, params: key })
   }
 

@@ -22,8 +22,8 @@ import { isReservedForFields } from './reserved-words.ts'
 export const VERSION = 2
 
 /** The choices as the registry stores them. */
-export const writeChoices = ({ clientName, fields, autoTimestamps }: Choices) =>
-  JSON.stringify({ version: VERSION, clientName, autoTimestamps, fields })
+export const writeChoices = ({ clientName, fields, autoTimestamps, viewKey }: Choices) =>
+  JSON.stringify({ version: VERSION, clientName, autoTimestamps, viewKey, fields })
 
 type Unknown = Readonly<Record<string, unknown>>
 
@@ -60,6 +60,8 @@ const isFields = (value: unknown): value is readonly FieldChoices[] =>
   value.every(isField) &&
   new Set(value.map(({ name }) => foldName(name))).size === value.length
 
+const isKey = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isName)
+
 /** @throws an Error with the reason when the text cannot be read */
 export const readChoices = (text: string): Choices => {
   const stored: unknown = JSON.parse(text)
@@ -67,11 +69,13 @@ export const readChoices = (text: string): Choices => {
   if (stored.version !== VERSION) {
     throw new Error(`The choices have version ${excerpt(String(stored.version))}; this Rowhouse reads ${VERSION}.`)
   }
-  const { clientName, fields, autoTimestamps } = stored
+  const { clientName, fields, autoTimestamps, viewKey } = stored
   if (!isClientName(clientName)) throw new Error('`clientName` is not a name for generated clients.')
   if (typeof autoTimestamps !== 'boolean') throw new Error('`autoTimestamps` must be a boolean.')
   if (!isFields(fields)) throw new Error('`fields` is not a list of named fields.')
-  return { clientName, fields, autoTimestamps }
+  if (viewKey === undefined) return { clientName, fields, autoTimestamps }
+  if (!isKey(viewKey)) throw new Error('`viewKey` is not a list of names.')
+  return { clientName, fields, autoTimestamps, viewKey }
 }
 
 /** The choices for a column when it is registered. */
@@ -98,10 +102,10 @@ export const declaredChoices = async ({ columns, autoTimestamps }: Structure): P
 }
 
 /** The choices for a table that is imported: none. */
-export const importedChoices = async ({ columns }: Structure): Promise<UnnamedChoices> => {
+export const importedChoices = async ({ columns, isView, key }: Structure): Promise<UnnamedChoices> => {
   const clientNames = await nameFields(namesOf(columns))
   const fields = columns.map((column, index) => registeredField(column, String(clientNames[index])))
-  return { fields, autoTimestamps: false }
+  return { fields, autoTimestamps: false, ...(isView && { viewKey: key }) }
 }
 
 /** The choices with what a scan has found. */
@@ -126,7 +130,7 @@ const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoic
  * The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. A new
  * column is hidden if the table hides any: it may be a hidden column under another name.
  */
-export const refreshedChoices = async ({ columns }: Structure, before: Choices): Promise<Choices> => {
+export const refreshedChoices = async ({ columns, isView, key }: Structure, before: Choices): Promise<Choices> => {
   const known = new Map(before.fields.map((field) => [foldName(field.name), field]))
   const hidesAny = before.fields.some(({ isHidden }) => isHidden)
   const added = columns.filter(({ name }) => !known.has(foldName(name)))
@@ -141,7 +145,7 @@ export const refreshedChoices = async ({ columns }: Structure, before: Choices):
   })
   const has = (name: string) => fields.some((field) => field.name === name)
   const autoTimestamps = before.autoTimestamps && TIMESTAMPS.every(has)
-  return { ...before, fields, autoTimestamps }
+  return { ...before, fields, autoTimestamps, ...(isView && { viewKey: key }) }
 }
 
 /** The choices for a table with one more declared column. */

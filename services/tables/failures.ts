@@ -1,4 +1,5 @@
-import { DomainError } from '../model/errors.ts'
+import { DomainError, invalid } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
 
 export const tableUnusable = (name: string) =>
   new DomainError(
@@ -7,11 +8,11 @@ export const tableUnusable = (name: string) =>
     { hint: 'DELETE /admin/tables/:id?confirm=true, then POST /admin/tables/import. The rows stay in the database.' }
   )
 
-/** For a stored table that was dropped, has another key, or is a view now. */
+/** For a stored table that was dropped or has another key, and for a broken view. */
 export const tableOutdated = (name: string) =>
   new DomainError(
     'STRUCTURE_CHANGED',
-    `The stored table '${name}' does not exist, or does not have the registered key.`,
+    `The stored table '${name}' does not exist, cannot be read, or does not have the registered key.`,
     {
       hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
     }
@@ -29,8 +30,40 @@ export const tableRegistered = (name: string) =>
     hint: 'GET /admin/tables lists it. If the stored table does not exist any more, unregister the table first.'
   })
 
+/** `type`: what the database has under the name now. */
+export const otherKind = (name: string, type: 'table' | 'view') =>
+  notImportable(`'${name}' is a ${type} now. Unregister it, then import it again.`)
+
+export const viewReadOnly = (name: string) =>
+  new DomainError('TABLE_READ_ONLY', `'${name}' is a view, which can only be read.`, {
+    hint: 'Change the records of the tables that the view reads.'
+  })
+
+/** @throws TABLE_READ_ONLY for an SQL view */
+export const assertTable = ({ name, structure }: Pick<RegisteredTable, 'name' | 'structure'>) => {
+  if (structure.isView) throw viewReadOnly(name)
+}
+
+/** @throws VALIDATION_FAILED for an SQL view */
+export const checkEditable = ({ name, structure }: Pick<RegisteredTable, 'name' | 'structure'>) => {
+  if (!structure.isView) return
+  const message = `'${name}' is a view, which can only be read. Leave 'isEditable' out, or send false.`
+  throw invalid([{ path: '/isEditable', code: 'view', message }])
+}
+
+/** `records`: the number of records that have the values. The values are SQL literals. */
+export const keyNotUnique = (name: string, records: number, values: string) => {
+  const message = records > 1 ? `${records} records have ${values}.` : `A record has ${values}. A key must not be NULL.`
+  return new DomainError('UNIQUE_VIOLATION', `The key does not identify each record of the view '${name}'.`, {
+    details: [{ path: '/primaryKey', code: 'unique', message }],
+    hint: 'Name other columns, or import the view without `primaryKey`.'
+  })
+}
+
+const IMPORT_HINT = 'import it: POST /admin/tables/import.'
 const TAKEN_HINT: Record<string, string> = {
-  table: 'To serve an existing table that is not registered, import it: POST /admin/tables/import.'
+  table: `To serve an existing table that is not registered, ${IMPORT_HINT}`,
+  view: `To serve an existing view that is not registered, ${IMPORT_HINT}`
 }
 
 /** `type`: what has the name, as in SQLite's schema: table, index or view. */

@@ -1,3 +1,4 @@
+import { suggestName } from '../../schemas/similar-names.ts'
 import type { ImportableTable, TableChanges, TableImport } from '../../schemas/table.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
@@ -5,9 +6,10 @@ import type { Clock } from '../model/clock.ts'
 import { excerpt, invalid, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { findUnusableKey, withViewKey } from '../sql/views.ts'
 import { changedChoices, importedChoices, measuredChoices, type UnnamedChoices } from './choices.ts'
 import { createMeasurement, type ExactTypes } from './exactness.ts'
-import { notImportable, tableRegistered, tableUnusable } from './failures.ts'
+import { checkEditable, keyNotUnique, notImportable, tableRegistered, tableUnusable } from './failures.ts'
 import type { Register } from './registration.ts'
 import type { TableRegistry } from './registry.ts'
 import { isReserved } from './reserved-names.ts'
@@ -37,6 +39,25 @@ const checkList = (names: readonly string[]) => {
   }
 }
 
+type SingleImport = TableChanges & Pick<TableImport, 'primaryKey'>
+
+/** Returns a view with its key. @throws VALIDATION_FAILED */
+const withKey = (table: StoredTable, primaryKey: readonly string[]): StoredTable => {
+  const { name, structure } = table
+  if (!structure.isView) {
+    throw violation('/primaryKey', 'conflict', `'${name}' is a table, which has the key that it declares.`)
+  }
+  const names = structure.columns.map((column) => column.name)
+  for (const [index, column] of primaryKey.entries()) {
+    const path = `/primaryKey/${index}`
+    if (primaryKey.indexOf(column) < index) throw violation(path, 'unique', `'${excerpt(column)}' is listed twice.`)
+    if (names.includes(column)) continue
+    const message = `'${excerpt(column)}' is not a field of the view '${name}'.`
+    throw invalid([{ path, code: 'unknown', message }], suggestName(column, names))
+  }
+  return { name, structure: withViewKey(structure, primaryKey) }
+}
+
 /** Imports register tables that the database already has. */
 export const createImports = ({ db, registry, clock, register }: ImportOptions) => {
   const stored = createStoredTables(db)
@@ -49,9 +70,9 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     if (registered) throw registered.structure ? tableRegistered(name) : tableUnusable(registered.name)
   }
 
-  const readNamed = async (names: readonly string[]): Promise<readonly StoredTable[]> => {
+  const readNamed = async (caller: Caller, names: readonly string[]): Promise<readonly StoredTable[]> => {
     for (const name of names) checkFree(name)
-    const find = await stored.readNamed(names)
+    const find = await stored.readNamed(caller, names)
     return names.map((name) => {
       const object = find(name)
       if (!object) throw tableNotFound(name)
@@ -59,15 +80,16 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     })
   }
 
-  const readUnregistered = async (caller: Caller): Promise<readonly StoredObject[]> =>
-    (await stored.readAll(caller)).filter(({ name }) => registry.find(name) === undefined)
+  const readUnregistered = (caller: Caller): Promise<readonly StoredObject[]> =>
+    stored.readAll(caller, (name) => registry.find(name) === undefined)
 
   /** Returns what the file has and the registry has not: tables and views, by name. */
   const listImportable = async (caller: Caller): Promise<ImportableTable[]> => {
     const listed: ImportableTable[] = []
     for (const object of await readUnregistered(caller)) {
-      const { name, structure, reason } = object
-      listed.push({ name, rows: await estimateRows(caller, object), isImportable: structure !== null, reason })
+      const { name, type, structure, reason } = object
+      const rows = await estimateRows(caller, object)
+      listed.push({ name, rows, isImportable: structure !== null, reason, kind: type === 'view' ? 'view' : 'table' })
     }
     return listed
   }
@@ -75,49 +97,66 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
   const readImportable = async (caller: Caller): Promise<readonly StoredTable[]> =>
     (await readUnregistered(caller)).filter((object) => object.structure !== null)
 
+  /** @throws UNIQUE_VIOLATION if the key of a view does not identify each of its rows */
+  const checkKey = async (caller: Caller, { name, structure: { isView, key } }: StoredTable) => {
+    if (!isView || key.length === 0) return
+    const [row] = await db.viewScans.scan(findUnusableKey(name, key, db.dialect), caller)
+    if (!row) return
+    const values = key.map((column, index) => `'${column}' = ${row[`v${index}`]}`)
+    throw keyNotUnique(name, Number(row.count), values.join(', '))
+  }
+
   /** Registers the tables in one unit, so that they are never shown without these choices. */
   const registerAll = async (caller: Caller, tables: readonly StoredTable[], changes: TableChanges) => {
     if (tables.length === 0) return []
-    const { label = '', note = null, isPublished = true, isEditable = true, fields = [] } = changes
+    const { label = '', note = null, isPublished = true, isEditable, fields = [] } = changes
     // Before the scans, so that an error in the request is reported at once.
     const chosen: UnnamedChoices[] = []
     for (const table of tables) {
+      if (isEditable) checkEditable(table)
       chosen.push(changedChoices({ ...table, choices: await importedChoices(table.structure) }, fields))
     }
+    for (const table of tables) await checkKey(caller, table)
     const exactTypes = await measure(caller, tables)
     await caller.confirm()
-    const flags = { label, note, isPublished, isEditable }
     const unnamed = tables.map((table, index) => ({
       ...table,
-      ...flags,
+      ...{ label, note, isPublished, isEditable: isEditable ?? !table.structure.isView },
       choices: measuredChoices(chosen[index] as UnnamedChoices, exactTypes[index] as ExactTypes)
     }))
     return register(unnamed, clock())
   }
 
-  /** @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, VALIDATION_FAILED */
-  const importTable = async (caller: Caller, name: string, changes: TableChanges = {}): Promise<RegisteredTable> => {
-    const [table] = await registerAll(caller, await readNamed([name]), changes)
+  /** @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, VALIDATION_FAILED, UNIQUE_VIOLATION */
+  const importTable = async (
+    caller: Caller,
+    name: string,
+    { primaryKey, ...changes }: SingleImport = {}
+  ): Promise<RegisteredTable> => {
+    const tables = await readNamed(caller, [name])
+    const keyed = primaryKey ? tables.map((table) => withKey(table, primaryKey)) : tables
+    const [table] = await registerAll(caller, keyed, changes)
     return table as RegisteredTable
   }
 
   const importList = async (caller: Caller, names: readonly string[], changes: TableChanges) => {
     if (names.length === 1 && names[0] === ALL) return registerAll(caller, await readImportable(caller), changes)
     checkList(names)
-    return registerAll(caller, await readNamed(names), changes)
+    return registerAll(caller, await readNamed(caller, names), changes)
   }
 
   /**
    * Imports one table or a list, as the request has `name` or `names`, with the same choices for each table. Registers
    * all tables or none.
-   * @throws VALIDATION_FAILED, TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE
+   * @throws VALIDATION_FAILED, TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, UNIQUE_VIOLATION
    */
   const importTables = async (caller: Caller, request: TableImport): Promise<RegisteredTable | RegisteredTable[]> => {
-    const { name, names, ...changes } = request
+    const { name, names, primaryKey, ...changes } = request
     if (names === undefined) {
       if (name === undefined) throw violation('/name', 'required', "'name' is required, or 'names' for several tables.")
-      return importTable(caller, name, changes)
+      return importTable(caller, name, { ...changes, ...(primaryKey && { primaryKey }) })
     }
+    if (primaryKey) throw violation('/primaryKey', 'conflict', "'primaryKey' is for one view. Send 'name'.")
     if (name !== undefined) throw violation('/names', 'unknown', "Send 'name' or 'names', not both.")
     return importList(caller, names, changes)
   }

@@ -16,7 +16,7 @@ import {
   toIndexes
 } from '../sql/indexes.ts'
 import { isRowidName } from '../sql/introspection.ts'
-import { tableOutdated } from './failures.ts'
+import { assertTable, tableOutdated } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
 import { isOwn, OWN_PREFIX } from './reserved-names.ts'
 
@@ -83,7 +83,8 @@ interface IndexServiceOptions {
 
 /** The indexes of registered tables, for administrators. */
 export const createIndexes = ({ db, registry }: IndexServiceOptions) => {
-  const readStored = async ({ name }: RegisteredTable) => toIndexes((await db.read(selectIndexes(name)))[0])
+  const readStored = async ({ name, structure }: RegisteredTable) =>
+    structure.isView ? [] : toIndexes((await db.read(selectIndexes(name)))[0])
 
   /** Finds out after the failure which records are the same. A scan that fails shows no example. */
   const describeDuplicates = async (
@@ -115,10 +116,11 @@ export const createIndexes = ({ db, registry }: IndexServiceOptions) => {
 
   /**
    * Creates an index. Other writes wait for it; reads do not.
-   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, STRUCTURE_CHANGED, VALIDATION_FAILED, INDEX_EXISTS, UNIQUE_VIOLATION
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, VALIDATION_FAILED, INDEX_EXISTS, UNIQUE_VIOLATION
    */
   const createIndex = async (caller: Caller, id: number, sent: NewTableIndex): Promise<TableIndex> => {
     const table = registry.get(id)
+    assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
     const index = { isUnique: false, ...sent }
     const { fields, isUnique } = index

@@ -57,7 +57,16 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   const key = columns.find((column) => column.isPrimary) as Column
   const isRowidKey = key.sqliteType === 'INTEGER'
   const rowid = isRowidKey ? key.name : reachableRowid(columns)
-  const structure = { columns, isStrict: true, key: [key.name], isRowidKey, rowid, foreignKeys: [], autoTimestamps }
+  const structure = {
+    columns,
+    isView: false,
+    isStrict: true,
+    key: [key.name],
+    isRowidKey,
+    rowid,
+    foreignKeys: [],
+    autoTimestamps
+  }
   return { structure, defaults: columns.map(storedDefault) }
 }
 

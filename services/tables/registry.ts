@@ -1,4 +1,5 @@
 import type { Database } from '../engine/database.ts'
+import { serviceCaller } from '../model/caller.ts'
 import { tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
@@ -9,8 +10,9 @@ import { readChoices } from './choices.ts'
 import { exactFieldsOf } from './exactness.ts'
 import { tableUnusable } from './failures.ts'
 import { searchIndexOf } from './search-state.ts'
+import { readRegisteredView } from './stored-views.ts'
 import { combine } from './structure.ts'
-import { describeRegistrations, selectRegistrations } from './table-statements.ts'
+import { describeRegistrations, selectRegisteredViews, selectRegistrations } from './table-statements.ts'
 import { createWriteEffects } from './write-effects.ts'
 
 const toMetadata = (row: Row) => ({
@@ -28,7 +30,7 @@ const SCHEMA_VERSION: Statement = { sql: 'PRAGMA schema_version', params: [] }
 
 const nameOf = (row: Row) => foldName(String(row.name))
 
-/** What SQLite reports of a stored table; null where it has no ordinary table of the name. */
+/** What SQLite reports of a stored table; null where it has no table or view of the name that can be served. */
 type Facts = Structure | null
 
 /** Returns the facts about a table after a change. `known`: those that the registry has. */
@@ -89,14 +91,28 @@ export const createTableRegistry = (db: Database) => {
     return isKnown
   }
 
+  /** Describes each registered view apart from the others: it may be broken. */
+  const describeViews = async () => {
+    const views = new Map<string, Facts>()
+    for (const row of await db.read(selectRegisteredViews)) {
+      views.set(nameOf(row), await readRegisteredView(db, serviceCaller, String(row.name)))
+    }
+    return views
+  }
+
   const reload = async () => {
     const version = (await db.read(SCHEMA_VERSION))[0]?.schema_version
     if (version === schemaVersion && (await loadRows())) return
     await effects.load()
+    const views = await describeViews()
+    // A view that was registered since is known.
+    const factsOfView = (name: string) => views.get(name) ?? (views.has(name) ? null : (facts.get(name) ?? null))
     // Last, and nothing is awaited after it: the reads before it may be delayed by a lock, and this must not undo a
     // change that is acknowledged during the delay.
     const rows = await db.read(describeRegistrations)
-    facts = new Map(rows.map((row) => [nameOf(row), toStructure(row)]))
+    facts = new Map(
+      rows.map((row) => [nameOf(row), row.stored_type === 'view' ? factsOfView(nameOf(row)) : toStructure(row)])
+    )
     schemaVersion = version
     replaceAll(rows)
   }

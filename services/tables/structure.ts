@@ -4,6 +4,7 @@ import { fits, storedTypeOf } from '../model/column-types.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices, Column, FieldChoices, RegisteredTable, Structure } from '../model/table.ts'
 import { defaultAs, isRowidName, reachableRowid } from '../sql/introspection.ts'
+import { withViewKey } from '../sql/views.ts'
 
 /** A column as SQLite describes it, with the choices for it. */
 const withChoices = (column: Column, field: FieldChoices): Column => {
@@ -45,12 +46,13 @@ const missingColumn = ({ name, label, jsonType, isHidden, isReadonly, isNullable
 })
 
 /** The structure of a table that SQLite does not have, for lists of tables. */
-const missingStructure = ({ fields, autoTimestamps }: Choices): Structure => {
+const missingStructure = ({ fields, autoTimestamps, viewKey }: Choices): Structure => {
   const isKey = ({ isNullableKey }: FieldChoices) => isNullableKey !== undefined
   return {
     columns: fields.map((field) => ({ ...missingColumn(field), isPrimary: isKey(field) })),
+    isView: viewKey !== undefined,
     isStrict: false,
-    key: fields.filter(isKey).map(({ name }) => name),
+    key: viewKey ?? fields.filter(isKey).map(({ name }) => name),
     isRowidKey: false,
     rowid: null,
     foreignKeys: [],
@@ -70,15 +72,22 @@ const servedForeignKeys = (
 
 type Served = Pick<RegisteredTable, 'structure' | 'isOutdated'>
 
+/** Returns the facts with the key that was chosen for an SQL view. null: the table has become a view, or the reverse. */
+const factsOf = (stored: Structure, { viewKey }: Choices): Structure | null => {
+  if (stored.isView !== (viewKey !== undefined)) return null
+  return viewKey ? withViewKey(stored, viewKey) : stored
+}
+
 /**
- * The structure under which a table is served. `facts`: what SQLite reports, null where it has no such table. Columns
+ * The structure under which a table is served. `stored`: what SQLite reports, null where it has no such table. Columns
  * that are not registered are left out.
  */
-export const combine = (facts: Structure | null, choices: Choices): Served => {
+export const combine = (stored: Structure | null, choices: Choices): Served => {
+  const facts = stored && factsOf(stored, choices)
   if (!facts) return { structure: missingStructure(choices), isOutdated: true }
-  const stored = new Map(facts.columns.map((column) => [foldName(column.name), column]))
+  const storedColumns = new Map(facts.columns.map((column) => [foldName(column.name), column]))
   const columns = choices.fields.map((field) => {
-    const column = stored.get(foldName(field.name))
+    const column = storedColumns.get(foldName(field.name))
     return column ? withChoices(column, field) : missingColumn(field)
   })
   const registered = new Map(columns.map((column) => [foldName(column.name), column]))
@@ -86,13 +95,20 @@ export const combine = (facts: Structure | null, choices: Choices): Served => {
   // A hidden column that became the key would be visible to tokens.
   const hasUnusableKey = keyColumns.some((column) => column === undefined || column.isHidden)
   // SQLite takes the name of a missing column for the rowid, if it is one of the rowid's names.
-  const missesRowidName = columns.some(({ name }) => isRowidName(name) && !stored.has(foldName(name)))
+  const missesRowidName = columns.some(({ name }) => isRowidName(name) && !storedColumns.has(foldName(name)))
   const isOutdated = hasUnusableKey || missesRowidName
   const key = facts.key.map((name, index) => keyColumns[index]?.name ?? name)
   const rowid = facts.isRowidKey ? (key[0] as string) : facts.rowid
   const foreignKeys = servedForeignKeys(facts, registered)
   const { autoTimestamps } = choices
   return { structure: { ...facts, columns, key, rowid, foreignKeys, autoTimestamps }, isOutdated }
+}
+
+/** Returns the facts of a view with the key that was chosen for it. It has none if one of the columns is gone. */
+export const keepKey = (facts: Structure, { viewKey }: Choices): Structure => {
+  if (!viewKey) return facts
+  const has = (name: string) => facts.columns.some((column) => foldName(column.name) === foldName(name))
+  return withViewKey(facts, viewKey.every(has) ? viewKey : [])
 }
 
 /** The structure without the facts that the records of the table do not depend on. */

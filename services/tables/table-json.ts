@@ -49,7 +49,7 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
     primaryKey: structure.key.filter((name) => columns === structure.columns || names.includes(name)).join(','),
     fields: columns.map((column) => toField(table, column, String(clientNames.get(column.name)))),
     clientName: choices.clientName,
-    kind: 'table',
+    kind: structure.isView ? 'view' : 'table',
     foreignKeys: [],
     warnings: nameWarnings(names),
     searchIndex: showSearchIndex(table)

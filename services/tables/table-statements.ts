@@ -26,6 +26,13 @@ export const describeRegistrations: Statement = {
   params: []
 }
 
+/** The names of the registrations for which SQLite has a view. */
+export const selectRegisteredViews: Statement = {
+  sql: `SELECT stored.name FROM sqlite_schema AS stored
+    JOIN _rowhouse_tables AS source ON source.name = stored.name COLLATE NOCASE WHERE stored.type = 'view'`,
+  params: []
+}
+
 /** Everything that an administrator may set. */
 type Metadata = Pick<RegisteredTable, 'label' | 'note' | 'isPublished' | 'isEditable' | 'choices'>
 

@@ -1,5 +1,6 @@
 import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { hasCode, invalid, tableNotFound } from '../model/errors.ts'
@@ -20,9 +21,12 @@ import {
 } from './choices.ts'
 import { createMeasurement, type ExactTypes } from './exactness.ts'
 import {
+  assertTable,
+  checkEditable,
   confirmationRequired,
   fieldExists,
   nameTaken,
+  otherKind,
   storedTableGone,
   tableChanged,
   tableOutdated
@@ -38,7 +42,7 @@ import { RESERVED_NEW } from './reserved-names.ts'
 import { createSearchBuilds } from './search-builds.ts'
 import { createSearchIndexes } from './search-indexes.ts'
 import { createStoredTables } from './stored-tables.ts'
-import { combine, withColumn } from './structure.ts'
+import { combine, keepKey, withColumn } from './structure.ts'
 import { deleteTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
 import { openToTokens } from './token-access.ts'
 
@@ -126,6 +130,7 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
    */
   const update = async (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
     const { fields = [], clientName: sentName, searchIndex, ...metadata } = changes
+    if (metadata.isEditable) checkEditable(registry.get(id))
     // A table may be older than a suffix or a reserved word, so its name is not checked again.
     const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
     const commitChanges = () =>
@@ -144,12 +149,13 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, STRUCTURE_CHANGED if the stored table is gone
    */
   const refresh = async (caller: Caller, id: number): Promise<RegisteredTable> => {
-    const describe = async (table: RegisteredTable) => {
-      const stored = await readStored(table.name)
-      if (!stored) throw storedTableGone(table.name)
-      registry.describe(table.name, stored.structure)
-      const choices = await refreshedChoices(stored.structure, table.choices)
-      return { name: table.name, choices, structure: combine(stored.structure, choices).structure }
+    const describe = async ({ name, choices: before, structure: { isView } }: RegisteredTable) => {
+      const stored = await readStored(caller, name)
+      if (!stored) throw storedTableGone(name)
+      if (stored.structure.isView !== isView) throw otherKind(name, isView ? 'table' : 'view')
+      registry.describe(name, stored.structure)
+      const choices = await refreshedChoices(keepKey(stored.structure, before), before)
+      return { name, choices, structure: combine(stored.structure, choices).structure }
     }
     // Once, and not for each attempt: a scan may take seconds.
     const [exactTypes] = await measure(caller, [await describe(registry.get(id))])
@@ -179,6 +185,7 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
       if (caller.kind === 'token') openToTokens(table, table.name, true)
       const { choices, structure } = table
       checkRoomFor(column.name, structure)
+      assertTable(table)
       if (table.isOutdated) throw tableOutdated(table.name)
       checkDefaults(structure.columns, [column], () => '/field')
       return [
@@ -194,7 +201,7 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
   const describeRows = async (caller: Caller, table: Registration): Promise<RowsText> => {
     if (table.structure === null || table.isOutdated) return UNCOUNTED
     try {
-      const [row] = await db.scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
+      const [row] = await scansOf(db, table).scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
       const total = Number(row?.total)
       return [total === 1 ? 'has 1 row. It stays' : `has ${total} rows. They stay`, 'It can be imported again.']
     } catch (error) {

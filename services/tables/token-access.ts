@@ -1,7 +1,7 @@
 import { DomainError, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
-import { tableUnusable } from './failures.ts'
+import { assertTable, tableUnusable } from './failures.ts'
 import type { IsVisible } from './foreign-keys.ts'
 
 const tableReadOnly = (table: string) =>
@@ -35,6 +35,7 @@ export const readableFields =
 export const openToTokens = (table: Registration | undefined, name: string, isWrite: boolean): RegisteredTable => {
   if (table?.structure === null && table.wasPublished) throw tableUnusable(table.name)
   if (!table?.isPublished) throw tableNotFound(name, 'GET /data/_me lists the tables that this token can use.')
+  if (isWrite) assertTable(table)
   if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
   return table
 }

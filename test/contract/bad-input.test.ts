@@ -264,12 +264,6 @@ testRefusals('names', [
     'TABLE_NOT_IMPORTABLE'
   ],
   [
-    'of a view to import',
-    () => admin.post('/admin/tables/import', { name: 'owner_names' }),
-    400,
-    'TABLE_NOT_IMPORTABLE'
-  ],
-  [
     'of a missing table to import',
     () => admin.post('/admin/tables/import', { name: 'nothing"' }),
     404,

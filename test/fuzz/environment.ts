@@ -23,7 +23,16 @@ const EXTERNAL_TABLES = `
   INSERT INTO ruled VALUES (1, 1, 1);
   INSERT INTO summed (a) VALUES (1), (NULL);`
 
-export const EXTERNAL_TABLE_NAMES = ['plain', 'odd "name", ü/%', 'pairs', 'keyless', 'ruled', 'summed', 'watched']
+export const EXTERNAL_TABLE_NAMES = [
+  'plain',
+  'odd "name", ü/%',
+  'pairs',
+  'keyless',
+  'ruled',
+  'summed',
+  'watched',
+  'seen'
+]
 
 /** An administrator whose sessions may end and whose password may change. */
 const SPARE = { name: 'spare', password: 'battery staple' }

@@ -10,8 +10,14 @@ t.test('each process and each thread is one file, and the files of threads are s
   const directory = t.testdir({})
   t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
-  t.strictSame(files.sort(), ['reader/reader.js', 'server.js', 'verifier-process.js', 'writer/writer.js'])
-  for (const file of ['reader/reader.js', 'verifier-process.js', 'writer/writer.js'])
+  t.strictSame(files.sort(), [
+    'reader/reader.js',
+    'reader/view-process.js',
+    'server.js',
+    'verifier-process.js',
+    'writer/writer.js'
+  ])
+  for (const file of ['reader/reader.js', 'reader/view-process.js', 'verifier-process.js', 'writer/writer.js'])
     t.ok(statSync(join(directory, file)).size < 100_000, file)
 })
 

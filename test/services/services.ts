@@ -3,6 +3,8 @@ import { serviceCaller } from '../../services/model/caller.ts'
 import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService } from '../../services/records/export.ts'
 import { createRecordService } from '../../services/records/records.ts'
+import { createScans } from '../../services/records/scans.ts'
+import { createSearch } from '../../services/records/search.ts'
 import { createTotals } from '../../services/records/totals.ts'
 import { createViews } from '../../services/records/view.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
@@ -28,8 +30,10 @@ export const startServices = async (t: Test, schema: string) => {
   const views = createViews(db.dialect)
   const cursors = createCursors('the secret of the tests')
   const facts = { hasTriggers, hasUpdateEffects }
-  const records = createRecordService({ db, clock, totals, cursors, maxPageSize: 1000, ...facts })
-  const exports = createExportService({ db, maxPageSize: 1000 })
+  const search = createSearch(db)
+  const scan = createScans({ db, search, totals, onSlowScan: () => {} })
+  const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize: 1000, ...facts })
+  const exports = createExportService({ db, search, scan, maxPageSize: 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {

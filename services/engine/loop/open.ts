@@ -5,6 +5,7 @@ import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
+import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
 
 export interface DatabaseOptions {
@@ -44,9 +45,10 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
+  const viewScans = createViewScans({ file: path, cacheSize: READER_CACHE_SIZE })
 
   const close = async () => {
-    await readers.close()
+    await Promise.all([readers.close(), viewScans.close()])
     // The writer closes last: the last connection that closes copies the WAL into the file and removes it.
     connection.close()
     await writer.close()
@@ -59,6 +61,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     scan: readers.scan,
     chunkScan: readers.chunkScan,
     holdReader: async (caller) => readers.hold(caller),
+    viewScans,
     write: writer.write,
     onExternalCommit: (listener) => listeners.push(listener),
     close: () => {

@@ -4,26 +4,19 @@ import type { Piscina } from 'piscina'
 import { overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
-import type { HeldReader, ScanCaller } from '../database.ts'
+import type { HeldReader, OnTime, ScanCaller } from '../database.ts'
 import type { ReaderOptions, ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
 import { createChunkScan } from './chunk-scan.ts'
 import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
-import { createFairQueue } from './fair-queue.ts'
+import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toReadError } from './sqlite-errors.ts'
+import { timed } from './timed.ts'
 
 const MAX_HELD_READERS = 2
 /** MiB. The texts of a statement are garbage soon after, and would fill a larger young generation. */
 const YOUNG_GENERATION_SIZE = 3
-const MAX_QUEUED_SCANS = 256
-const RETRY_AFTER_SECONDS = 5
-
-/** A scan that waits for an idle thread. */
-interface QueuedScan {
-  start(): void
-  refuse(): void
-}
 
 const filename = fileURLToPath(readerFile)
 
@@ -34,8 +27,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   let shared: Promise<Piscina> | undefined
 
   const threads = Math.max(2, availableParallelism())
-  let idleThreads = threads
-  const queue = createFairQueue<QueuedScan>(MAX_QUEUED_SCANS)
+  const slots = createSlots(threads)
 
   const startPool = async (maxThreads: number) => {
     const { Piscina } = await import('piscina')
@@ -63,34 +55,21 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     return outcome.rows
   }
 
-  const startNext = () => {
-    const next = queue.take()
-    if (next) next.start()
-    else idleThreads += 1
-  }
-
-  const waitForThread = ({ kind, id }: ScanCaller) =>
-    new Promise<void>((start, reject) => {
-      const refuse = () => reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
-      queue.add(`${kind} ${id}`, { start, refuse })?.refuse()
-    })
-
   /**
    * Piscina gets no more scans than there are threads, and each thread gets its next scan in a later tick. Piscina takes
    * results and passes on queued tasks in one tick as long as there are any: 64 pages of 5 MB blocked the event loop
    * for 2 s, and block it for 0.1 s this way.
    */
-  const scan = async (request: ScanRequest, caller: ScanCaller): Promise<readonly Row[]> => {
-    if (idleThreads > 0) idleThreads -= 1
-    else await waitForThread(caller)
+  const scan = async (request: ScanRequest, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
+    await slots.take(caller)
     try {
       await caller.confirm()
       shared ??= startPool(threads)
-      const rows = await scanIn(shared, request)
+      const rows = await timed(scanIn(shared, request), onTime)
       await caller.confirm()
       return rows
     } finally {
-      setImmediate(startNext)
+      slots.release()
     }
   }
 

@@ -109,7 +109,8 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
-  ENGINE_STOPPED: (message) => overloaded(message, 5)
+  ENGINE_STOPPED: (message) => overloaded(message, 5),
+  VIEW_PROCESS_ENDED: (message) => overloaded(message, 1)
 }
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
@@ -158,4 +159,19 @@ export const toDomainError = (plain: PlainError): Error => {
 export const toReadError = (error: PlainError): Error => {
   if (error.code === 'SQLITE_TOOBIG') return responseTooLarge()
   return FAILED_EXPRESSION.test(error.message) ? failedGeneratedColumn(error.message) : toDomainError(error)
+}
+
+/** Whether the SELECT statement of a view can cause the error. All other codes are about the file. */
+const VIEW_FAILURES = /^SQLITE_(?:ERROR|MISMATCH|NOMEM)/
+
+const viewFailed = (message: string) =>
+  new DomainError('STRUCTURE_CHANGED', `SQLite cannot compute the view: ${message}.`, {
+    hint: 'Use the program that created the view to correct it, or the records that it reads.',
+    reported: message
+  })
+
+/** Like `toReadError`, for statements on SQL views. A view can fail with any message of SQLite. */
+export const toViewError = (error: PlainError): Error => {
+  if (!VIEW_FAILURES.test(error.code)) return toReadError(error)
+  return Object.assign(viewFailed(error.message), { cause: `${error.code}: ${error.message}` })
 }

@@ -18,10 +18,10 @@ export interface ScanRequest extends Statement {
 
 export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
 
-const SCAN_LIMIT_MS = 30_000
+export const SCAN_LIMIT_MS = 30_000
 const BUSY_TIMEOUT_MS = 2000
 
-const timeout: PlainError = {
+export const timeout: PlainError = {
   code: 'SCAN_TIMEOUT',
   message: 'The search took longer than 30 s and was stopped. Narrow the search, or add an index on the sorted fields.'
 }

@@ -184,7 +184,7 @@ export const updateTable = (model: Model, id: number, changes: TableChanges): Ta
 }
 
 /** The tables of the model are too small for an estimate. */
-export const listImportable = (model: Model): readonly ImportableTable[] =>
+export const listImportable = (model: Model): readonly Omit<ImportableTable, 'kind'>[] =>
   unregistered(model)
     .sort()
     .map((name) => ({ name, rows: findStored(model, name)?.rows.length ?? null, isImportable: true, reason: null }))

@@ -29,6 +29,7 @@ const column = ([name, jsonType, sqliteType, declaredType = sqliteType]: KeyColu
 const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure => ({
   columns: columns.map(column),
   isStrict: false,
+  isView: false,
   key: columns.map(([name]) => name),
   isRowidKey,
   rowid: null,

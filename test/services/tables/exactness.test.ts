@@ -169,7 +169,7 @@ t.test('a field that is added to an imported table is exact', async (t) => {
 t.test('a measurement', async (t) => {
   const { db, exact, refresh } = await setup(t, 'CREATE TABLE t (a TEXT); CREATE TABLE u (a TEXT)')
   const { readNamed } = createStoredTables(db)
-  const find = await readNamed(['t', 'u'])
+  const find = await readNamed(serviceCaller, ['t', 'u'])
   const stored = ['t', 'u'].flatMap((name) => {
     const table = find(name)
     return table?.structure ? [table] : []

@@ -1,0 +1,93 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { type ScanOutcome, type ScanRequest, timeout } from '../reader/scan.ts'
+import type { PlainError } from '../shared/plain-error.ts'
+import { viewProcessFile } from '../thread-files.ts'
+
+export interface ViewProcessOptions {
+  readonly file: string
+  /** MiB of database pages. */
+  readonly cacheSize: number
+  /** Milliseconds after which a statement is stopped. */
+  readonly limit: number
+  /** Milliseconds until an idle process is stopped. */
+  readonly idle: number
+}
+
+const processEnded: PlainError = {
+  code: 'VIEW_PROCESS_ENDED',
+  message: 'The process that computes views has ended. Try again.'
+}
+
+/**
+ * Where SQLite stores temporary files: https://sqlite.org/tempfiles.html#temporary_file_storage_locations. Other variables of
+ * the environment contain secrets.
+ */
+const environment = () => {
+  const { SQLITE_TMPDIR, TMPDIR } = process.env
+  return { SQLITE_TMPDIR, TMPDIR }
+}
+
+const start = ({ file, cacheSize }: ViewProcessOptions) => {
+  const child = fork(fileURLToPath(viewProcessFile), [file, String(cacheSize), String(process.pid)], {
+    env: environment(),
+    execArgv: [],
+    // Keeps BLOBs and 64-bit integers, which JSON does not have.
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
+  })
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  return child
+}
+
+const nextMessage = (child: ChildProcess) => new Promise<unknown>((resolve) => child.once('message', resolve))
+
+/** Starts a process that runs statements on SQL views, one at a time: docs/decisions/0028-views.md. */
+export const startViewProcess = (options: ViewProcessOptions) => {
+  const { limit, idle } = options
+  const child = start(options)
+  let cause = processEnded
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    // A process that cannot start has no exit.
+    child.on('error', () => resolve())
+  })
+  const failed = ended.then((): ScanOutcome => ({ error: cause }))
+  const ready = Promise.race([nextMessage(child), ended])
+
+  /** Ends the process at once. Its statement fails with the error. */
+  const kill = (error: PlainError): Promise<void> => {
+    cause = error
+    child.ref()
+    child.kill('SIGKILL')
+    return ended
+  }
+
+  const run = async (request: ScanRequest): Promise<ScanOutcome> => {
+    clearTimeout(idleTimer)
+    child.ref()
+    child.channel?.ref()
+    await ready
+    const timer = setTimeout(() => kill(timeout), limit)
+    const response = nextMessage(child) as Promise<ScanOutcome>
+    child.send(request, () => {})
+    const outcome = await Promise.race([response, failed])
+    clearTimeout(timer)
+    child.unref()
+    child.channel?.unref()
+    return outcome
+  }
+
+  /** Ends the process unless it runs another statement in time. */
+  const rest = () => {
+    idleTimer = setTimeout(() => child.disconnect(), idle).unref()
+  }
+
+  ended.then(() => clearTimeout(idleTimer))
+  return { run, rest, kill, ended, isConnected: () => child.connected }
+}
+
+export type ViewProcess = ReturnType<typeof startViewProcess>

@@ -1,0 +1,111 @@
+import { overloaded } from '../../model/errors.ts'
+import type { Row } from '../../model/sql-value.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
+import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
+import { engineStopped } from '../shared/plain-error.ts'
+import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
+import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
+import { toViewError } from './sqlite-errors.ts'
+import { timed } from './timed.ts'
+import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
+
+/** An export may hold one, so that there is always another one for all other statements. */
+const MAX_PROCESSES = 2
+const IDLE_MS = 60_000
+
+type Options = Pick<ViewProcessOptions, 'file' | 'cacheSize'> & Partial<ViewProcessOptions>
+
+/** Runs statements on SQL views in processes of their own. A process starts with the first statement. */
+export const createViewScans = (options: Options) => {
+  const slots = createSlots(MAX_PROCESSES)
+  const processes = new Set<ViewProcess>()
+  const free = new Set<ViewProcess>()
+  let isStopped = false
+  let isHeld = false
+
+  const start = () => {
+    const started = startViewProcess({ limit: SCAN_LIMIT_MS, idle: IDLE_MS, ...options })
+    processes.add(started)
+    started.ended.then(() => {
+      processes.delete(started)
+      free.delete(started)
+    })
+    return started
+  }
+
+  const takeProcess = () => {
+    if (isStopped) throw toViewError(engineStopped)
+    // An idle process may be ending.
+    const process = [...free].find(({ isConnected }) => isConnected()) ?? start()
+    free.delete(process)
+    return process
+  }
+
+  const runIn = async (process: ViewProcess, request: ScanRequest): Promise<readonly Row[]> => {
+    const outcome = await process.run(request)
+    if ('error' in outcome) throw toViewError(outcome.error)
+    return outcome.rows
+  }
+
+  const runInFree = async (statement: Statement) => {
+    const process = takeProcess()
+    try {
+      return await runIn(process, statement)
+    } finally {
+      if (processes.has(process)) {
+        free.add(process)
+        process.rest()
+      }
+    }
+  }
+
+  const scan = async (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
+    await slots.take(caller)
+    try {
+      await caller.confirm()
+      const rows = await timed(runInFree(statement), onTime)
+      await caller.confirm()
+      return rows
+    } finally {
+      slots.release()
+    }
+  }
+
+  const readerOf = (process: ViewProcess): HeldReader => {
+    const scanHeld = (statement: Statement) => runIn(process, statement)
+    return {
+      scan: scanHeld,
+      scanChunk: async (statement) => (await scanHeld(statement))[0],
+      collect: (keys, keyCount) => collectKeys(scanHeld, keys, keyCount),
+      collected: COLLECTED_KEYS,
+      /** Ends the process, also during a statement: its client may have disconnected. */
+      release: async () => {
+        isHeld = false
+        await process.kill(engineStopped)
+        slots.release()
+      }
+    }
+  }
+
+  const holdReader = async (caller: ScanCaller): Promise<HeldReader> => {
+    if (isHeld) {
+      throw overloaded('An export of a view is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
+    }
+    isHeld = true
+    try {
+      await slots.take(caller)
+      return readerOf(takeProcess())
+    } catch (error) {
+      isHeld = false
+      throw error
+    }
+  }
+
+  const close = async () => {
+    isStopped = true
+    await Promise.all([...processes].map((process) => process.kill(engineStopped)))
+  }
+
+  return { scan, holdReader, close } satisfies Database['viewScans'] & { close(): Promise<void> }
+}
