@@ -1,12 +1,24 @@
 import fc from 'fast-check'
 import { accountCommands } from './commands/accounts.ts'
+import { aggregateCommands } from './commands/aggregates.ts'
 import { compareAll, externalEvents } from './commands/external-events.ts'
+import { indexCommands } from './commands/indexes.ts'
+import { queryCommands } from './commands/queries.ts'
 import { recordCommands } from './commands/records.ts'
 import { tableCommands } from './commands/tables.ts'
 import { tokenCommands } from './commands/tokens.ts'
 import { type Command, createHarness, type Harness, type Settings } from './harness.ts'
 
-const commands = { ...accountCommands, ...tokenCommands, ...tableCommands, ...recordCommands, ...externalEvents }
+const commands = {
+  ...accountCommands,
+  ...tokenCommands,
+  ...tableCommands,
+  ...indexCommands,
+  ...recordCommands,
+  ...queryCommands,
+  ...aggregateCommands,
+  ...externalEvents
+}
 type Name = keyof typeof commands
 
 /** One command of a sequence, in the form that a failure prints. */
