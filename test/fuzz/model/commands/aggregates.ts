@@ -40,17 +40,20 @@ const isSortable = ({ table }: TargetTable, call: AggregateFunction) => {
   )
 }
 
+const nameAt = (names: readonly string[], at: number) => (at % 20 === 19 ? 'nothing' : String(pick(names, at)))
+
+/** Of the table: with the hidden fields. */
+const namesOf = ({ fields }: Pick<TargetTable, 'fields'>) => fields.map(({ name }) => name)
+
 const toAggregate = (targetTable: TargetTable, { groupBy, calls, order, size, q, filter }: Input): Aggregate => {
-  const groups = groupBy.map((at) =>
-    at % 20 === 19 ? 'nothing' : String(pick([...targetTable.fields, ...targetTable.table.fields], at)?.name)
-  )
+  const groups = groupBy.map((at) => nameAt(namesOf(at % 8 === 7 ? targetTable.table : targetTable), at >> 3))
   const compute = calls.map((one, index) => [`c${index}`, toCall(targetTable, one)] as const)
   const sortable = compute.filter(([, one]) => isSortable(targetTable, one)).map(([name]) => name)
-  const names = [...groups, ...sortable, 'nothing']
+  const names = [...groups, ...sortable]
   return {
     groupBy: groups,
     compute: Object.fromEntries(compute),
-    order: order.map(({ at, isDescending }) => ({ name: String(pick(names, at)), isDescending })),
+    order: names.length === 0 ? [] : order.map(({ at, isDescending }) => ({ name: nameAt(names, at), isDescending })),
     ...(size && { size }),
     ...(q && { q }),
     ...(filter && { filter: toFilter(targetTable, filter) })

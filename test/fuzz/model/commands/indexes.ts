@@ -25,7 +25,10 @@ const create = command(
   fc.record({
     by: selector,
     at: selector,
-    fields: fc.array(selector, { minLength: 1, maxLength: 3 }),
+    fields: fc.oneof(
+      selector.map((at) => [at]),
+      fc.array(selector, { minLength: 1, maxLength: 3 })
+    ),
     isUnique: fc.option(fc.boolean(), { freq: 3, nil: undefined }),
     isUnknown: rarely
   }),

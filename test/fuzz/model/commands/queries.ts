@@ -4,7 +4,7 @@ import { command, type Harness, pick, type Read } from '../harness.ts'
 import type { Cursor, Model } from '../model.ts'
 import { type ExportOptions, exportRecords, listRecords, type OrderItem, type Query, queryRecords } from '../queries.ts'
 import { normalizeCell } from '../values.ts'
-import { selector, sometimes, text } from './arbitraries.ts'
+import { rarely, selector, sometimes, text } from './arbitraries.ts'
 import { filterInput, toFilter } from './filters.ts'
 import { findTarget, sendAs, type Target, type TargetTable, target } from './targets.ts'
 
@@ -19,15 +19,19 @@ export const search = fc.option(
 export const optionalFilter = fc.option(filterInput, { freq: 2, nil: undefined })
 
 const orderItem = fc.record({ at: selector, isDescending: fc.boolean(), form: fc.nat(4) })
+/** Above the maximum, too. */
+const pageSize = fc.constantFrom(1, 2, 2, 3, 4, 5, 9)
+
 const query = fc.record({
   page: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2, nil: undefined }),
-  size: fc.option(fc.integer({ min: 1, max: 9 }), { freq: 2, nil: undefined }),
+  size: fc.option(pageSize, { freq: 2, nil: undefined }),
   order: fc.array(orderItem, { maxLength: 3 }),
   q: search,
   filter: optionalFilter,
   fields: fc.option(fc.array(selector, { minLength: 1, maxLength: 3 }), { freq: 1, nil: undefined }),
   total: fc.option(fc.boolean(), { freq: 1, nil: undefined }),
   beginsCursor: fc.boolean(),
+  keepsPage: rarely,
   invalidPart: sometimes(fc.constantFrom('page=0', 'size=01', 'colour=red', 'order=&order=', 'page=1.0'), 20)
 })
 type QueryInput = typeof query extends fc.Arbitrary<infer T> ? T : never
@@ -99,17 +103,23 @@ const sendQuery = (harness: Harness, target: Target, { parsed, order }: Sent) =>
   )
 }
 
+/** Adds the cursor of the first page, which must not come together with a page. */
+const begin = (parsed: Query, { beginsCursor, keepsPage }: QueryInput): Query => {
+  if (!beginsCursor) return parsed
+  const { page, ...rest } = parsed
+  return { ...(keepsPage && page ? parsed : rest), cursor: '' }
+}
+
 const list = command(12, fc.record({ ...target, query }), (harness, { query, ...target }) => {
   const { parsed, order } = toQuery(findTarget(harness.model, target), query)
-  const begun = query.beginsCursor ? { ...parsed, cursor: '' } : parsed
-  return sendList(harness, target, { parsed: begun, order, invalidPart: query.invalidPart })
+  return sendList(harness, target, { parsed: begin(parsed, query), order, invalidPart: query.invalidPart })
 })
 
-/** A body has no pages: it begins without a cursor or with an empty one. */
 const find = command(10, fc.record({ ...target, query }), (harness, { query, ...target }) => {
   const { parsed, order } = toQuery(findTarget(harness.model, target), query)
+  // A body has no page.
   const { page: _, ...rest } = parsed
-  return sendQuery(harness, target, { parsed: query.beginsCursor ? { ...rest, cursor: '' } : rest, order })
+  return sendQuery(harness, target, { parsed: begin(rest, query), order })
 })
 
 /** How the next request differs from the one that returned the cursor. */
@@ -134,12 +144,12 @@ const RECENT = 4
 
 /** Reads the page after one of the latest pages. Requests in between may have changed the table, its fields or its rows. */
 const readNext = command(
-  9,
+  14,
   fc.record({
     ...target,
     cursor: fc.nat(RECENT - 1),
-    size: fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
-    deviation: sometimes(fc.constantFrom(...deviations), 4),
+    size: fc.option(pageSize, { nil: undefined }),
+    deviation: sometimes(fc.constantFrom(...deviations), 3),
     isList: fc.boolean()
   }),
   async (harness, { cursor: cursorAt, size, deviation, isList, ...target }) => {
