@@ -4,6 +4,7 @@ import { pick } from '../harness.ts'
 import { COMPARISONS, LIST_OPERATORS, TEXT_OPERATORS } from '../queries.ts'
 import { toJson, toStored } from '../values.ts'
 import { rarely, selector, value } from './arbitraries.ts'
+import { ANY_VALUE } from './records.ts'
 import type { TargetTable } from './targets.ts'
 
 const MAX_DEPTH = 2
@@ -55,12 +56,12 @@ const operatorsFor = ({ jsonType }: Field) => [
 ]
 const ANY_OPERATOR = [...COMPARISONS, ...LIST_OPERATORS, 'isNull', ...TEXT_OPERATORS, 'like']
 
-/** Returns values of the field in other records, and those of the input that have its type. */
+/** Returns values of the field in some records, those of the input that have its type, and one that always has. */
 const operandsFor = ({ stored }: TargetTable, { name, jsonType }: Field, { row, values }: ConditionInput) => {
   const rows = stored?.rows ?? []
   const found = [pick(rows, row), pick(rows, row >> 3)].flatMap((known) => known?.get(name) ?? [])
   const fitting = values.filter((candidate) => toStored(jsonType, candidate) !== undefined)
-  return [...found.map((one) => toJson(jsonType, one)), ...fitting]
+  return [...found.map((one) => toJson(jsonType, one)), ...fitting, pick(ANY_VALUE[jsonType], row)]
 }
 
 const operandFor = (operator: string, operands: readonly unknown[], n: number): unknown => {
@@ -84,7 +85,7 @@ const conditionFor = (targetTable: TargetTable, input: ConditionInput) => {
   return { name: field.name, operator: name, operand: operandFor(name, operandsFor(targetTable, field, input), row) }
 }
 
-/** Returns a filter in the form of a request. Without a fitting operand, it has no condition. */
+/** Returns a filter in the form of a request. */
 export const toFilter = (targetTable: TargetTable, { conditions, list }: FilterInput): object => {
   const where: Record<string, Record<string, unknown>> = {}
   for (const input of conditions) {

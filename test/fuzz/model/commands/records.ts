@@ -47,7 +47,7 @@ const toBody = (
   return body
 }
 
-const ANY_VALUE: Record<Field['jsonType'], readonly unknown[]> = {
+export const ANY_VALUE: Record<Field['jsonType'], readonly unknown[]> = {
   integer: [0, 1, 2, 3, 4, 5, 6, 7],
   number: [0.25, 1, 2.5, -1e300],
   string: ['', 'a', 'B', 'ä/,%', '7', '=1'],
