@@ -58,7 +58,8 @@ const isSortable = ({ call, column }: Output) => {
 }
 
 const randomOutput = (table: QueryTable, random: Random, index: number): Output => {
-  const column = random.pick([...table.columns.values()])
+  const columns = [...table.columns.values()]
+  const column = random.pick(random.chance(0.4) ? columns.filter(isNumeric) : columns)
   return { name: `v${index}`, call: random.pick(callsFor(table, column)), column }
 }
 
@@ -259,10 +260,12 @@ const readRows = async ({ id, read }: Served, admin: Client): Promise<readonly R
 t.test('random aggregates of random rows are those of plain arithmetic', async (t) => {
   const random = createRandom(SEED)
   const { admin, token, tables } = await startTables(t, random)
+  // Only these have sums.
+  const strict = tables.filter(({ table }) => !table.isLoose)
   const statuses = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = createRandom(SEED + round)
-    const served = random.pick(tables)
+    const served = random.pick(random.chance(0.5) ? strict : tables)
     refill(served, random)
     const all = await readRows(served, admin)
     const { name, columns } = served.table
