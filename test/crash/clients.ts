@@ -1,4 +1,4 @@
-import { type Access, connect, RECORDS, readRecord, SHARED, textOf } from './access.ts'
+import { type Access, connect, INDEXES, type Index, RECORDS, readIndex, readRecord, SHARED, textOf } from './access.ts'
 import type { Call, TestResponse } from './http.ts'
 import type { Change, Ledger } from './ledger.ts'
 
@@ -48,6 +48,21 @@ const addField = (table: string, name: string): Write => {
   return { method: 'POST', path, body, key: `${table}.${name}`, change: { value: 1 } }
 }
 
+const createIndex = ({ name, fields }: Index): Write => ({
+  method: 'POST',
+  path: INDEXES,
+  body: { fields },
+  key: name,
+  change: { value: 1 }
+})
+
+const deleteIndex = ({ name }: Index): Write => ({
+  method: 'DELETE',
+  path: `${INDEXES}/${name}`,
+  key: name,
+  change: { value: null }
+})
+
 const below = (limit: number) => Math.floor(Math.random() * limit)
 
 /** A client that writes records of its own, which no other client writes, and increments the shared record. */
@@ -73,7 +88,7 @@ const createRecordWriter = (ledger: Ledger, number: number) => {
     if (ledger.isCertain(key)) own.add(key)
     else own.delete(key)
   }
-  return { plan, updateKeys, owns: (key: string) => key.startsWith(prefix) }
+  return { plan, updateKeys, owns: (key: string) => key.startsWith(prefix), read: readRecord }
 }
 
 /** A client that creates tables, and adds fields to the latest one. */
@@ -93,7 +108,16 @@ const createSchemaWriter = (ledger: Ledger) => {
   const updateKeys = (key: string) => {
     if (!key.includes('.')) table = ledger.isCertain(key) ? key : undefined
   }
-  return { plan, updateKeys, owns: () => false }
+  return { plan, updateKeys, owns: () => false, read: readRecord }
+}
+
+/** A client that creates and deletes indexes of the records. No other client does. */
+const createIndexWriter = (ledger: Ledger, indexes: readonly Index[]) => {
+  const plan = () => {
+    const index = indexes[below(indexes.length)] as Index
+    return ledger.isCertain(index.name) ? deleteIndex(index) : createIndex(index)
+  }
+  return { plan, updateKeys: () => {}, owns: () => true, read: readIndex }
 }
 
 type Writer = ReturnType<typeof createRecordWriter>
@@ -107,9 +131,13 @@ interface ResponseCounts {
 const count = (statuses: Map<number, number>, { status }: TestResponse) =>
   statuses.set(status, (statuses.get(status) ?? 0) + 1)
 
-/** Reads a record, compares it with the ledger, and records the state that it has. */
-const check = async (call: Call, ledger: Ledger, key: string, counts: ResponseCounts) => {
-  const { response, state } = await readRecord(call, key)
+interface Checked extends Pick<Writer, 'read'> {
+  readonly key: string
+}
+
+/** Reads a record or an index, compares it with the ledger, and records the state that it has. */
+const check = async (call: Call, ledger: Ledger, { key, read }: Checked, counts: ResponseCounts) => {
+  const { response, state } = await read(call, key)
   count(counts.reads, response)
   if (!state) return
   const [fault] = ledger.fault(key, state)
@@ -134,7 +162,8 @@ const step = async (call: Call, ledger: Ledger, writer: Writer, counts: Response
   assertExpected(write, response)
   ledger.record(write.key, write.change, response.status === 200)
   const hasFailed = DISK_FAILURES.includes(response.status)
-  if (writer.owns(write.key) && (hasFailed || below(8) === 0)) await check(call, ledger, write.key, counts)
+  if (writer.owns(write.key) && (hasFailed || below(8) === 0))
+    await check(call, ledger, { key: write.key, read: writer.read }, counts)
   writer.updateKeys(write.key)
   return response.status !== 0
 }
@@ -165,8 +194,9 @@ export const startClients = (address: string, access: Access, ledger: Ledger) =>
     }
   }
 
-  const writers = Array.from({ length: CLIENTS - 1 }, (_, number) => createRecordWriter(ledger, number))
-  const finished = Promise.all([...writers, createSchemaWriter(ledger)].map(work)).finally(() => {
+  const recordWriters = Array.from({ length: CLIENTS - 2 }, (_, number) => createRecordWriter(ledger, number))
+  const writers = [...recordWriters, createSchemaWriter(ledger), createIndexWriter(ledger, access.indexes)]
+  const finished = Promise.all(writers.map(work)).finally(() => {
     isStopped = true
   })
 

@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
-import { type Access, connect, RECORDS, type StoredRecord, toState } from './access.ts'
-import { createHttp, dataOf } from './http.ts'
+import {
+  type Access,
+  connect,
+  INDEXES,
+  namesOfIndexes,
+  PRESENT,
+  RECORDS,
+  type StoredRecord,
+  toState
+} from './access.ts'
+import { dataOf } from './http.ts'
 import type { State, States } from './ledger.ts'
 
 export const DATABASE = 'rowhouse.db'
@@ -20,8 +29,6 @@ interface TableDescription {
   readonly fields: readonly string[]
 }
 
-const PRESENT: State = { value: 1, counter: 0 }
-
 /** Returns the states of tables and of the fields that clients added, under the keys that clients use. */
 const schemaStates = (tables: readonly TableDescription[]) =>
   tables.flatMap(({ name, fields }) => {
@@ -29,8 +36,19 @@ const schemaStates = (tables: readonly TableDescription[]) =>
     return [name, ...added.map((field) => `${name}.${field}`)].map((key): [string, State] => [key, PRESENT])
   })
 
-const toStates = (records: readonly StoredRecord[], tables: readonly TableDescription[]): States =>
-  new Map([...schemaStates(tables), ...records.map((record): [string, State] => [record.key, toState(record)])])
+interface Contents {
+  readonly records: readonly StoredRecord[]
+  readonly tables: readonly TableDescription[]
+  /** Names of the indexes that clients created. */
+  readonly indexes: readonly string[]
+}
+
+const toStates = ({ records, tables, indexes }: Contents): States =>
+  new Map([
+    ...schemaStates(tables),
+    ...indexes.map((name): [string, State] => [name, PRESENT]),
+    ...records.map((record): [string, State] => [record.key, toState(record)])
+  ])
 
 const STORED_TABLES = `SELECT s.name, json_group_array(x.name) AS fields
   FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS x
@@ -39,6 +57,9 @@ const STORED_TABLES = `SELECT s.name, json_group_array(x.name) AS fields
 
 const REGISTERED_TABLES = `SELECT t.name, json_group_array(c.value ->> 'name') AS fields
   FROM _rowhouse_tables AS t, json_each(t.choices, '$.fields') AS c GROUP BY t.name ORDER BY t.name`
+
+const STORED_INDEXES = `SELECT name FROM sqlite_schema
+  WHERE type = 'index' AND tbl_name = '${RECORDS}' AND name LIKE '~_rowhouse~_%' ESCAPE '~'`
 
 const readTables = (db: BetterSqlite3.Database, sql: string): TableDescription[] =>
   db
@@ -55,7 +76,9 @@ const readStates = (db: BetterSqlite3.Database): States => {
   if (!isDeepStrictEqual(stored, registered)) {
     throw new Error(`The schema has ${JSON.stringify(stored)}, but the registry has ${JSON.stringify(registered)}`)
   }
-  return toStates(db.prepare<[], StoredRecord>(`SELECT * FROM ${RECORDS}`).all(), stored)
+  // Without an index: integrity_check has compared the indexes with these rows.
+  const records = db.prepare<[], StoredRecord>(`SELECT * FROM ${RECORDS} NOT INDEXED`).all()
+  return toStates({ records, tables: stored, indexes: db.prepare<[], string>(STORED_INDEXES).pluck().all() })
 }
 
 /**
@@ -79,12 +102,13 @@ export const readDatabase = (directory: string): States => {
 
 /** Returns all states through the API, with the session and the token that were issued before the crash. */
 export const readService = async (address: string, access: Access): Promise<States> => {
-  const tables = dataOf(await createHttp(address, { cookie: access.cookie })('GET', '/admin/tables'))
-  const { rows, total } = dataOf(await connect(address, access)('GET', `/data/${RECORDS}?size=1000`))
+  const call = connect(address, access)
+  const tables = dataOf(await call('GET', '/admin/tables'))
+  const { rows, total } = dataOf(await call('GET', `/data/${RECORDS}?size=1000`))
   if (rows.length !== total) throw new Error(`The page has only ${rows.length} of ${total} records`)
   const descriptions = tables.map((table: { name: string; fields: { name: string }[] }) => ({
     name: table.name,
     fields: table.fields.map(({ name }) => name)
   }))
-  return toStates(rows, descriptions)
+  return toStates({ records: rows, tables: descriptions, indexes: namesOfIndexes(await call('GET', INDEXES)) })
 }

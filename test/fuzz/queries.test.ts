@@ -1,27 +1,15 @@
-import BetterSqlite3 from 'better-sqlite3'
-import t, { type Test } from 'tap'
-import type { Table } from '../../schemas/table.ts'
-import {
-  type App,
-  asAdmin,
-  asToken,
-  type Client,
-  createDatabase,
-  dataOf,
-  importTable,
-  startApp,
-  type TestResponse
-} from '../helpers.ts'
+import t from 'tap'
+import { type App, type Client, dataOf, type TestResponse } from '../helpers.ts'
 import { scaled } from '../scale.ts'
-import type { Stored } from '../sqlite-oracle.ts'
+import { randomFilter } from './query-filters.ts'
 import { compareRows, type ModelFilter, type ModelOrder, type ModelRow, matches } from './query-model.ts'
-import { type QueryColumn, type QueryTable, queryTables, randomRow } from './query-tables.ts'
+import { ROWS, type Served, startTables } from './query-service.ts'
+import { type QueryColumn, type QueryTable, randomRow } from './query-tables.ts'
 import { createRandom, type Random, SEED } from './random.ts'
 
 const COUNT = scaled(3000)
 const CHANGED_COUNT = scaled(1000)
 const MAX_CONCURRENT = 10
-const ROWS = 60
 const MAX_PAGES = 5
 const SIZES = [1, 2, 3, 7, 20, 100]
 /** The whole rest of a table. It is too large for the event loop. */
@@ -40,51 +28,6 @@ interface Case {
   readonly filter: ModelFilter | undefined
   readonly order: readonly ModelOrder[]
   readonly body: { readonly [name: string]: unknown }
-}
-
-/** A filter of a request, and the same one with stored values. */
-type FilterPair = readonly [sent: { [name: string]: unknown }, model: ModelFilter]
-
-const operatorsOf = ({ isText }: QueryColumn) => [
-  ...['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'notIn', 'isNull'],
-  ...(isText ? ['contains', 'startsWith', 'endsWith'] : [])
-]
-
-const TEXT_PARTS = ['a', 'A', 'b', ' ', '5', '.', 'ä', '\u{1F600}', '0', '-01', '%', "'", 'ab  ']
-
-const randomOperand = (column: QueryColumn, operator: string, random: Random): readonly [unknown, unknown] => {
-  if (operator === 'isNull') {
-    const expected = random.chance(0.5)
-    return [expected, expected]
-  }
-  if (/s(?:With)?$/.test(operator) || operator.endsWith('With')) {
-    const part = random.pick(TEXT_PARTS)
-    return [part, part]
-  }
-  if (!/in$/i.test(operator)) return random.pick(column.operands)
-  const list = Array.from({ length: random.below(4) }, () => random.pick(column.operands))
-  return [list.map(([json]) => json), list.map(([, stored]) => stored)]
-}
-
-const randomCondition = ({ columns }: QueryTable, random: Random, operators?: readonly string[]): FilterPair => {
-  const column = random.pick([...columns.values()])
-  const operator = random.pick(operators ?? operatorsOf(column))
-  const [sent, model] = randomOperand(column, operator, random)
-  return [{ where: { [column.name]: { [operator]: sent } } }, { where: { [column.name]: { [operator]: model } } }]
-}
-
-const INDEXABLE = ['eq', 'gt', 'gte', 'lt', 'lte', 'isNull']
-
-const randomFilter = (table: QueryTable, random: Random, depth = 0): FilterPair => {
-  if (depth === 0 && random.chance(0.3)) return randomCondition(table, random, INDEXABLE)
-  if (depth === 3 || random.chance(0.4)) return randomCondition(table, random)
-  const list = Array.from({ length: random.below(4) }, () => randomFilter(table, random, depth + 1))
-  const name = random.pick(['all', 'any', 'none'])
-  const [sent, model] = random.chance(0.5) ? randomCondition(table, random) : [{}, {}]
-  return [
-    { ...sent, [name]: list.map(([part]) => part) },
-    { ...model, [name]: list.map(([, part]) => part) }
-  ]
 }
 
 const totalOrder = ({ columns, key, rowid }: QueryTable, order: readonly ModelOrder[]) => {
@@ -115,50 +58,6 @@ const randomCase = (table: QueryTable, random: Random): Case => {
       ...(random.chance(0.2) && { total: true })
     }
   }
-}
-
-/** A table that the service serves, and a connection of another program to its file. */
-interface Served {
-  readonly table: QueryTable
-  readonly id: number
-  readonly read: () => readonly ModelRow[]
-  readonly insert: (row: readonly Stored[]) => void
-  readonly remove: (uid: bigint) => void
-}
-
-const serve = async (db: BetterSqlite3.Database, admin: Client, table: QueryTable): Promise<Served> => {
-  const { name, columns, rowid } = table
-  const registered: Table = await importTable(admin, name)
-  const names = [...new Set([...columns.keys(), ...(rowid === null ? [] : [rowid])])]
-  const declared = names.filter((column) => column !== 'rowid')
-  const select = db.prepare(`SELECT ${names.join(', ')} FROM ${name}`).raw()
-  const insert = db.prepare(`INSERT INTO ${name} VALUES (${declared.map(() => '?').join(', ')})`)
-  const remove = db.prepare(`DELETE FROM ${name} WHERE uid = ?`)
-  return {
-    table,
-    id: registered.id,
-    read: () =>
-      (select.all() as Stored[][]).map((row) => new Map(names.map((column, i) => [column, row[i] as Stored]))),
-    insert: (row) => insert.run(...row),
-    remove: (uid) => remove.run(uid)
-  }
-}
-
-const startTables = async (t: Test, random: Random) => {
-  const file = createDatabase(t, queryTables.map(({ sql }) => sql).join('\n'))
-  const db = new BetterSqlite3(file)
-  db.defaultSafeIntegers()
-  t.teardown(() => db.close())
-  const app = await startApp(t, { env: { DATABASE: file } })
-  const admin = await asAdmin(app)
-  const token = await asToken(app, admin)
-  const tables: Served[] = []
-  for (const table of queryTables) {
-    const served = await serve(db, admin, table)
-    for (let uid = 1; uid <= ROWS; uid += 1) served.insert(randomRow(table, random, uid))
-    tables.push(served)
-  }
-  return { app, admin, token, tables }
 }
 
 const toParameter = (value: unknown) => {

@@ -44,14 +44,15 @@ const newModel = ({ requirePasswordChange }: Settings): Model => ({
   sessions: [],
   tokens: [],
   stored: [],
-  registered: []
+  registered: [],
+  cursors: []
 })
 
 /** The data of the response. The rules read only generated ids, keys and secrets from it. */
 export type Returned = Readonly<Record<string, unknown>> | undefined
 /** Returns the expected data of the response, or throws the expected Refusal. */
 export type Rule = (returned: Returned, response: TestResponse) => unknown
-type Read = (response: TestResponse) => unknown
+export type Read = (response: TestResponse) => unknown
 
 /** Properties of tables and fields that the model does not have. */
 const DERIVED = [

@@ -2,7 +2,8 @@ import type { ErrorCode } from '../../../schemas/error.ts'
 import type { Table as FullTable } from '../../../schemas/table.ts'
 import type { Permissions } from '../../../schemas/token.ts'
 import type { PlainField as Field } from '../../../services/model/table.ts'
-import type { StoredTable } from './stored-tables.ts'
+import type { Query } from './queries.ts'
+import type { Row, StoredTable } from './stored-tables.ts'
 import { fold } from './values.ts'
 
 /** The state of the service as plain data. The model is written from the contract, not from the sources. */
@@ -16,6 +17,8 @@ export interface Model {
   /** All tables of the file. A registered table is missing here after another program has dropped it. */
   readonly stored: StoredTable[]
   readonly registered: Registered[]
+  /** All cursors that the service has returned. */
+  readonly cursors: Cursor[]
 }
 
 export interface Administrator {
@@ -46,6 +49,15 @@ export interface Token {
   lastUsedAt: number | null
   readonly createdAt: number
   updatedAt: number
+}
+
+/** A position between two records in the order of a query. */
+export interface Cursor {
+  readonly text: string
+  readonly tableId: number
+  readonly query: Query
+  /** The last record of the page, as it was then. */
+  readonly position: Row
 }
 
 /** A table without the properties that the harness removes. */

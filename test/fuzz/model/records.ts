@@ -9,15 +9,15 @@ import {
   type Viewer,
   visibleFields
 } from './model.ts'
-import { insert, type Row, type StoredTable } from './stored-tables.ts'
-import { compare, isFound, isInt64, isNumeric, normalizeCell, type Stored, toCell, toJson, toStored } from './values.ts'
+import { insert, isTaken, type Row, type StoredTable } from './stored-tables.ts'
+import { compare, isInt64, isNumeric, type Stored, toJson, toStored } from './values.ts'
 
 export type Body = Record<string, unknown>
 
 const TIMESTAMPS = ['created_at', 'updated_at']
 
 /** Checked first: the records of a table that is gone are refused before the request is checked. */
-const storedOf = (model: Model, { name }: Registered): StoredTable =>
+export const storedOf = (model: Model, { name }: Registered): StoredTable =>
   findStored(model, name) ?? refuse(409, 'STRUCTURE_CHANGED')
 
 const isWritable = ({ hasTimestamps }: Registered, { name, isReadonly }: Field) =>
@@ -28,10 +28,11 @@ export const mayBeNull = ({ isRowidKey }: Registered, { isPrimary, nullable }: F
 
 export const isRequired = (table: Registered, field: Field) => !mayBeNull(table, field) && field.defaultValue === null
 
-const toRecord = (table: Registered, viewer: Viewer, row: Row) =>
-  Object.fromEntries(
-    visibleFields(table, viewer).map(({ name, jsonType }) => [name, toJson(jsonType, row.get(name) ?? null)])
-  )
+/** Returns the JSON of these fields of a row. */
+export const showRow = (fields: readonly Field[], row: Row) =>
+  Object.fromEntries(fields.map(({ name, jsonType }) => [name, toJson(jsonType, row.get(name) ?? null)]))
+
+const toRecord = (table: Registered, viewer: Viewer, row: Row) => showRow(visibleFields(table, viewer), row)
 
 /** Returns the fields and values of a body. Refuses all of it if a key is unknown or a value has the wrong type. */
 const readBody = (table: Registered, viewer: Viewer, body: Body) => {
@@ -124,6 +125,15 @@ const touch = (model: Model, table: Registered, row: Row) => {
   row.set('updated_at', BigInt(Math.max(model.now, previous === null ? 0 : Number(previous) + 1)))
 }
 
+/** Stores new values of a row, unless another row has the same ones in a unique index. */
+const change = (model: Model, table: Registered, row: Row, values: ReadonlyMap<string, Stored>) => {
+  const stored = storedOf(model, table)
+  const next: Row = new Map([...row, ...values])
+  touch(model, table, next)
+  if (isTaken(stored, next, row)) refuse(409, 'UNIQUE_VIOLATION')
+  for (const [name, value] of next) row.set(name, value)
+}
+
 export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
   const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
@@ -150,8 +160,7 @@ export const updateRecord = (
   const row = find(stored, pk)
   const fixed = sent.filter(([field]) => !isWritable(table, field))
   if (fixed.some(([{ name }, value]) => compare(row.get(name) ?? null, value) !== 0)) invalid()
-  for (const [{ name }, value] of changes) row.set(name, value)
-  touch(model, table, row)
+  change(model, table, row, new Map(changes.map(([{ name }, value]) => [name, value])))
   return changed(table, viewer, row, returnsRecord)
 }
 
@@ -192,58 +201,6 @@ export const increment = (
   checkKeyFormat(table, String(pk))
   const row = find(stored, String(pk))
   const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
-  row.set(name, sum)
-  touch(model, table, row)
+  change(model, table, row, new Map([[name, sum]]))
   return changed(table, 'token', row, returnsRecord)
-}
-
-export interface OrderItem {
-  readonly name: string
-  readonly isDescending: boolean
-}
-
-export interface Query {
-  readonly page?: number
-  readonly size?: number
-  readonly order: readonly OrderItem[]
-  readonly q?: string
-}
-
-const comparison = (table: Registered, order: readonly OrderItem[]) => {
-  const items = [...order, ...table.key.map((name) => ({ name, isDescending: false }))]
-  return (a: Row, b: Row) => {
-    for (const { name, isDescending } of items) {
-      const difference = compare(a.get(name) ?? null, b.get(name) ?? null)
-      if (difference !== 0) return isDescending ? -difference : difference
-    }
-    return 0
-  }
-}
-
-const select = (model: Model, table: Registered, viewer: Viewer, { order, q = '' }: Query): readonly Row[] => {
-  const stored = storedOf(model, table)
-  const fields = visibleFields(table, viewer)
-  if (order.some(({ name }) => fields.every((field) => field.name !== name))) invalid()
-  const isMatch = (row: Row) => q === '' || fields.some((field) => isFound(q, field, row.get(field.name) ?? null))
-  return stored.rows.filter(isMatch).toSorted(comparison(table, order))
-}
-
-const paginate = <T>(model: Model, rows: readonly T[], { page = 1, size = 20 }: Query) => {
-  const limit = Math.min(size, model.maxPageSize)
-  return { rows: rows.slice((page - 1) * limit, page * limit), page, size: limit }
-}
-
-export const listRecords = (model: Model, table: Registered, viewer: Viewer, query: Query) => {
-  const rows = select(model, table, viewer, query)
-  const page = paginate(model, rows, query)
-  return { ...page, rows: page.rows.map((row) => toRecord(table, viewer, row)), total: rows.length }
-}
-
-/** Returns the lines of an export after parsing. */
-export const exportRecords = (model: Model, table: Registered, query: Query, isEscaped: boolean) => {
-  const all = select(model, table, 'administrator', query)
-  const rows = query.page === undefined && query.size === undefined ? all : paginate(model, all, query).rows
-  const line = (row: Row) =>
-    table.fields.map((field) => normalizeCell(field, toCell(field, row.get(field.name) ?? null, isEscaped)))
-  return [table.fields.map(({ name }) => name), ...rows.map(line)]
 }

@@ -1,12 +1,24 @@
 import fc from 'fast-check'
 import { accountCommands } from './commands/accounts.ts'
+import { aggregateCommands } from './commands/aggregates.ts'
 import { compareAll, externalEvents } from './commands/external-events.ts'
+import { indexCommands } from './commands/indexes.ts'
+import { queryCommands } from './commands/queries.ts'
 import { recordCommands } from './commands/records.ts'
-import { tableCommands } from './commands/tables.ts'
+import { tableCommands, validTable } from './commands/tables.ts'
 import { tokenCommands } from './commands/tokens.ts'
 import { type Command, createHarness, type Harness, type Settings } from './harness.ts'
 
-const commands = { ...accountCommands, ...tokenCommands, ...tableCommands, ...recordCommands, ...externalEvents }
+const commands = {
+  ...accountCommands,
+  ...tokenCommands,
+  ...tableCommands,
+  ...indexCommands,
+  ...recordCommands,
+  ...queryCommands,
+  ...aggregateCommands,
+  ...externalEvents
+}
 type Name = keyof typeof commands
 
 /** One command of a sequence, in the form that a failure prints. */
@@ -26,16 +38,17 @@ const step = fc.oneof(
 
 const MAX_STEPS = 100
 
-const firstTable = fc.record<Step>({
-  name: fc.constant('createTable'),
-  input: commands.createTable.input
-})
+const first = fc.tuple(
+  fc.record<Step>({ name: fc.constant('createTable'), input: validTable }),
+  fc.record<Step>({ name: fc.constant('fillTable'), input: commands.fillTable.input }),
+  fc.record<Step>({ name: fc.constant('createTable'), input: commands.createTable.input })
+)
 
 /** Without fast-check's bias, which would make the first sequences short. The arbitraries contain the edge cases. */
 export const sequence = fc.noBias(
   fc.record({
     settings: fc.record<Settings>({ requirePasswordChange: fc.boolean() }),
-    first: fc.array(firstTable, { minLength: 1, maxLength: 2 }),
+    first,
     steps: fc.array(step, { minLength: 1, maxLength: MAX_STEPS, size: 'max' })
   })
 )

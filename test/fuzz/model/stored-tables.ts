@@ -12,6 +12,13 @@ export interface Column {
 
 export type Row = Map<string, Stored>
 
+export interface StoredIndex {
+  readonly name: string
+  readonly fields: readonly string[]
+  readonly isUnique: boolean
+  readonly isOurs: boolean
+}
+
 /** A table in the file, registered or not. */
 export interface StoredTable {
   readonly name: string
@@ -20,6 +27,7 @@ export interface StoredTable {
   /** An integer key that SQLite generates. */
   readonly isRowidKey: boolean
   readonly isAutoIncrement: boolean
+  readonly indexes: StoredIndex[]
   rows: Row[]
   /** The largest key that the table has ever had. AUTOINCREMENT continues from here. */
   sequence: bigint
@@ -45,12 +53,27 @@ export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column):
   }
 }
 
-export const keyOf = ({ key }: StoredTable, row: Row) => key.map((name) => row.get(name) ?? null)
+/** SQLite makes an index for a key that is not the rowid. */
+export const newIndexes = ({
+  name,
+  key,
+  isRowidKey
+}: Pick<StoredTable, 'name' | 'key' | 'isRowidKey'>): StoredIndex[] =>
+  isRowidKey ? [] : [{ name: `sqlite_autoindex_${name}_1`, fields: key, isUnique: true, isOurs: false }]
 
-const isSame = (a: readonly Stored[], b: readonly Stored[]) =>
-  a.every((part, index) => compare(part, b[index] ?? null) === 0)
+const valuesOf = (row: Row, names: readonly string[]) => names.map((name) => row.get(name) ?? null)
 
-const findRow = (table: StoredTable, key: readonly Stored[]) => table.rows.find((row) => isSame(keyOf(table, row), key))
+export const keyOf = ({ key }: StoredTable, row: Row) => valuesOf(row, key)
+
+/** Whether two rows have the same values. NULL is never the same. */
+export const isSame = (a: Row, b: Row, names: readonly string[]) =>
+  names.every((name) => a.get(name) !== null && compare(a.get(name) ?? null, b.get(name) ?? null) === 0)
+
+/** Whether a row other than `replaced` has the key of `row`, or the same values in a unique index. */
+export const isTaken = ({ rows, key, indexes }: StoredTable, row: Row, replaced?: Row) => {
+  const uniques = [key, ...indexes.filter(({ isUnique }) => isUnique).map(({ fields }) => fields)]
+  return rows.some((other) => other !== replaced && uniques.some((names) => isSame(row, other, names)))
+}
 
 /**
  * Returns the largest key plus one. After the largest 64-bit integer, AUTOINCREMENT fails with SQLITE_FULL. Without it,
@@ -64,7 +87,7 @@ const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTa
   return isAutoIncrement ? refuse(507, 'DISK_FULL') : randomKey()
 }
 
-/** Returns the row that an INSERT of these values stores, or undefined if the key exists. */
+/** Returns the row that an INSERT of these values stores, or undefined if the key or a unique value exists. */
 export const insert = (
   table: StoredTable,
   values: ReadonlyMap<string, Stored>,
@@ -74,7 +97,7 @@ export const insert = (
   for (const [name, value] of values) if (value === null) row.set(name, null)
   const [key = ''] = table.key
   if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table, randomKey))
-  if (findRow(table, keyOf(table, row))) return undefined
+  if (isTaken(table, row)) return undefined
   table.rows.push(row)
   if (table.isRowidKey && (row.get(key) as bigint) > table.sequence) table.sequence = row.get(key) as bigint
   return row
@@ -131,6 +154,7 @@ const templates = [
 
 export const externalTable = (name: string, template: number): { sql: string; table: StoredTable } => {
   const { sql, columns, ...rest } = templates[template % templates.length] as (typeof templates)[number]
-  const table = { name, ...rest, columns: [...columns], isAutoIncrement: false, rows: [], sequence: 0n }
+  const indexes = newIndexes({ name, ...rest })
+  const table = { name, ...rest, columns: [...columns], isAutoIncrement: false, indexes, rows: [], sequence: 0n }
   return { sql: `CREATE TABLE "${name}" ${sql}`, table }
 }

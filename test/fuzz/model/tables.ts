@@ -23,7 +23,7 @@ import {
   type Viewer,
   visibleFields
 } from './model.ts'
-import { addColumn, type Column, describe, findColumn, type StoredTable } from './stored-tables.ts'
+import { addColumn, type Column, describe, findColumn, newIndexes, type StoredTable } from './stored-tables.ts'
 import { fold, type Stored, toJson, toStored } from './values.ts'
 
 const SQLITE_TYPE: Record<Field['jsonType'], SqliteType> = {
@@ -114,13 +114,16 @@ const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields'
 }
 
 const toStoredTable = (name: string, fields: readonly Field[]): StoredTable => {
-  const key = fields.find(({ isPrimary }) => isPrimary) as Field
+  const field = fields.find(({ isPrimary }) => isPrimary) as Field
+  const key = [field.name]
+  const isRowidKey = field.jsonType === 'integer'
   return {
     name,
     columns: fields.map(toColumn),
-    key: [key.name],
-    isRowidKey: key.jsonType === 'integer',
-    isAutoIncrement: key.isAutoIncrement,
+    key,
+    isRowidKey,
+    isAutoIncrement: field.isAutoIncrement,
+    indexes: newIndexes({ name, key, isRowidKey }),
     rows: [],
     sequence: 0n
   }

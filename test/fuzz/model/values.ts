@@ -20,14 +20,22 @@ const storedInteger = (value: unknown): Stored | undefined => {
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** JSON.parse rounds an integer beyond ±(2^53−1): objects and arrays must have it as text. */
+const isExact = (value: unknown): boolean => {
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isExact)
+  return !Number.isInteger(value) || Number.isSafeInteger(value)
+}
+
+const storedJson = (value: unknown) => (isExact(value) ? JSON.stringify(value) : undefined)
+
 const storedAs: Record<JsonType, (value: unknown) => Stored | undefined> = {
   integer: storedInteger,
   // SQLite stores -0 as 0.
   number: (value) => (typeof value === 'number' ? value + 0 : undefined),
   string: (value) => (typeof value === 'string' ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? BigInt(value) : undefined),
-  object: (value) => (isObject(value) ? JSON.stringify(value) : undefined),
-  array: (value) => (Array.isArray(value) ? JSON.stringify(value) : undefined)
+  object: (value) => (isObject(value) ? storedJson(value) : undefined),
+  array: (value) => (Array.isArray(value) ? storedJson(value) : undefined)
 }
 
 /** Returns the stored form of a JSON value other than null, or undefined if the value does not have the type. */

@@ -7,7 +7,7 @@ import { loseFacts } from '../tables.ts'
 import { type Stored, toStored } from '../values.ts'
 import { listAdmins } from './accounts.ts'
 import { selector, tableName, value } from './arbitraries.ts'
-import { readWholeTable } from './records.ts'
+import { readWholeTable } from './queries.ts'
 import { listTables } from './tables.ts'
 import { listTokens } from './tokens.ts'
 

@@ -1,101 +1,22 @@
 import fc from 'fast-check'
 import type { PlainField as Field } from '../../../../services/model/table.ts'
-import { parseCsv } from '../../../csv.ts'
-import { command, type Harness, pick, type Returned } from '../harness.ts'
-import {
-  allow,
-  assertMay,
-  findRegistered,
-  findStored,
-  invalid,
-  type Model,
-  type Need,
-  type Registered,
-  tableOf,
-  type Viewer,
-  visibleFields
-} from '../model.ts'
+import { command, pick } from '../harness.ts'
+import { allow, assertMay } from '../model.ts'
 import {
   type Body,
   createRecord,
   deleteRecord,
-  exportRecords,
   formatKey,
   increment,
   isRequired,
-  listRecords,
-  type OrderItem,
-  type Query,
   readRecord,
   updateRecord
 } from '../records.ts'
-import type { Call, TestResponse } from '../service.ts'
 import { keyOf, type Row } from '../stored-tables.ts'
-import { normalizeCell, toJson, toStored } from '../values.ts'
-import { rarely, selector, sometimes, text, value } from './arbitraries.ts'
-import { idOf, nameOf } from './tables.ts'
-
-/** Selects the caller and the table. */
-const target = { by: selector, byToken: fc.boolean(), at: selector, casing: selector }
-interface Target {
-  readonly by: number
-  readonly byToken: boolean
-  readonly at: number
-  readonly casing: number
-}
-
-interface Request {
-  readonly need: Need
-  readonly method: Call['method']
-  /** Appended to the URL of the records. */
-  readonly pk?: string
-  readonly query?: string
-  readonly payload?: object
-  readonly isMalformed?: boolean
-  readonly returnsRecord?: boolean
-}
-
-type RecordRule = (table: Registered, viewer: Viewer, returned: Returned) => unknown
-
-const RETURN = '?return=record'
-
-const urlOf = (base: string, { pk, query = '', returnsRecord = false }: Request) =>
-  pk === undefined ? `${base}${query}` : `${base}/${encodeURIComponent(pk)}${returnsRecord ? RETURN : ''}`
-
-const callOf = (base: string, request: Request): Call => ({
-  method: request.method,
-  url: urlOf(base, request),
-  ...(request.payload && { payload: request.payload })
-})
-
-/** Sends a request as an administrator or as a token. They use different URLs and see different fields. */
-const sendAs = (harness: Harness, target: Target, request: Request, rule: RecordRule) => {
-  const { model, asAdmin, asToken } = harness
-  const { need, isMalformed = false, returnsRecord = false } = request
-  if (!target.byToken) {
-    const id = idOf(model, target.at)
-    return asAdmin(target.by, callOf(`/admin/tables/${id}/data`, request), (_, returned) =>
-      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator', returned)
-    )
-  }
-  const name = nameOf(model, target)
-  const base = need === 'read' && request.pk === undefined ? `/data/${name}` : `/data/${name}/records`
-  return asToken([target.by, need, name], callOf(base, request), (token, returned) => {
-    // The right to a write is checked before its body is read.
-    if (need !== 'read') assertMay(token, need, name)
-    if (returnsRecord) assertMay(token, 'read', name)
-    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned)
-  })
-}
-
-/** Returns the selected table, for which a request is generated, or undefined where none exists. */
-const findTarget = (model: Model, { at, byToken, casing }: Target) => {
-  const name = nameOf(model, { at, casing })
-  const table = findRegistered(model, name)
-  const viewer: Viewer = byToken ? 'token' : 'administrator'
-  return table && { table, stored: findStored(model, name), fields: visibleFields(table, viewer) }
-}
-type TargetTable = NonNullable<ReturnType<typeof findTarget>>
+import { toJson, toStored } from '../values.ts'
+import { rarely, selector, sometimes, value } from './arbitraries.ts'
+import { nameOf } from './tables.ts'
+import { findTarget, RETURN, sendAs, type TargetTable, target } from './targets.ts'
 
 const entry = fc.record({ at: selector, value, isUnchecked: rarely })
 type Entry = typeof entry extends fc.Arbitrary<infer T> ? T : never
@@ -126,7 +47,7 @@ const toBody = (
   return body
 }
 
-const ANY_VALUE: Record<Field['jsonType'], readonly unknown[]> = {
+export const ANY_VALUE: Record<Field['jsonType'], readonly unknown[]> = {
   integer: [0, 1, 2, 3, 4, 5, 6, 7],
   number: [0.25, 1, 2.5, -1e300],
   string: ['', 'a', 'B', 'ä/,%', '7', '=1'],
@@ -263,110 +184,11 @@ const incr = command(
   }
 )
 
-const orderItem = fc.record({ at: selector, isDescending: fc.boolean(), form: fc.nat(4) })
-const query = fc.record({
-  page: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2, nil: undefined }),
-  size: fc.option(fc.integer({ min: 1, max: 9 }), { freq: 2, nil: undefined }),
-  order: fc.array(orderItem, { maxLength: 3 }),
-  q: fc.option(fc.oneof(text, fc.constantFrom('1', '-3', '0.5', '7.0', '9007199254740993', 'A', 'b')), {
-    freq: 2,
-    nil: undefined
-  }),
-  invalidPart: sometimes(fc.constantFrom('page=0', 'size=01', 'colour=red', 'order=&order=', 'page=1.0'), 20)
-})
-type QueryInput = typeof query extends fc.Arbitrary<infer T> ? T : never
-
-/** Returns an item of `order` in one of its formats. */
-const formatOrderItem = ({ name, isDescending }: OrderItem, form: number) => {
-  const forms = isDescending
-    ? [`-${name}`, `${name} desc`, `${name}:DESC`, `${name}.desc`, ` - ${name}`]
-    : [name, `+${name}`, `${name} asc`, `${name}: Asc`, `${name},asc`]
-  return String(pick(forms, form))
-}
-
-const toQuery = (targetTable: TargetTable | undefined, { order, page, size, q, invalidPart }: QueryInput) => {
-  const fields = targetTable?.table.fields ?? []
-  const items = order.map(({ at, isDescending, form }) => {
-    const name = at % 20 === 19 ? 'nothing' : (pick(fields, at)?.name ?? 'nothing')
-    return { item: { name, isDescending }, text: formatOrderItem({ name, isDescending }, form) }
-  })
-  const parameters = new URLSearchParams()
-  if (page !== undefined) parameters.set('page', String(page))
-  if (size !== undefined) parameters.set('size', String(size))
-  if (items.length > 0) parameters.set('order', items.map((item) => item.text).join(','))
-  if (q !== undefined) parameters.set('q', q)
-  const parsed = { order: items.map(({ item }) => item), ...(page && { page }), ...(size && { size }), ...(q && { q }) }
-  return {
-    text: `?${[parameters.toString(), invalidPart].filter(Boolean).join('&')}`,
-    isMalformed: invalidPart !== null,
-    parsed
-  }
-}
-
-const list = command(12, fc.record({ ...target, query }), (harness, { query, ...target }) => {
-  const { text, isMalformed, parsed } = toQuery(findTarget(harness.model, target), query)
-  return sendAs(harness, target, { need: 'read', method: 'GET', query: text, isMalformed }, (table, viewer) =>
-    listRecords(harness.model, table, viewer, parsed)
-  )
-})
-
-/** Returns the lines of an export, with doubles in the format of JavaScript. */
-const readCsv =
-  (fields: readonly Field[]) =>
-  async ({ text }: TestResponse) => {
-    const [header, ...rows] = await parseCsv(text)
-    return [header, ...rows.map((row) => row.map((cell, index) => normalizeCell(fields[index] as Field, cell)))]
-  }
-
-interface Export {
-  readonly by: number
-  readonly at: number
-  readonly text: string
-  readonly isMalformed: boolean
-  readonly parsed: Query
-  readonly isEscaped: boolean
-}
-
-const exportCsv = ({ model, asAdmin }: Harness, { by, at, text, isMalformed, parsed, isEscaped }: Export) => {
-  const id = idOf(model, at)
-  const fields = model.registered.find((table) => table.id === id)?.fields ?? []
-  const call = {
-    method: 'GET',
-    url: `/admin/tables/${id}/export${text}${isEscaped ? '&escape=formulas' : ''}`
-  } as const
-  const rule = () => (isMalformed ? invalid() : exportRecords(model, tableOf(model, id), parsed, isEscaped))
-  return asAdmin(by, call, rule, readCsv(fields))
-}
-
-const exportOne = command(
-  3,
-  fc.record({ ...target, query, isEscaped: fc.boolean() }),
-  (harness, { by, at, casing, query, isEscaped }) => {
-    const parameters = toQuery(findTarget(harness.model, { by, at, casing, byToken: false }), query)
-    return exportCsv(harness, { by, at, isEscaped, ...parameters })
-  }
-)
-
-/** Reads every row of a table, page by page and as an export. */
-export const readWholeTable = async (harness: Harness, at: number) => {
-  const { model } = harness
-  const target = { by: 0, byToken: false, at, casing: 2 }
-  const rows = findTarget(model, target)?.stored?.rows.length ?? 0
-  for (let page = 1; page <= rows / model.maxPageSize + 1; page++) {
-    await sendAs(harness, target, { need: 'read', method: 'GET', query: `?page=${page}` }, (table, viewer) =>
-      listRecords(model, table, viewer, { page, order: [] })
-    )
-  }
-  await exportCsv(harness, { by: 0, at, text: '?', isMalformed: false, parsed: { order: [] }, isEscaped: true })
-}
-
 export const recordCommands = {
   createRecord: create,
   fillTable: fill,
   readRecord: read,
   updateRecord: update,
   deleteRecord: remove,
-  increment: incr,
-  listRecords: list,
-  exportRecords: exportOne
+  increment: incr
 }

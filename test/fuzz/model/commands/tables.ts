@@ -89,6 +89,16 @@ const toNewTable = ({ fields, key, name, label, ...rest }: Declaration, byToken:
   return { name, label, fields: declared, ...defined(rest) } as NewTable
 }
 
+const isSimple = ({ name, isUnchecked }: FieldInput) => !isUnchecked && !['id', 'updated_at', 'sqlite_x'].includes(name)
+
+/** The input of a table that the service accepts, with an automatic key. */
+export const validTable = fc.record({
+  by: fc.constant(0),
+  declaration: declaration
+    .filter(({ name, fields }) => name !== 'sqlite_x' && fields.some(isSimple))
+    .map((valid): Declaration => ({ ...valid, fields: valid.fields.filter(isSimple), key: null }))
+})
+
 const create = command(5, fc.record({ by: selector, declaration }), ({ model, asAdmin }, { by, declaration }) => {
   const payload = toNewTable(declaration, false)
   return asAdmin(by, { method: 'POST', url: '/admin/tables', payload }, (_, returned) =>

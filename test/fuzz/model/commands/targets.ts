@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import type { Harness, Read, Returned } from '../harness.ts'
+import {
+  allow,
+  assertMay,
+  findRegistered,
+  findStored,
+  invalid,
+  type Model,
+  type Need,
+  type Registered,
+  tableOf,
+  type Viewer,
+  visibleFields
+} from '../model.ts'
+import type { Call } from '../service.ts'
+import { selector } from './arbitraries.ts'
+import { idOf, nameOf } from './tables.ts'
+
+/** Selects the caller and the table. */
+export const target = { by: selector, byToken: fc.boolean(), at: selector, casing: selector }
+export interface Target {
+  readonly by: number
+  readonly byToken: boolean
+  readonly at: number
+  readonly casing: number
+}
+
+interface Request {
+  readonly need: Need
+  readonly method: Call['method']
+  /** The last part of the URL, if it is not that of the records. */
+  readonly route?: 'query' | 'aggregate' | 'export'
+  /** Appended to the URL of the records. */
+  readonly pk?: string
+  readonly query?: string
+  readonly payload?: object
+  readonly isMalformed?: boolean
+  readonly returnsRecord?: boolean
+}
+
+type RecordRule = (table: Registered, viewer: Viewer, returned: Returned) => unknown
+
+export const RETURN = '?return=record'
+
+const urlOf = (base: string, { pk, query = '', returnsRecord = false }: Request) =>
+  pk === undefined ? `${base}${query}` : `${base}/${encodeURIComponent(pk)}${returnsRecord ? RETURN : ''}`
+
+const callOf = (base: string, request: Request): Call => ({
+  method: request.method,
+  url: urlOf(base, request),
+  ...(request.payload && { payload: request.payload })
+})
+
+const tokenBase = (name: string, { need, pk, route }: Request) => {
+  if (route) return `/data/${name}/${route}`
+  return need === 'read' && pk === undefined ? `/data/${name}` : `/data/${name}/records`
+}
+
+/** Sends a request as an administrator or as a token. They use different URLs and see different fields. */
+export const sendAs = (harness: Harness, target: Target, request: Request, rule: RecordRule, read?: Read) => {
+  const { model, asAdmin, asToken } = harness
+  const { need, route = 'data', isMalformed = false, returnsRecord = false } = request
+  if (!target.byToken) {
+    const id = idOf(model, target.at)
+    const call = callOf(`/admin/tables/${id}/${route}`, request)
+    const adminRule = (_: unknown, returned: Returned) =>
+      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator', returned)
+    return asAdmin(target.by, call, adminRule, read)
+  }
+  const name = nameOf(model, target)
+  const call = callOf(tokenBase(name, request), request)
+  const tokenRule: Parameters<typeof asToken>[2] = (token, returned) => {
+    // The right to a write is checked before its body is read.
+    if (need !== 'read') assertMay(token, need, name)
+    if (returnsRecord) assertMay(token, 'read', name)
+    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned)
+  }
+  return asToken([target.by, need, name], call, tokenRule, read)
+}
+
+/** Returns the selected table, for which a request is generated, or undefined where none exists. */
+export const findTarget = (model: Model, { at, byToken, casing }: Target) => {
+  const name = nameOf(model, { at, casing })
+  const table = findRegistered(model, name)
+  const viewer: Viewer = byToken ? 'token' : 'administrator'
+  return table && { table, stored: findStored(model, name), fields: visibleFields(table, viewer) }
+}
+export type TargetTable = NonNullable<ReturnType<typeof findTarget>>
