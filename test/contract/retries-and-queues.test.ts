@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { availableParallelism } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import t from 'tap'
 import type { Permissions } from '../../schemas/token.ts'
+import { READER_THREADS } from '../../services/engine/loop/reader-pool.ts'
 import {
   asAdmin,
   asToken,
@@ -55,9 +55,10 @@ const occupyReaders = async () => {
   const free = new Promise<void>((resolve) => {
     release = resolve
   })
-  const blocker = { kind: 'service' as const, id: 99, confirm: () => free }
-  for (let thread = 0; thread < Math.max(2, availableParallelism()); thread += 1)
+  for (let thread = 0; thread < READER_THREADS; thread += 1) {
+    const blocker = { kind: 'service' as const, id: 100 + thread, confirm: () => free }
     scan({ sql: 'SELECT 1', params: [] }, blocker).catch(t.threw)
+  }
   return release
 }
 

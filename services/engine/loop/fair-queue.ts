@@ -6,10 +6,11 @@ export const createFairQueue = <T>(capacity: number) => {
   const itemsByCaller = new Map<string, readonly T[]>()
   let length = 0
 
-  const take = (): T | undefined => {
-    const first = itemsByCaller.entries().next()
-    if (first.done) return undefined
-    const [caller, [item, ...rest]] = first.value
+  /** Removes and returns an item of the first caller that may have one. */
+  const take = (mayHave: (caller: string) => boolean = () => true): T | undefined => {
+    const caller = [...itemsByCaller.keys()].find(mayHave)
+    if (caller === undefined) return undefined
+    const [item, ...rest] = itemsByCaller.get(caller) ?? []
     itemsByCaller.delete(caller)
     if (rest.length > 0) itemsByCaller.set(caller, rest)
     length -= 1

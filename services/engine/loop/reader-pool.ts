@@ -14,6 +14,8 @@ import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toReadError } from './sqlite-errors.ts'
 import { timed } from './timed.ts'
 
+/** One caller can use all but one, so that the scans of others never wait for those of one caller alone. */
+export const READER_THREADS = Math.max(2, availableParallelism()) + 1
 const MAX_HELD_READERS = 2
 /** MiB. The texts of a statement are garbage soon after, and would fill a larger young generation. */
 const YOUNG_GENERATION_SIZE = 3
@@ -26,8 +28,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const held = new Map<Promise<Piscina>, ScanCaller>()
   let shared: Promise<Piscina> | undefined
 
-  const threads = Math.max(2, availableParallelism())
-  const slots = createSlots(threads)
+  const slots = createSlots(READER_THREADS, READER_THREADS - 1)
 
   const startPool = async (maxThreads: number) => {
     const { Piscina } = await import('piscina')
@@ -64,12 +65,12 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     await slots.take(caller)
     try {
       await caller.confirm()
-      shared ??= startPool(threads)
+      shared ??= startPool(READER_THREADS)
       const rows = await timed(scanIn(shared, request), onTime)
       await caller.confirm()
       return rows
     } finally {
-      slots.release()
+      slots.release(caller)
     }
   }
 

@@ -11,32 +11,51 @@ interface QueuedScan {
   refuse(): void
 }
 
-/** Limits how many scans run concurrently. The callers that wait are served in rotation. */
-export const createSlots = (count: number) => {
+const nameOf = ({ kind, id }: ScanCaller) => `${kind} ${id}`
+
+/**
+ * Limits how many scans run concurrently, in all and for each caller. The callers that wait are served in rotation.
+ */
+export const createSlots = (count: number, countPerCaller = count) => {
   let free = count
+  const running = new Map<string, number>()
   const queue = createFairQueue<QueuedScan>(MAX_QUEUED_SCANS)
 
-  const startNext = () => {
-    const next = queue.take()
-    if (next) next.start()
-    else free += 1
+  const mayStart = (name: string) => free > 0 && (running.get(name) ?? 0) < countPerCaller
+
+  const begin = (name: string) => {
+    free -= 1
+    running.set(name, (running.get(name) ?? 0) + 1)
   }
 
-  const wait = ({ kind, id }: ScanCaller) =>
-    new Promise<void>((start, reject) => {
+  const end = (name: string) => {
+    free += 1
+    const others = (running.get(name) ?? 0) - 1
+    if (others > 0) running.set(name, others)
+    else running.delete(name)
+    queue.take(mayStart)?.start()
+  }
+
+  const wait = (name: string) =>
+    new Promise<void>((resolve, reject) => {
+      const start = () => {
+        begin(name)
+        resolve()
+      }
       const refuse = () => reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
-      queue.add(`${kind} ${id}`, { start, refuse })?.refuse()
+      queue.add(name, { start, refuse })?.refuse()
     })
 
   return {
     /** Resolves when the caller has a slot, which it must release. @throws OVERLOADED */
     take: async (caller: ScanCaller): Promise<void> => {
-      if (free > 0) free -= 1
-      else await wait(caller)
+      const name = nameOf(caller)
+      if (mayStart(name)) begin(name)
+      else await wait(name)
     },
     /** The next scan starts in a later tick, so that the event loop is not blocked by many results in sequence. */
-    release: () => {
-      setImmediate(startNext)
+    release: (caller: ScanCaller) => {
+      setImmediate(() => end(nameOf(caller)))
     }
   }
 }

@@ -68,11 +68,11 @@ export const createViewScans = (options: Options) => {
       await caller.confirm()
       return rows
     } finally {
-      slots.release()
+      slots.release(caller)
     }
   }
 
-  const readerOf = (process: ViewProcess): HeldReader => {
+  const readerOf = (process: ViewProcess, caller: ScanCaller): HeldReader => {
     const scanHeld = (statement: Statement) => runIn(process, statement)
     return {
       scan: scanHeld,
@@ -83,7 +83,7 @@ export const createViewScans = (options: Options) => {
       release: async () => {
         isHeld = false
         await process.kill(engineStopped)
-        slots.release()
+        slots.release(caller)
       }
     }
   }
@@ -95,7 +95,7 @@ export const createViewScans = (options: Options) => {
     isHeld = true
     try {
       await slots.take(caller)
-      return readerOf(takeProcess())
+      return readerOf(takeProcess(), caller)
     } catch (error) {
       isHeld = false
       throw error

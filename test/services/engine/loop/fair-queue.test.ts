@@ -14,6 +14,20 @@ t.test('callers are served in rotation', async (t) => {
   t.equal(queue.take(), undefined)
 })
 
+t.test('a caller that may not have an item is passed over', async (t) => {
+  const queue = createFairQueue<string>(10)
+  for (const item of ['a1', 'a2', 'b1']) queue.add(item.slice(0, 1), item)
+  t.equal(
+    queue.take((caller) => caller !== 'a'),
+    'b1'
+  )
+  t.equal(
+    queue.take((caller) => caller !== 'a'),
+    undefined
+  )
+  t.strictSame(drain(queue), ['a1', 'a2'])
+})
+
 t.test('a full queue drops the last item of the caller with the most for a caller with fewer', async (t) => {
   const queue = createFairQueue<string>(3)
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)

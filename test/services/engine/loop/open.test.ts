@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../../services/engine/database.ts'
 import { openDatabase } from '../../../../services/engine/loop/open.ts'
+import { READER_THREADS } from '../../../../services/engine/loop/reader-pool.ts'
 import { startWriter } from '../../../../services/engine/loop/writer-client.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { databaseFile, openExternal, prepareFile, rejection, sql, startEngine } from '../engine.ts'
@@ -193,8 +193,8 @@ t.test('the engine on a file of another program', async (t) => {
     const free = new Promise<void>((resolve) => {
       release = resolve
     })
-    for (let thread = 0; thread < Math.max(2, availableParallelism()); thread += 1)
-      db.scan(COUNT, { kind: 'token', id: 99, confirm: () => free }).catch(t.threw)
+    for (let thread = 0; thread < READER_THREADS; thread += 1)
+      db.scan(COUNT, { kind: 'token', id: 100 + thread, confirm: () => free }).catch(t.threw)
     confirmed.length = 0
     return release
   }
@@ -211,10 +211,30 @@ t.test('the engine on a file of another program', async (t) => {
       t.match(await rejection(many[255] as Promise<unknown>), { code: 'OVERLOADED', retryAfter: 5 })
       release()
       t.match(await few, [{ n: /\d/ }])
-      t.ok(confirmed.indexOf(2) <= availableParallelism() + 2, `it was number ${confirmed.indexOf(2)}`)
+      t.ok(confirmed.indexOf(2) <= READER_THREADS + 1, `it was number ${confirmed.indexOf(2)}`)
       t.equal((await settled).filter(({ status }) => status === 'fulfilled').length, 255)
     }
   )
+
+  t.test('one caller cannot use all threads', async (t) => {
+    // A thread becomes idle in the tick after its result.
+    for (let tick = 0; tick < 3; tick += 1) await nextTick()
+    confirmed.length = 0
+    let release = () => {}
+    const free = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const many = Array.from({ length: READER_THREADS + 1 }, () =>
+      db.scan(
+        COUNT,
+        callerOf(1, () => free)
+      )
+    )
+    t.match(await db.scan(COUNT, callerOf(2)), [{ n: /\d/ }])
+    t.equal(confirmed.filter((id) => id === 1).length, READER_THREADS - 1)
+    release()
+    t.equal((await Promise.all(many)).length, READER_THREADS + 1)
+  })
 
   t.test('a caller is confirmed before its scan, and again before it gets the rows', async (t) => {
     const ONE_ROW = sql('SELECT id AS made FROM numbers WHERE id = 1')
@@ -248,7 +268,7 @@ t.test('the engine on a file of another program', async (t) => {
     })
     await Promise.all(scans)
     clearImmediate(immediate)
-    t.ok(Math.max(...perTick.values()) <= 2 * Math.max(2, availableParallelism()), String([...perTick.values()]))
+    t.ok(Math.max(...perTick.values()) <= 2 * READER_THREADS, String([...perTick.values()]))
   })
 
   t.test('a held reader keeps its TEMP tables, and a third one can be held after a release', async (t) => {
