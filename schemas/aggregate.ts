@@ -37,6 +37,7 @@ const PeriodSchema = Type.Object(
     ...strict
   }
 )
+export type Period = Static<typeof PeriodSchema>
 
 const numericField = (description: string) =>
   Type.Optional(Type.String({ description: `${description} of this numeric field.`, examples: ['price'] }))

@@ -17,6 +17,18 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'DISK_FULL', 
 /** For routes that may use a reader thread. DISK_FULL: a large sort uses a temporary file. */
 const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK_FULL', 'STRUCTURE_CHANGED']
 
+/** For routes of administrators on a table. */
+export const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
+
+/** For routes of tokens on a table. */
+export const TOKEN_TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', ...TABLE_ERRORS]
+
+/**
+ * For routes of tokens that read. TABLE_CHANGED: the right of the token is checked again after a wait in the queue of the
+ * reader threads, and before a retry.
+ */
+export const TOKEN_READ_ERRORS: readonly ErrorCode[] = [...TOKEN_TABLE_ERRORS, 'TABLE_CHANGED']
+
 /** For routes that return stored records, except those that a change returns. */
 export const RECORD_READ_ERRORS: readonly ErrorCode[] = [...SCAN_ERRORS, 'RESPONSE_TOO_LARGE']
 

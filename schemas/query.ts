@@ -6,6 +6,16 @@ import { listQuery, RecordSchema } from './record.ts'
 
 /** Maximum bytes of the body of a query or an aggregate. */
 export const MAX_QUERY_BYTES = 64 * 1024
+/** Conditions of a filter. An empty part counts as one: SQLite compiles it, too. */
+export const MAX_CONDITIONS = 100
+/** Levels of `all`, `any` and `none`. */
+export const MAX_FILTER_DEPTH = 8
+/** Values of `in` and `notIn`. */
+export const MAX_VALUES = 1000
+/** References that a query expands. */
+export const MAX_EXPANSIONS = 10
+/** Levels of references that a query expands. */
+export const MAX_EXPANSION_DEPTH = 3
 
 const value = (description: string, example: unknown) =>
   Type.Optional(Type.Unknown({ description, examples: [example] }))
@@ -21,7 +31,7 @@ export const ConditionSchema = Type.Object(
     gte: value('The value is greater or equal.', 10),
     lt: value('The value is less.', 20),
     lte: value('The value is less or equal.', 20),
-    in: values('The field has one of these values, at most 1,000.'),
+    in: values(`The field has one of these values, at most ${MAX_VALUES}.`),
     notIn: values('The field has none of these values, or no value.'),
     isNull: Type.Optional(
       Type.Boolean({ description: 'true: the field has no value. false: it has one.', examples: [false] })
@@ -66,8 +76,7 @@ const DocumentedFilterSchema = Type.Object(
   },
   {
     title: FILTER_TITLE,
-    description:
-      'The records to find. All parts must match. At most 100 conditions, and 8 levels of `all`, `any` and `none`.',
+    description: `The records to find. All parts must match. At most ${MAX_CONDITIONS} conditions, and ${MAX_FILTER_DEPTH} levels of \`all\`, \`any\` and \`none\`.`,
     examples: [FILTER_EXAMPLE],
     ...strict
   }
@@ -92,9 +101,8 @@ export const RecordQuerySchema = Type.Object(
     ),
     expand: Type.Optional(
       Type.Array(Type.String(), {
-        maxItems: 10,
-        description:
-          'Fields with `references`. Each record gets the record that the field refers to, or null, under `expand`. `a.b` also expands a field of the added record, up to a depth of 3.',
+        maxItems: MAX_EXPANSIONS,
+        description: `Fields with \`references\`. Each record gets the record that the field refers to, or null, under \`expand\`. \`a.b\` also expands a field of the added record, up to a depth of ${MAX_EXPANSION_DEPTH}.`,
         examples: [['supplier_id']]
       })
     ),

@@ -1,12 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AggregateEnvelope, RecordAggregateSchema } from '../../schemas/aggregate.ts'
 import { TableIdParamsSchema } from '../../schemas/envelope.ts'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { AGGREGATE_ERRORS } from '../../schemas/operation-errors.ts'
+import { AGGREGATE_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES } from '../../schemas/query.ts'
 import { okText } from '../replies/json-text.ts'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 
 const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, views } = fastify

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, TABLE_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   NewTableIndexSchema,
   TableIndexEnvelope,
@@ -11,8 +10,6 @@ import {
 
 const tags = ['tables']
 const credential = 'administrator'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 
 const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify

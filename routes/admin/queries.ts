@@ -1,12 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { TableIdParamsSchema } from '../../schemas/envelope.ts'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { QUERY_ERRORS } from '../../schemas/operation-errors.ts'
+import { QUERY_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { okText } from '../replies/json-text.ts'
 import { createReadable } from './readable.ts'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 
 const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, views } = fastify

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { TableIdParamsSchema } from '../../schemas/envelope.ts'
-import type { ErrorCode } from '../../schemas/error.ts'
 import {
   QUERY_ERRORS,
   RECORD_CHANGE_ERRORS,
   RECORD_CREATE_ERRORS,
-  RECORD_READ_ERRORS
+  RECORD_READ_ERRORS,
+  TABLE_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
   ExportQuerySchema,
@@ -26,7 +26,6 @@ import { createReadable } from './readable.ts'
 
 const tags = ['records']
 
-const TABLE_ERRORS: readonly ErrorCode[] = ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
 const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS]
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 

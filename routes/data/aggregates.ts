@@ -1,12 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AggregateEnvelope, RecordAggregateSchema } from '../../schemas/aggregate.ts'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { AGGREGATE_ERRORS } from '../../schemas/operation-errors.ts'
+import { AGGREGATE_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES } from '../../schemas/query.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { okText } from '../replies/json-text.ts'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
 
 const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -31,7 +28,7 @@ const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'token',
         action: 'read',
-        errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS],
+        errors: [...TOKEN_READ_ERRORS, ...AGGREGATE_ERRORS],
         needsUniqueKeys: true
       }
     },

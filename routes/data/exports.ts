@@ -1,11 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { RECORD_READ_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { ExportQuerySchema, ExportSchema, TableParamsSchema } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { sendExport } from '../replies/export.ts'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
 
 const exportRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -27,7 +24,7 @@ const exportRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ExportQuerySchema,
         response: { 200: ExportSchema }
       },
-      config: { credential: 'token', action: 'read', errors: [...TABLE_ERRORS, ...RECORD_READ_ERRORS] }
+      config: { credential: 'token', action: 'read', errors: [...TOKEN_READ_ERRORS, ...RECORD_READ_ERRORS] }
     },
     async ({ caller, token, table, query }, reply) => {
       const request = readListQuery(query, token.integers === 'number')

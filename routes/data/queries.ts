@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ErrorCode } from '../../schemas/error.ts'
-import { QUERY_ERRORS } from '../../schemas/operation-errors.ts'
+import { QUERY_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { okText } from '../replies/json-text.ts'
@@ -8,8 +7,6 @@ import { readableBy } from './readable.ts'
 
 const tags = ['data']
 const credential = 'token'
-
-const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'TABLE_CHANGED']
 
 const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -31,7 +28,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: QueryPageEnvelope }
       },
       bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
-      config: { credential, action: 'read', errors: [...TABLE_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
+      config: { credential, action: 'read', errors: [...TOKEN_READ_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
     },
     async ({ caller, token, table, body }, reply) =>
       okText(

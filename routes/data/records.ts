@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../../schemas/error.ts'
 import {
   QUERY_ERRORS,
   RECORD_CHANGE_ERRORS,
   RECORD_CREATE_ERRORS,
-  RECORD_READ_ERRORS
+  RECORD_READ_ERRORS,
+  TOKEN_READ_ERRORS,
+  TOKEN_TABLE_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
   IncrementSchema,
@@ -26,10 +27,8 @@ import { readableBy } from './readable.ts'
 const tags = ['data']
 const credential = 'token'
 
-const TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE']
-/** TABLE_CHANGED: the token's right is checked again after a wait in the queue of the reader threads, and by a retry. */
-const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS, 'TABLE_CHANGED'] as const
-const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'TABLE_CHANGED'] as const
+const READ = [...TOKEN_READ_ERRORS, ...RECORD_READ_ERRORS] as const
+const CHANGE = [...TOKEN_READ_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
 /** Schemas accept no `bigint`: a wide integer in the body of a token with numbers. The key and the count accept text. */
 const wideIntegersAsText = ({ body }: FastifyRequest, _reply: FastifyReply, done: () => void) => {
@@ -96,7 +95,11 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordEnvelope }
       },
-      config: { credential, action: 'create', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
+      config: {
+        credential,
+        action: 'create',
+        errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY']
+      }
     },
     async ({ caller, token, table, body }, reply) => {
       assertRoomForResponse(reply)

@@ -1,6 +1,7 @@
+import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../schemas/query.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
-import { EXPAND_MEMBER, MAX_DEPTH, MAX_EXPANSIONS } from '../records/expansions.ts'
+import { EXPAND_MEMBER } from '../records/expansions.ts'
 import { expandableKey } from '../tables/foreign-keys.ts'
 import type { Json } from './json.ts'
 import { closedObject, inComment, objectOf, refTo, type TypedTable } from './typed-schemas.ts'
@@ -37,7 +38,7 @@ export const expandOperand = ({ expansions }: TypedTable): Json => {
     type: 'array',
     items: { type: 'string' },
     maxItems: MAX_EXPANSIONS,
-    description: `Fields whose records to add: ${fields}. \`a.b\` goes on in the added record, to a depth of ${MAX_DEPTH}.`
+    description: `Fields whose records to add: ${fields}. \`a.b\` goes on in the added record, to a depth of ${MAX_EXPANSION_DEPTH}.`
   }
 }
 

@@ -1,10 +1,9 @@
-import { ConditionSchema } from '../../schemas/query.ts'
+import { ConditionSchema, MAX_VALUES } from '../../schemas/query.ts'
 import type { IntegerFormat } from '../../schemas/token.ts'
 import { integerSchema } from '../model/kinds/integer.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { foldName } from '../model/names.ts'
 import type { Column } from '../model/table.ts'
-import { MAX_VALUES } from '../records/filter.ts'
 import type { Json } from './json.ts'
 import { expandOperand, expandSchema } from './typed-expansions.ts'
 import {

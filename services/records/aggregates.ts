@@ -1,11 +1,12 @@
 import {
   type AggregateFunction,
-  type AggregateUnit,
   MAX_AGGREGATE_ROWS,
-  MAX_FUNCTIONS
+  MAX_FUNCTIONS,
+  type Period,
+  type RecordAggregate
 } from '../../schemas/aggregate.ts'
 import type { Caller } from '../model/caller.ts'
-import { DomainError, excerpt, invalid, pointer, responseTooLarge } from '../model/errors.ts'
+import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
 import {
@@ -21,22 +22,10 @@ import {
 } from '../sql/aggregates.ts'
 import type { OrderItem, RowSelection } from '../sql/lists.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
+import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
-import { columnOf, rowsOf, type SelectionRequest } from './selection.ts'
+import { columnOf, rowsOf } from './selection.ts'
 import type { View } from './view.ts'
-
-interface Period {
-  readonly field: string
-  readonly unit: AggregateUnit
-}
-
-/** The values that a client requests of groups of records. */
-export interface AggregateRequest extends SelectionRequest {
-  readonly groupBy?: readonly string[]
-  readonly by?: Period
-  readonly compute: Readonly<Record<string, AggregateFunction>>
-  readonly size?: number
-}
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
@@ -59,7 +48,7 @@ const readPeriod = (view: View, { field, unit }: Period): Group => {
 }
 
 /** Returns the groups: those of the fields, then the period. @throws VALIDATION_FAILED */
-const readGroups = (view: View, { groupBy = [], by }: AggregateRequest): readonly Group[] => {
+const readGroups = (view: View, { groupBy = [], by }: RecordAggregate): readonly Group[] => {
   const shape = shapeOf(view)
   const pathOf = (index: number) => `/groupBy/${index}`
   const fields = groupBy.map((name, index) => fieldGroup(shape, columnOf(view, pathOf(index), name)))
@@ -95,7 +84,7 @@ const readFunction = (view: View, name: string, path: string, call: AggregateFun
 }
 
 /** Returns the computed values. @throws VALIDATION_FAILED */
-const readComputed = (view: View, { compute }: AggregateRequest, groups: readonly Group[]): readonly Output[] => {
+const readComputed = (view: View, { compute }: RecordAggregate, groups: readonly Group[]): readonly Output[] => {
   const entries = Object.entries(compute)
   if (entries.length === 0 || entries.length > MAX_FUNCTIONS) {
     throw fail('/compute', 'length', `must have 1 to ${MAX_FUNCTIONS} values to compute`)
@@ -124,7 +113,7 @@ const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[]
   })
 }
 
-const aggregationOf = (view: View, request: AggregateRequest): Aggregation => {
+const aggregationOf = (view: View, request: RecordAggregate): Aggregation => {
   // `order` names values of the result, not fields of records.
   const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
   const groups = readGroups(view, request)
@@ -146,7 +135,7 @@ const overflow = () =>
 /** SQLite's message. A generated column can fail with it, too. */
 const INTEGER_OVERFLOW = 'integer overflow'
 
-const isOverflow = (error: unknown, { compute }: AggregateRequest) =>
+const isOverflow = (error: unknown, { compute }: RecordAggregate) =>
   error instanceof DomainError &&
   error.reported === INTEGER_OVERFLOW &&
   Object.values(compute).some(({ sum }) => sum !== undefined)
@@ -157,14 +146,13 @@ export const createAggregates = (scan: Scan) => {
    * Returns the rows as JSON text: `{ rows }`.
    * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
-  const aggregate = async (caller: Caller, view: View, request: AggregateRequest): Promise<string> => {
+  const aggregate = async (caller: Caller, view: View, request: RecordAggregate): Promise<string> => {
     const aggregation = aggregationOf(view, request)
     const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
     const [row] = await scan(caller, aggregation.selection, compose).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error
     })
-    if (typeof row?.text !== 'string') throw responseTooLarge()
-    return `{"rows":[${row.text}]}`
+    return `{"rows":[${textOf(row)}]}`
   }
 
   return { aggregate }

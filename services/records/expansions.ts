@@ -1,11 +1,10 @@
+import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../schemas/query.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
 import type { Expansion } from '../sql/record-shape.ts'
 import { expandableKey } from '../tables/foreign-keys.ts'
 import type { View } from './view.ts'
 
-export const MAX_DEPTH = 3
-export const MAX_EXPANSIONS = 10
 /** Maximum number of columns of all added records: 20,000 columns blocked the event loop for more than a second. */
 const MAX_COLUMNS = 2000
 
@@ -78,7 +77,8 @@ const createTree = (readable: Readable) => {
   }
 
   const add = (view: View, nodes: Map<string, Node>, path: string, index: number, depth: number) => {
-    if (depth > MAX_DEPTH) throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_DEPTH}.`)
+    if (depth > MAX_EXPANSION_DEPTH)
+      throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_EXPANSION_DEPTH}.`)
     const column = firstField(view, path)
     if (!column)
       throw fail(index, 'unknown', `'${excerpt(path)}' begins with no field of the table '${view.table.name}'.`, HINT)

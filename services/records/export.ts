@@ -1,7 +1,6 @@
 import type { Database, HeldReader } from '../engine/database.ts'
 import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
-import { responseTooLarge } from '../model/errors.ts'
 import {
   type CollectedStep,
   countKeyColumns,
@@ -17,9 +16,17 @@ import type { Statement } from '../sql/statement.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './export-steps.ts'
 import { exportText, type TextRequest } from './export-text.ts'
 import { walkKey } from './key-walk.ts'
+import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
 import type { Search } from './search.ts'
-import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
+import {
+  type ProjectionRequest,
+  projectionOf,
+  type SelectionRequest,
+  selectionOf,
+  type WindowRequest,
+  windowOf
+} from './selection.ts'
 import type { View } from './view.ts'
 
 interface ExportServiceOptions {
@@ -29,7 +36,7 @@ interface ExportServiceOptions {
   readonly maxPageSize: number
 }
 
-type ExportRequest = ListRequest & TextRequest
+type ExportRequest = SelectionRequest & WindowRequest & Pick<ProjectionRequest, 'fields'> & TextRequest
 
 /** What a held reader collects for an export, and the statement of each step that reads it. */
 interface Collection {
@@ -99,8 +106,7 @@ export const createExportService = ({ db, search, scan, maxPageSize }: ExportSer
   async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
     const window = windowOf(request, maxPageSize)
     const [row] = await scan(caller, selection, (rows) => exportPage(rows, lines, window))
-    if (typeof row?.text !== 'string') throw responseTooLarge()
-    yield row.text
+    yield textOf(row)
   }
 
   const rowsOf = (caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) => {

@@ -1,3 +1,4 @@
+import { MAX_CONDITIONS, MAX_FILTER_DEPTH, MAX_VALUES } from '../../schemas/query.ts'
 import { suggestName } from '../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer, type Violation } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -18,10 +19,6 @@ import {
 } from '../sql/conditions.ts'
 import type { View } from './view.ts'
 
-const MAX_CONDITIONS = 100
-/** Levels of `all`, `any` and `none`. */
-const MAX_DEPTH = 8
-export const MAX_VALUES = 1000
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
 const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
@@ -158,10 +155,10 @@ const createReader = (view: View) => {
     allOf(entriesOf(path, value).map(([name, condition]) => readField(path, name, condition)))
 
   const readList = (path: string, value: unknown, depth: number): readonly Condition[] => {
-    if (depth === MAX_DEPTH) {
+    if (depth === MAX_FILTER_DEPTH) {
       throw fail(path, {
         code: 'depth',
-        message: `is nested deeper than ${MAX_DEPTH} levels of 'all', 'any' and 'none'`
+        message: `is nested deeper than ${MAX_FILTER_DEPTH} levels of 'all', 'any' and 'none'`
       })
     }
     const list = asArray(path, value)

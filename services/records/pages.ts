@@ -1,8 +1,7 @@
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { responseTooLarge } from '../model/errors.ts'
-import type { Row } from '../model/sql-value.ts'
 import { pageByScanning, pageWithTotal } from '../sql/lists.ts'
+import { textOf } from './page-text.ts'
 import type { PagePlan, PageRequest, Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
@@ -21,12 +20,6 @@ interface PageOptions {
 interface Page {
   readonly rows: string
   readonly total: number
-}
-
-/** @throws RESPONSE_TOO_LARGE if SQLite returned no text because the page is too large */
-const textOf = (row: Row | undefined) => {
-  if (typeof row?.text !== 'string') throw responseTooLarge()
-  return row.text
 }
 
 /** Creates the function that lists records. The planner decides how each page is read. */

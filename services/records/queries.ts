@@ -1,11 +1,12 @@
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { invalid, responseTooLarge } from '../model/errors.ts'
+import { invalid } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
 import { tableChanged } from '../tables/failures.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
+import { textOf } from './page-text.ts'
 import type { Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
@@ -108,10 +109,9 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     const start = digest && cursor ? startOf(digest, cursor) : { position: null, offset }
     const page = { selection, record, limit, start, needsNext: digest !== null }
     const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
-    // Without a text, the page is too large.
-    if (typeof row?.text !== 'string') throw responseTooLarge()
-    const next = digest && following ? cursors.write(digest, positionOf(selection, row)) : null
-    return { rows: row.text, next, selection, limit }
+    const text = textOf(row)
+    const next = digest && row && following ? cursors.write(digest, positionOf(selection, row)) : null
+    return { rows: text, next, selection, limit }
   }
 
   /**

@@ -17,17 +17,21 @@ export interface SelectionRequest {
   readonly order?: string
 }
 
-interface WindowRequest {
+/** Which part of the records a client requests. */
+export interface ProjectionRequest {
+  readonly fields?: readonly string[]
+  /** The references to expand, as paths. They need `readable`. */
+  readonly expand?: readonly string[]
+  readonly readable?: Readable
+}
+
+export interface WindowRequest {
   readonly page?: number
   readonly size?: number
 }
 
 /** A page that a client requests, from a query string or a body. */
-export interface ListRequest extends SelectionRequest, WindowRequest {
-  readonly fields?: readonly string[]
-  /** The references to expand, as paths. They need `readable`. */
-  readonly expand?: readonly string[]
-  readonly readable?: Readable
+export interface ListRequest extends SelectionRequest, WindowRequest, ProjectionRequest {
   /** '' begins with the first page. */
   readonly cursor?: string
   readonly total?: boolean
@@ -76,7 +80,7 @@ const columnsOf = (view: View, fields: readonly string[]): readonly Column[] => 
  * Returns the part of the view with the requested fields, the key and the requested expansions.
  * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
  */
-export const projectionOf = (view: View, { fields, expand, readable }: ListRequest): Projection => {
+export const projectionOf = (view: View, { fields, expand, readable }: ProjectionRequest): Projection => {
   const expansions = expand && readable ? readExpansions(view, expand, readable) : []
   if (fields === undefined && expansions.length === 0) return view.all
   return view.project(fields === undefined ? view.all.columns : columnsOf(view, fields), expansions)

@@ -12,6 +12,9 @@ export interface Rows {
   readonly params: readonly SqlValue[]
 }
 
+/** Expressions for the text of a row, and for its width in bytes. */
+type Texts = Pick<RecordText, 'text' | 'width'>
+
 interface Joining {
   /** An aggregate over `value`, the texts of the rows. */
   readonly join: string
@@ -24,7 +27,7 @@ interface Joining {
  * Selects the `text` of rows, or null if it would be longer than `maxBytes`, which is computed before the text is made.
  * A single row has no limit.
  */
-export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Joining): Statement => {
+export const boundedText = (rows: Rows, { text, width }: Texts, joining: Joining): Statement => {
   const { join, maxBytes, aggregates = [] } = joining
   const joined = `CASE WHEN count(value) < 2 OR sum(value) <= ? THEN (SELECT ${join} FROM (${rows.select(text)})) END AS text`
   return {
@@ -37,6 +40,6 @@ export const boundedText = (rows: Rows, { text, width }: RecordText, joining: Jo
  * Returns SQL that selects the `text` of rows in one pass, or null if one row is too wide, which is computed before its
  * text is made. For short pages this costs half of `boundedText`. Binds the maximum width of a row first.
  */
-export const narrowText = (select: Rows['select'], { text, width }: RecordText, join: string) =>
+export const narrowText = (select: Rows['select'], { text, width }: Texts, join: string) =>
   `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
     FROM (${select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`
