@@ -185,7 +185,8 @@ export const errorCatalogue = {
   },
   SCAN_TIMEOUT: {
     kind: 'unavailable',
-    meaning: 'The search took longer than 30 s and was stopped. A retry would take as long: narrow the search.'
+    meaning:
+      'The search or the view took longer than 30 s and was stopped. A retry would take as long: narrow the search.'
   },
   DISK_FULL: { kind: 'disk-full', meaning: 'The disk is full. Nothing was changed.' }
 } as const satisfies Record<string, { kind: ErrorKind; meaning: string }>

@@ -422,8 +422,9 @@ const importedExample = {
   clientName: 'Orders',
   kind: 'table',
   foreignKeys: [],
+  searchIndex: { state: 'off', indexed: 0, total: 0 },
   warnings: []
-}
+} satisfies Table
 
 /** With a union in the document, clients of openapi-generator for TypeScript and Go do not compile. */
 export const ImportedEnvelope = Envelope(

@@ -104,7 +104,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('views', createViews(db.dialect))
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects }
-    const search = createSearch(db)
+    const search = createSearch(db, totals)
     const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))

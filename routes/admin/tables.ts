@@ -120,7 +120,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminUpdateTable',
-        summary: 'Change the labels, note and flags of a table',
+        summary: 'Change the properties of a table',
         description:
           'Changes only the properties and fields that are sent. `searchIndex: true` returns at once; `searchIndex` of the table shows the progress of the build.',
         tags,

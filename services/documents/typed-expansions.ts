@@ -6,8 +6,8 @@ import { expandableKey } from '../tables/foreign-keys.ts'
 import type { Json } from './json.ts'
 import { closedObject, inComment, objectOf, refTo, type TypedTable } from './typed-schemas.ts'
 
-/** Generators ignore case and signs: a client cannot have the fields `expand` and `Expand_` in one record. */
-const isMember = ({ name }: Column) => foldName(name.replaceAll(/[^A-Za-z0-9]/g, '')) === EXPAND_MEMBER
+/** Generators ignore case and punctuation: a client cannot have the fields `expand` and `Expand_` in one record. */
+const collidesWithExpand = ({ name }: Column) => foldName(name.replaceAll(/[^A-Za-z0-9]/g, '')) === EXPAND_MEMBER
 
 /**
  * Returns the tables to which the columns refer and whose records a query can add, by the name of the column.
@@ -19,7 +19,7 @@ export const expansionsOf = (
   targetOf: (table: string, field: string) => RegisteredTable | undefined
 ): ReadonlyMap<string, RegisteredTable> => {
   const expansions = new Map<string, RegisteredTable>()
-  if (columns.some(isMember)) return expansions
+  if (columns.some(collidesWithExpand)) return expansions
   for (const column of columns) {
     const key = expandableKey(table, column)
     const field = key?.targetFields[0]

@@ -119,8 +119,8 @@ export interface RegisteredTable
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */
   readonly structure: Structure
   /**
-   * The stored table is gone, is not an ordinary table, or has another key than the one that is registered. Calls for
-   * its records fail with STRUCTURE_CHANGED until a refresh.
+   * The stored table is gone, has another kind or another key than the one that is registered, or is a view that SQLite
+   * cannot prepare. Calls for its records fail with STRUCTURE_CHANGED until a refresh.
    */
   readonly isOutdated: boolean
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */

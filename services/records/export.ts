@@ -52,7 +52,7 @@ const keysOf = (selection: Selection, lines: RecordLines): Collection => ({
   step: (limits) => exportCollected(selection, lines, limits)
 })
 
-/** Returns the collection of an SQL view, whose rows have no keys: their lines. */
+/** Returns the collection of an SQL view, which has no rowid and maybe no key: the lines of its rows. */
 const linesOf = (lines: RecordLines): Collection => ({
   rows: (selection) => selectLines(selection, lines),
   columnCount: 1,
@@ -75,8 +75,8 @@ async function* readCollected(reader: HeldReader, total: number, { step }: Colle
 }
 
 /**
- * Exports whole tables with bounded memory, in reader threads. No snapshot is held while the client does not read. A
- * sorted or filtered export holds a reader thread until the export or its connection ends.
+ * Exports whole tables with bounded memory, in readers. A sorted or filtered export, and that of an SQL view, holds a reader
+ * until the export or its connection ends. No snapshot of a table is held while the client does not read.
  */
 export const createExportService = ({ db, search, scan, maxPageSize }: ExportServiceOptions) => {
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
@@ -128,9 +128,10 @@ export const createExportService = ({ db, search, scan, maxPageSize }: ExportSer
   }
 
   /**
-   * Returns the text as chunks, in UTF-8. Not one snapshot: rows that change during the export may show either state.
+   * Returns the text as chunks, in UTF-8. The export of an SQL view is one snapshot. That of a table is not: rows that
+   * change during it may show either state.
    * Resolves when the first rows have been read, so that an error is thrown before the response begins.
-   * @throws VALIDATION_FAILED, OVERLOADED while two sorted or filtered exports are running, or one of the same token
+   * @throws VALIDATION_FAILED, OVERLOADED while exports hold two readers, or one for the same token; for SQL views, one
    */
   const exportRecords = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
     const selection = selectionOf(view, request)

@@ -7,14 +7,19 @@ export type IndexedSelection = RowSelection & { readonly order?: readonly OrderI
 const isOneDirection = ([first, ...others]: readonly OrderItem[]) =>
   others.every(({ descending }) => descending === first?.descending)
 
-/** Returns the fields of an index that finds the rows of a selection, in its sequence. null: no index does. */
+/**
+ * Returns the fields of an index that would find or sort the rows of a selection. null: none would, or the table has one
+ * that begins with the same field.
+ */
 export const helpfulIndex = ({ table, filter, order = [] }: IndexedSelection): readonly string[] | null => {
-  const { isView, key, rowid } = table.structure
+  const { isView, columns, rowid } = table.structure
+  if (isView) return null
   const comparisons = filter?.comparisons ?? []
   const equal = comparisons.filter(({ operator }) => operator === '=')
   const range = comparisons.find(({ operator }) => operator !== '=')
   const sorted = isOneDirection(order) ? order.map(({ name }) => name) : []
   const names = new Set([...equal.map(({ column }) => column), ...(range ? [range.column] : sorted)])
-  const fields = [...names].filter((name) => !key.includes(name) && name !== rowid)
-  return isView || fields.length === 0 ? null : fields
+  const fields = [...names].filter((name) => name !== rowid)
+  const first = columns.find(({ name }) => name === fields[0])
+  return first === undefined || first.isIndexed ? null : fields
 }

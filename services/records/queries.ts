@@ -22,7 +22,7 @@ interface QueryServiceOptions {
   readonly maxPageSize: number
 }
 
-/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page, and for an SQL view without a key. */
+/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page. */
 interface Page {
   readonly rows: string
   readonly next: string | null
@@ -36,13 +36,15 @@ const notUtf8 = (name: string) =>
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
+/** JavaScript replaces bytes that are not UTF-8 by U+FFFD, which changes the length of the text. `bytes`: the stored ones. */
+const isReplaced = (text: string, bytes: unknown) => text.includes('\uFFFD') && Buffer.byteLength(text) !== bytes
+
 /** @throws VALIDATION_FAILED for a text that is too long or not UTF-8 */
 const positionOf = ({ order }: Selection, row: Row): Position =>
   order.map(({ name }, index) => {
     const value = row[`v${index}`] as SqlValue
     if (value === null && row[`l${index}`] !== null) throw tooLongForCursor()
-    // JavaScript replaces bytes that are not UTF-8, which changes the length of the text.
-    if (typeof value === 'string' && Buffer.byteLength(value) !== row[`l${index}`]) throw notUtf8(name)
+    if (typeof value === 'string' && isReplaced(value, row[`l${index}`])) throw notUtf8(name)
     return row[`i${index}`] === 1 ? BigInt(String(value)) : value
   })
 
@@ -56,17 +58,7 @@ const cursorAndPage = () =>
   invalid([{ path: '/cursor', code: 'conflict', message: "Send either 'cursor' or 'page', not both." }])
 
 /** Whether no two records have the same position. Those of a view without a key may be equal. */
-const hasPositions = ({ table }: View) => table.structure.key.length > 0
-
-/** @throws VALIDATION_FAILED for a view without a key */
-const assertPositions = (view: View) => {
-  if (hasPositions(view)) return
-  const message = `The view '${view.table.name}' has no key, so its records have no order for a cursor.`
-  throw invalid(
-    [{ path: '/cursor', code: 'key', message }],
-    'Read pages by `page` and `size`: GET with these parameters.'
-  )
-}
+const hasPositions = ({ table }: Selection) => table.structure.key.length > 0
 
 /** Creates the functions that read records by filters and cursors. */
 export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize }: QueryServiceOptions) => {
@@ -86,7 +78,14 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     return Number(row?.total)
   }
 
-  const startOf = (digest: Buffer, cursor: string): PageStart => ({ position: cursors.read(digest, cursor), offset: 0 })
+  /** The cursor of a view without a key has the number of records before the page. */
+  const startOf = (selection: Selection, digest: Buffer, cursor: string): PageStart => {
+    const position = cursors.read(digest, cursor)
+    return hasPositions(selection) ? { position, offset: 0 } : { position: null, offset: Number(position[0]) }
+  }
+
+  const positionAfter = ({ selection, start, limit }: PageSelection, row: Row): Position =>
+    hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
   /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
   const confirmExpansions = (caller: Caller, view: View, request: ListRequest): Caller => {
@@ -99,18 +98,18 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     return { ...caller, confirm }
   }
 
-  /** The page has `next` if the request has a cursor, which may be empty, and the records have positions. */
+  /** The page has `next` if the request has a cursor, which may be empty. */
   const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
     const { cursor } = request
     const selection = selectionOf(view, request)
     const { json: record } = projectionOf(view, request)
     const { limit, offset } = windowOf(request, maxPageSize)
-    const digest = cursor === undefined || !hasPositions(view) ? null : digestOfQuery(selection)
-    const start = digest && cursor ? startOf(digest, cursor) : { position: null, offset }
+    const digest = cursor === undefined ? null : digestOfQuery(selection)
+    const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
     const page = { selection, record, limit, start, needsNext: digest !== null }
     const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
     const text = textOf(row)
-    const next = digest && row && following ? cursors.write(digest, positionOf(selection, row)) : null
+    const next = digest && row && following ? cursors.write(digest, positionAfter(page, row)) : null
     return { rows: text, next, selection, limit }
   }
 
@@ -120,7 +119,6 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
    */
   const query = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor = '', total = false } = request
-    if (cursor !== '') assertPositions(view)
     const { rows, next, selection, limit } = await readPage(caller, view, { ...request, cursor })
     const counted = total ? `,"total":${await count(caller, selection)}` : ''
     return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
@@ -130,7 +128,6 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
   const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
     const { cursor, page = 1, total = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
-    if (cursor !== undefined) assertPositions(view)
     const { rows, next, selection, limit } = await readPage(caller, view, request)
     const counted = total ? await count(caller, selection) : -1
     const last = cursor === undefined ? '' : `,"next":${JSON.stringify(next)}`

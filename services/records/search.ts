@@ -3,30 +3,35 @@ import type { Caller } from '../model/caller.ts'
 import { DomainError, hasCode } from '../model/errors.ts'
 import type { RowSelection } from '../sql/lists.ts'
 import { countCandidates } from '../sql/search-index.ts'
+import type { Totals } from './totals.ts'
 
 /** With more candidates than this share of the rows, a scan is faster than reading them by their keys. */
 const MAX_SHARE = 1 / 8
 /** Reading this many rows by their keys takes some milliseconds. */
 const MIN_CANDIDATES = 1000
 
-/** Whether SQLite could not read the index: it was switched off, or another program has damaged it. */
-const isUnreadable = (error: unknown) => !(error instanceof DomainError) || hasCode(error, 'STRUCTURE_CHANGED')
+/**
+ * Whether SQLite may not have been able to read the index: it was switched off, or another program has damaged it. If the
+ * error has another cause, the scan fails, too.
+ */
+const mayBeOfIndex = (error: unknown) => !(error instanceof DomainError) || hasCode(error, 'STRUCTURE_CHANGED')
 
 /**
  * Creates the function that runs a read with the search index of its table, if the index finds few enough rows. The index
  * finds candidates; the filter decides. The result is that of a scan.
  */
-export const createSearch = (db: Database) => {
+export const createSearch = (db: Database, totals: Totals) => {
   /** Whether the index can be used, and finds few candidates. */
   const hasFew = async (caller: Caller, { table }: RowSelection, match: string) => {
     const { declarations, total } = table.searchIndex
-    const max = Math.max(MIN_CANDIDATES, Math.floor(total * MAX_SHARE))
+    const rows = totals.cached(table) ?? total
+    const max = Math.max(MIN_CANDIDATES, Math.floor(rows * MAX_SHARE))
     try {
       const [row] = await db.scan(countCandidates(table.id, match, max + 1, declarations), caller)
       // Another program may have dropped a trigger since the registry was loaded.
       return Number(row?.rows) <= max && Number(row?.declared) === declarations.length
     } catch (error) {
-      if (isUnreadable(error)) return false
+      if (mayBeOfIndex(error)) return false
       throw error
     }
   }
@@ -44,7 +49,7 @@ export const createSearch = (db: Database) => {
     try {
       return await read({ ...selection, match })
     } catch (error) {
-      if (isUnreadable(error)) return read(selection)
+      if (mayBeOfIndex(error)) return read(selection)
       throw error
     }
   }

@@ -92,11 +92,15 @@ export const functionOf = (shape: TableShape, name: string, call: FunctionName, 
   json: jsonOf(shape, column, call)
 })
 
-/** Sorts by the groups at last: no two rows have the same ones. */
-const orderTerms = ({ groups, computed, order }: Aggregation) => {
+/**
+ * Groups break ties: no two rows have the same ones. `+` has no effect on values. Without it, SQLite 3.53 takes the order of
+ * `SELECT … FROM view GROUP BY id ORDER BY id` from the ORDER BY of the view.
+ */
+const orderTerms = ({ selection, groups, computed, order }: Aggregation) => {
+  const prefix = selection.table.structure.isView ? '+' : ''
   const position = (index: number) => String(groups.length + index + 1)
   const terms = new Map([
-    ...groups.map(({ name, key }) => [name, key] as const),
+    ...groups.map(({ name, key }) => [name, prefix + key] as const),
     ...computed.map(({ name }, index) => [name, position(index)] as const)
   ])
   const rest = groups.filter(({ name }) => order.every((item) => item.name !== name))

@@ -109,7 +109,7 @@ interface StoredColumn {
 /** The boundary where the JSON of `COLUMNS` gets its type. */
 const storedColumns = (row: Row) => JSON.parse(String(row.stored_columns)) as readonly StoredColumn[]
 
-const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
+export const ROWID_NAMES = ['rowid', '_rowid_', 'oid']
 
 export const isRowidName = (name: string) => ROWID_NAMES.includes(foldName(name))
 

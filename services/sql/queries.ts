@@ -118,18 +118,18 @@ const MAX_POSITION_BYTES = 32 * 1024
 
 /**
  * Returns the values, `v0`, …, whether they are integers, `i0`, …, and their bytes, `l0`, …. Integers are text: a
- * JavaScript number would round them. The value of a longer text or BLOB is null.
+ * JavaScript number would round them. The value of a longer text or BLOB is null. A view without a key may have no order.
  */
-const positionColumns = ({ table, order }: Selection) =>
-  order
-    .flatMap(({ name }, index) => {
-      const value = columnRef(table.name, name)
-      const isInteger = `typeof(${value}) = 'integer'`
-      const length = `octet_length(${value})`
-      const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
-      return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `${length} AS l${index}`]
-    })
-    .join(', ')
+const positionColumns = ({ table, order }: Selection) => {
+  const columns = order.flatMap(({ name }, index) => {
+    const value = columnRef(table.name, name)
+    const isInteger = `typeof(${value}) = 'integer'`
+    const length = `octet_length(${value})`
+    const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
+    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `${length} AS l${index}`]
+  })
+  return ['1 AS found', ...columns].join(', ')
+}
 
 /** The last record of a full page, and the one after it, which shows that another page follows. */
 const lastWindow = ({ limit, start }: PageSelection): Window => ({ limit: 2, offset: start.offset + limit - 1 })

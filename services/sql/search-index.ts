@@ -3,7 +3,7 @@ import { INT64 } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { BuildProgress, Structure } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import { isRowidName } from './introspection.ts'
+import { isRowidName, ROWID_NAMES } from './introspection.ts'
 import type { Statement, Unit } from './statement.ts'
 
 /** A table with the columns whose texts its search index has. */
@@ -18,15 +18,15 @@ export interface IndexedTable {
 }
 
 /**
- * Whether the rowid is a column of the table: VACUUM gives new rowids to other rows. A table without a declared key has a
- * name of its rowid as the key.
+ * Whether the rowid is a column of the table: VACUUM can change other rowids. A table without a declared key has a name of
+ * its rowid as the key.
  */
-export const hasLastingRowids = ({ isRowidKey, key }: Structure) => isRowidKey && !key.some(isRowidName)
+export const hasStableRowids = ({ isRowidKey, key }: Structure) => isRowidKey && !key.some(isRowidName)
 
 /** Returns null for a table that cannot have a search index. */
 export const indexedTable = (id: number, name: string, structure: Structure): IndexedTable | null => {
   const textual = structure.columns.filter((column) => kindOf(column).isTextual)
-  if (!hasLastingRowids(structure) || textual.length === 0) return null
+  if (!hasStableRowids(structure) || textual.length === 0) return null
   return {
     id,
     name,
@@ -57,11 +57,19 @@ const target = (table: IndexedTable) =>
 const deleteRow = ({ id, key }: IndexedTable, row: 'old' | 'new') =>
   `DELETE FROM ${identifier(searchIndexName(id))} WHERE rowid = ${row}.${identifier(key)};`
 
-/** Without OR REPLACE: in a trigger, SQLite applies the conflict clause of the statement that fires it. */
+const selectTexts = (table: IndexedTable) => {
+  const column = (name: string) => columnRef(table.name, name)
+  return `SELECT ${[column(table.key), ...textsIn(column, table)].join(', ')} FROM ${identifier(table.name)}`
+}
+
+/**
+ * Reads the stored row: another trigger may have changed it before this one runs. Without OR REPLACE: in a trigger, SQLite
+ * applies the conflict clause of the statement that fires it.
+ */
 const replaceNew = (table: IndexedTable) => {
-  const column = (name: string) => `new.${identifier(name)}`
-  const values = [column(table.key), ...textsIn(column, table)].join(', ')
-  return `${deleteRow(table, 'new')} INSERT ${target(table)} VALUES (${values});`
+  const { name, key } = table
+  const where = `WHERE ${columnRef(name, key)} = new.${identifier(key)}`
+  return `${deleteRow(table, 'new')} INSERT ${target(table)} ${selectTexts(table)} ${where};`
 }
 
 /**
@@ -73,7 +81,8 @@ const replaceNew = (table: IndexedTable) => {
  */
 export const declarationsOf = (table: IndexedTable): readonly string[] => {
   const { id, name, key, columns, hasGenerated } = table
-  const changed = hasGenerated ? '' : ` OF ${[key, ...columns].map(identifier).join(', ')}`
+  // SQLite compares the names of an UPDATE, and the key has several.
+  const changed = hasGenerated ? '' : ` OF ${[key, ...ROWID_NAMES, ...columns].map(identifier).join(', ')}`
   const trigger = (event: (typeof TRIGGERS)[number], when: string, body: string) =>
     `CREATE TRIGGER ${identifier(triggerName(id, event))} AFTER ${when} ON ${identifier(name)} BEGIN ${body} END`
   return [
@@ -86,7 +95,8 @@ export const declarationsOf = (table: IndexedTable): readonly string[] => {
 
 const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
 
-const progressKey = (id: number) => `search_index_${id}`
+const PROGRESS_PREFIX = 'search_index_'
+const progressKey = (id: number) => `${PROGRESS_PREFIX}${id}`
 
 /** Removes the index, its triggers and its progress, if they exist. */
 export const dropSearchIndex = (id: number): Unit => [
@@ -136,21 +146,18 @@ export const selectStep = ({ name, key, columns }: IndexedTable, progress: Build
 }
 
 /** Indexes the rows of a step. */
-export const indexStep = (table: IndexedTable, progress: BuildProgress, last: string): Statement => {
-  const column = (name: string) => columnRef(table.name, name)
-  return statement(
-    `INSERT OR REPLACE ${target(table)} SELECT ${[column(table.key), ...textsIn(column, table)].join(', ')}
-      FROM ${identifier(table.name)} WHERE ${column(table.key)} BETWEEN ? AND ?`,
+export const indexStep = (table: IndexedTable, progress: BuildProgress, last: string): Statement =>
+  statement(
+    `INSERT OR REPLACE ${target(table)} ${selectTexts(table)} WHERE ${columnRef(table.name, table.key)} BETWEEN ? AND ?`,
     [firstKey(progress), BigInt(last)]
   )
-}
 
 /**
  * Returns SQL for the columns `search_progress` and `search_declarations` of a registration; null without a search index.
  * `id`: an expression for the id of the table.
  */
 export const searchIndexFacts = (id: string) => {
-  const progress = `(SELECT value FROM _rowhouse_meta WHERE key = 'search_index_' || ${id})`
+  const progress = `(SELECT value FROM _rowhouse_meta WHERE key = '${PROGRESS_PREFIX}' || ${id})`
   const names = ['', ...TRIGGERS.map((event) => `_${event}`)].map((end) => `'${PREFIX}' || ${id} || '${end}'`)
   return `${progress} AS search_progress, CASE WHEN ${progress} IS NOT NULL THEN (
     SELECT json_group_array(sql) FROM main.sqlite_schema WHERE name IN (${names.join(', ')})) END AS search_declarations`

@@ -1,7 +1,7 @@
-/** Trigrams of one text in a match. More of them find hardly fewer rows. */
+/** Maximum number of trigrams of one text. More trigrams exclude few more rows. */
 const MAX_TRIGRAMS = 32
 
-/** Characters of the match of a filter. */
+/** Maximum characters of the FTS5 query of a filter. */
 const MAX_LENGTH = 8192
 
 const isAscii = (character: string) => character <= '\x7f'
@@ -15,22 +15,22 @@ const quote = (trigram: string) => `"${trigram.replaceAll('"', '""')}"`
  * Returns an FTS5 query for the rows with all trigrams of the text; null if it has none. The tokenizer folds the case of
  * all letters and skips NUL, which no request contains, so the rows are at least those that contain the text.
  *
- * `isWhole`: the text does not end within a character of the row. In a stored text that is not UTF-8, other bytes may
+ * `endsAtCharacter`: the text does not end within a character of the row. In a stored text that is not UTF-8, other bytes may
  * follow the last character, and the tokenizer takes them for a part of it. `instr` does not, so its last character counts
  * only if it is ASCII.
  */
-export const matchOf = (text: string, isWhole: boolean): string | null => {
+export const matchOf = (text: string, endsAtCharacter: boolean): string | null => {
   const characters = [...text]
-  const isCertain = isWhole || characters.slice(-1).every(isAscii)
+  const isCertain = endsAtCharacter || characters.slice(-1).every(isAscii)
   const trigrams = new Set(trigramsIn(isCertain ? characters : characters.slice(0, -1)))
   return trigrams.size === 0 ? null : [...trigrams].slice(0, MAX_TRIGRAMS).map(quote).join(' AND ')
 }
 
-const isMatch = (match: string | null): match is string => match !== null
+const isNotNull = (match: string | null): match is string => match !== null
 
-/** The rows of all matches. A match that is null, or one too many, is left out: the others have at least these rows. */
+/** The rows of all matches. A match that is null, or that would exceed `MAX_LENGTH`, is left out: the others have at least these rows. */
 export const matchAll = (matches: readonly (string | null)[]): string | null => {
-  const [first, ...others] = matches.filter(isMatch)
+  const [first, ...others] = matches.filter(isNotNull)
   if (first === undefined) return null
   return others.reduce((all, match) => {
     const longer = `(${all}) AND (${match})`
@@ -40,7 +40,7 @@ export const matchAll = (matches: readonly (string | null)[]): string | null => 
 
 /** The rows of any match; null if one of them is null. */
 export const matchAny = (matches: readonly (string | null)[]): string | null => {
-  if (matches.length === 0 || !matches.every(isMatch)) return null
+  if (matches.length === 0 || !matches.every(isNotNull)) return null
   const any = [...new Set(matches)].map((match) => `(${match})`).join(' OR ')
   return any.length > MAX_LENGTH ? null : any
 }

@@ -20,16 +20,16 @@ const MAX_SHOWN = 100
 
 /**
  * Selects one group of rows that no key can tell apart: their number as `count`, and the values as SQL literals of text,
- * `v0`, `v1`, …. A row with a null is such a group, too. Texts are compared by their bytes, as keys are.
+ * `v0`, `v1`, …. A row with a null is such a group, too. Texts are compared by the collation of the column, as in the order
+ * of pages.
  */
 export const findUnusableKey = (view: string, key: readonly string[], dialect: Dialect): Statement => {
   const columns = key.map((name) => columnRef(view, name))
   const values = columns.map((column, index) => `quote(substr(${column}, 1, ${MAX_SHOWN})) AS v${index}`)
-  const groups = columns.map((column) => `${column} COLLATE BINARY`)
   const isNull = columns.map((column) => `${column} IS NULL`).join(' OR ')
   return {
     sql: `SELECT count(*) AS count, ${values.join(', ')} FROM ${identifier(view)} WHERE ${dialect.scanGuard(null)}
-      GROUP BY ${groups.join(', ')} HAVING count(*) > 1 OR ${isNull} LIMIT 1`,
+      GROUP BY ${columns.join(', ')} HAVING count(*) > 1 OR ${isNull} LIMIT 1`,
     params: []
   }
 }

@@ -77,14 +77,19 @@ export const fieldExists = (name: string) =>
 
 export const tableChanged = () => new DomainError('TABLE_CHANGED', 'Other requests keep changing the table. Try again.')
 
-export const confirmationRequired = (name: string, state: string, afterwards: string) =>
-  new DomainError(
+/** `rows`: null if they cannot be counted. */
+export const confirmationRequired = (name: string, rows: number | null) => {
+  const count =
+    rows === null
+      ? `The rows of '${name}' cannot be counted.`
+      : `The table '${name}' has ${rows} ${rows === 1 ? 'row' : 'rows'}.`
+  const after = rows === null ? 'If the table still exists, it can be imported again.' : 'It can be imported again.'
+  return new DomainError(
     'CONFIRMATION_REQUIRED',
-    `The table '${name}' ${state} in the database, but the API no longer serves them.`,
-    {
-      hint: `To unregister the table, send the request with ?confirm=true. ${afterwards}`
-    }
+    `${count} Unregistering keeps the rows in the database, but the API will no longer serve them.`,
+    { hint: `To unregister the table, send the request with ?confirm=true. ${after}` }
   )
+}
 
 /** `owner`: the table or field that has the name. */
 export const clientNameTaken = (path: string, clientName: string, owner: string) => {

@@ -91,9 +91,9 @@ export const createTableRegistry = (db: Database) => {
     return isKnown
   }
 
-  /** Describes each registered view apart from the others: it may be broken. */
+  /** Describes each registered view apart from the others: it may be broken. undefined: it could not be read now. */
   const describeViews = async () => {
-    const views = new Map<string, Facts>()
+    const views = new Map<string, Facts | undefined>()
     for (const row of await db.read(selectRegisteredViews)) {
       views.set(nameOf(row), await readRegisteredView(db, serviceCaller, String(row.name)))
     }
@@ -105,15 +105,19 @@ export const createTableRegistry = (db: Database) => {
     if (version === schemaVersion && (await loadRows())) return
     await effects.load()
     const views = await describeViews()
-    // A view that was registered since is known.
-    const factsOfView = (name: string) => views.get(name) ?? (views.has(name) ? null : (facts.get(name) ?? null))
+    const factsOfView = (name: string): Facts => {
+      const read = views.get(name)
+      // It was registered since, or could not be read.
+      return read === undefined ? (facts.get(name) ?? null) : read
+    }
     // Last, and nothing is awaited after it: the reads before it may be delayed by a lock, and this must not undo a
     // change that is acknowledged during the delay.
     const rows = await db.read(describeRegistrations)
     facts = new Map(
       rows.map((row) => [nameOf(row), row.stored_type === 'view' ? factsOfView(nameOf(row)) : toStructure(row)])
     )
-    schemaVersion = version
+    // The next reload reads a view again that could not be read.
+    schemaVersion = [...views.values()].includes(undefined) ? undefined : version
     replaceAll(rows)
   }
 

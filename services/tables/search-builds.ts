@@ -30,6 +30,7 @@ const RETRY_MS = 1000
  */
 export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOptions) => {
   const queue = new Set<number>()
+  const failed = new Set<number>()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
 
@@ -67,19 +68,17 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     }
   }
 
-  const build = async (id: number) => {
-    let hasFailed = false
-    for (let table = findBuilding(id); table && !stopping.signal.aborted; table = findBuilding(id)) {
-      try {
-        await runSteps(table)
-      } catch (error) {
-        // The index may have been switched off, or another program may have changed the table.
-        await registry.reload().catch(() => {})
-        if (!findBuilding(id) || stopping.signal.aborted) return
-        if (!hasFailed) onFailure(table.name, error)
-        hasFailed = true
-        await setTimeout(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
-      }
+  /** Makes one attempt. The failed build is queued again, after the others. */
+  const build = async (table: RegisteredTable) => {
+    try {
+      await runSteps(table)
+    } catch (error) {
+      // The index may have been switched off, or another program may have changed the table.
+      await registry.reload().catch(() => {})
+      if (!findBuilding(table.id) || stopping.signal.aborted) return
+      if (!failed.has(table.id)) onFailure(table.name, error)
+      failed.add(table.id)
+      await setTimeout(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
@@ -87,16 +86,21 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     for (const id of queue) {
       // Before the build: an index that is switched on during it is built afterwards.
       queue.delete(id)
-      await build(id)
+      if (stopping.signal.aborted) return
+      const table = findBuilding(id)
+      if (table) await build(table)
+      if (findBuilding(id)) queue.add(id)
+      else failed.delete(id)
     }
-    running = undefined
   }
 
   /** Fills the index of a table, unless it is complete. */
   const start = ({ id, searchIndex }: RegisteredTable) => {
     if (searchIndex.state !== 'building' || stopping.signal.aborted) return
     queue.add(id)
-    running ??= run()
+    running ??= run().finally(() => {
+      running = undefined
+    })
   }
 
   return {

@@ -8,7 +8,7 @@ import {
   createSearchIndex,
   declarationsOf,
   dropSearchIndex,
-  hasLastingRowids,
+  hasStableRowids,
   type IndexedTable,
   indexedTable
 } from '../sql/search-index.ts'
@@ -16,13 +16,16 @@ import type { Unit } from '../sql/statement.ts'
 import { tableOutdated } from './failures.ts'
 import { createRowEstimates } from './row-estimates.ts'
 
-const notPossible = ({ name, structure }: RegisteredTable) => {
-  const reason = hasLastingRowids(structure)
-    ? 'has no text field'
-    : 'has no column that is an INTEGER PRIMARY KEY, with another name than rowid, oid and _rowid_'
-  const message = `The table '${name}' ${reason}, so it cannot have a search index.`
-  return invalid([{ path: '/searchIndex', code: 'key', message }])
+const whyNot = ({ name, structure }: RegisteredTable) => {
+  if (structure.isView) return { code: 'view', message: `'${name}' is a view, which cannot have a search index.` }
+  if (hasStableRowids(structure)) return { code: 'fields', message: `The table '${name}' has no text field to index.` }
+  return {
+    code: 'key',
+    message: `A search index needs an INTEGER PRIMARY KEY, in a column that is not named rowid, oid or _rowid_. The table '${name}' has none.`
+  }
 }
+
+const notPossible = (table: RegisteredTable) => invalid([{ path: '/searchIndex', ...whyNot(table) }])
 
 /** Creates the functions that return the statements for changes of search indexes. `createSearchBuilds` fills an index. */
 export const createSearchIndexes = (db: Database) => {

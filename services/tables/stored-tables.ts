@@ -32,7 +32,8 @@ const toStoredObject = (row: Row, view?: Structure | string): StoredObject => {
   const other = OTHER_TYPES[type]
   if (other) return notServed(`'${name}' is ${other}; only ordinary tables and views can be served.`)
   if (isReserved(name)) return notServed(`'${name}' is a reserved name.`)
-  if (typeof view === 'string') return notServed(`SQLite cannot prepare the view '${name}': ${view}.`)
+  if (typeof view === 'string')
+    return notServed(`SQLite cannot prepare the view '${name}': ${view.replace(/\.$/, '')}.`)
   const structure = view ?? toStructure(row)
   if (structure) return { name, type, structure, reason: null }
   return notServed(`'${name}' has no primary key, and its columns hide every name of its rowid.`)

@@ -5,7 +5,7 @@ import type { Structure } from '../model/table.ts'
 import { describeView, prepareView, toViewStructure } from '../sql/introspection.ts'
 
 /** Whether the view causes the error: it is broken, or takes too long to prepare. */
-const isOfView = (error: unknown): error is DomainError =>
+const isCausedByView = (error: unknown): error is DomainError =>
   hasCode(error, 'STRUCTURE_CHANGED') || hasCode(error, 'SCAN_TIMEOUT')
 
 /** Returns the structure of an SQL view, or the reason why SQLite cannot prepare it. */
@@ -15,19 +15,25 @@ export const readView = async (db: Database, caller: ScanCaller, name: string): 
     const [row] = await db.viewScans.scan(describeView(name), caller)
     return toViewStructure(row as Row)
   } catch (error) {
-    if (!isOfView(error)) throw error
+    if (!isCausedByView(error)) throw error
     return error.reported ?? error.message
   }
 }
 
-/** Returns the structure of a registered view. null: it cannot be used, and a refresh shows the reason. */
-export const readRegisteredView = async (db: Database, caller: ScanCaller, name: string): Promise<Structure | null> => {
+/**
+ * Returns the structure of a registered view. null: it cannot be used, and a refresh shows the reason. undefined: it could
+ * not be read now, which must not end the start of the service.
+ */
+export const readRegisteredView = async (
+  db: Database,
+  caller: ScanCaller,
+  name: string
+): Promise<Structure | null | undefined> => {
   try {
     const read = await readView(db, caller, name)
     return typeof read === 'string' ? null : read
   } catch (error) {
-    // Any failure of a view must not end the start of the service.
-    if (error instanceof DomainError) return null
+    if (error instanceof DomainError) return undefined
     throw error
   }
 }

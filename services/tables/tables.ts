@@ -58,10 +58,6 @@ interface TableServiceOptions {
 const MAX_FIELDS = 1000
 const MAX_ATTEMPTS = 5
 
-type RowsText = readonly [state: string, hint: string]
-
-const UNCOUNTED: RowsText = ['cannot be counted. Its rows stay', 'If the table still exists, it can be imported again.']
-
 /** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock, onBuildFailure }: TableServiceOptions) => {
   const { read: readStored } = createStoredTables(db)
@@ -197,23 +193,22 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
     return change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
   }
 
-  /** A table that cannot be counted can be unregistered too: another program may have dropped or changed it. */
-  const describeRows = async (caller: Caller, table: Registration): Promise<RowsText> => {
-    if (table.structure === null || table.isOutdated) return UNCOUNTED
+  /** Returns null for a table that cannot be counted: another program may have dropped or changed it. */
+  const countStored = async (caller: Caller, table: Registration): Promise<number | null> => {
+    if (table.structure === null || table.isOutdated) return null
     try {
       const [row] = await scansOf(db, table).scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
-      const total = Number(row?.total)
-      return [total === 1 ? 'has 1 row. It stays' : `has ${total} rows. They stay`, 'It can be imported again.']
+      return Number(row?.total)
     } catch (error) {
       if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error
-      return UNCOUNTED
+      return null
     }
   }
 
   /** Removes the table from the registry. The stored table stays. @throws TABLE_NOT_FOUND, CONFIRMATION_REQUIRED */
   const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
     const table = registry.getRegistration(id)
-    if (!isConfirmed) throw confirmationRequired(table.name, ...(await describeRows(caller, table)))
+    if (!isConfirmed) throw confirmationRequired(table.name, await countStored(caller, table))
     const [deleted] = await db.write([deleteTable(id), ...dropSearchIndex(id)])
     registry.remove(table)
     if (deleted?.changes === 0) throw tableNotFound(id)

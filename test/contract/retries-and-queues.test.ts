@@ -290,7 +290,7 @@ t.test(
     const { affected, unaffected } = await whileQueued(requests, () => other.post('/auth/logout'))
     expectError(t, affected, 401, 'AUTHENTICATION_REQUIRED')
     expectError(t, unaffected, 400, 'CONFIRMATION_REQUIRED')
-    t.match(unaffected.json().error.message, /has 1 row\. It stays in the database/)
+    t.match(unaffected.json().error.message, /has 1 row\. Unregistering keeps the rows/)
   }
 )
 

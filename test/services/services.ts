@@ -30,7 +30,7 @@ export const startServices = async (t: Test, schema: string) => {
   const views = createViews(db.dialect)
   const cursors = createCursors('the secret of the tests')
   const facts = { hasTriggers, hasUpdateEffects }
-  const search = createSearch(db)
+  const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
   const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize: 1000, ...facts })
   const exports = createExportService({ db, search, scan, maxPageSize: 1000 })

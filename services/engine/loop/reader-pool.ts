@@ -12,7 +12,6 @@ import { createChunkScan } from './chunk-scan.ts'
 import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toReadError } from './sqlite-errors.ts'
-import { timed } from './timed.ts'
 
 /** One caller can use all but one, so that the scans of others never wait for those of one caller alone. */
 export const READER_THREADS = Math.max(2, availableParallelism()) + 1
@@ -61,17 +60,12 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
    * results and passes on queued tasks in one tick as long as there are any: 64 pages of 5 MB blocked the event loop
    * for 2 s, and block it for 0.1 s this way.
    */
-  const scan = async (request: ScanRequest, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
-    await slots.take(caller)
-    try {
-      await caller.confirm()
+  const scan = (request: ScanRequest, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
+    const run = () => {
       shared ??= startPool(READER_THREADS)
-      const rows = await timed(scanIn(shared, request), onTime)
-      await caller.confirm()
-      return rows
-    } finally {
-      slots.release(caller)
+      return scanIn(shared, request)
     }
+    return slots.run(caller, run, onTime)
   }
 
   const chunkScan = (caller: ScanCaller) => createChunkScan((request) => scan(request, caller))

@@ -1,5 +1,5 @@
 import { overloaded } from '../../model/errors.ts'
-import type { ScanCaller } from '../database.ts'
+import type { OnTime, ScanCaller } from '../database.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 const MAX_QUEUED_SCANS = 256
@@ -46,16 +46,36 @@ export const createSlots = (count: number, countPerCaller = count) => {
       queue.add(name, { start, refuse })?.refuse()
     })
 
-  return {
-    /** Resolves when the caller has a slot, which it must release. @throws OVERLOADED */
-    take: async (caller: ScanCaller): Promise<void> => {
-      const name = nameOf(caller)
-      if (mayStart(name)) begin(name)
-      else await wait(name)
-    },
-    /** The next scan starts in a later tick, so that the event loop is not blocked by many results in sequence. */
-    release: (caller: ScanCaller) => {
-      setImmediate(() => end(nameOf(caller)))
+  /** Resolves when the caller has a slot, which it must release, and still its right. @throws OVERLOADED */
+  const take = async (caller: ScanCaller): Promise<void> => {
+    const name = nameOf(caller)
+    if (mayStart(name)) begin(name)
+    else await wait(name)
+    try {
+      await caller.confirm()
+    } catch (error) {
+      release(caller)
+      throw error
     }
   }
+
+  /** The next scan starts in a later tick, so that the event loop is not blocked by many results in sequence. */
+  const release = (caller: ScanCaller) => {
+    setImmediate(() => end(nameOf(caller)))
+  }
+
+  /** Runs a scan in a slot, and confirms the right of the caller before and after it. */
+  const run = async <T>(caller: ScanCaller, scan: () => Promise<T>, onTime: OnTime = () => {}): Promise<T> => {
+    await take(caller)
+    const start = performance.now()
+    try {
+      const rows = await scan().finally(() => onTime(performance.now() - start))
+      await caller.confirm()
+      return rows
+    } finally {
+      release(caller)
+    }
+  }
+
+  return { take, release, run }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type ScanOutcome, type ScanRequest, timeout } from '../reader/scan.ts'
+import type { ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import { viewProcessFile } from '../thread-files.ts'
 
@@ -18,6 +18,13 @@ export interface ViewProcessOptions {
 const processEnded: PlainError = {
   code: 'VIEW_PROCESS_ENDED',
   message: 'The process that computes views has ended. Try again.'
+}
+
+const START_LIMIT_MS = 30_000
+
+const timeout: PlainError = {
+  code: 'SCAN_TIMEOUT',
+  message: 'The view took longer than 30 s and was stopped. Correct it, or add indexes that its SELECT can use.'
 }
 
 /**
@@ -56,7 +63,8 @@ export const startViewProcess = (options: ViewProcessOptions) => {
     child.on('error', () => resolve())
   })
   const failed = ended.then((): ScanOutcome => ({ error: cause }))
-  const ready = Promise.race([nextMessage(child), ended])
+  const startTimer = setTimeout(() => kill(timeout), START_LIMIT_MS).unref()
+  const ready = Promise.race([nextMessage(child), ended]).finally(() => clearTimeout(startTimer))
 
   /** Ends the process at once. Its statement fails with the error. */
   const kill = (error: PlainError): Promise<void> => {

@@ -7,7 +7,6 @@ import { engineStopped } from '../shared/plain-error.ts'
 import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toViewError } from './sqlite-errors.ts'
-import { timed } from './timed.ts'
 import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
 
 /** An export may hold one, so that there is always another one for all other statements. */
@@ -60,17 +59,8 @@ export const createViewScans = (options: Options) => {
     }
   }
 
-  const scan = async (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
-    await slots.take(caller)
-    try {
-      await caller.confirm()
-      const rows = await timed(runInFree(statement), onTime)
-      await caller.confirm()
-      return rows
-    } finally {
-      slots.release(caller)
-    }
-  }
+  const scan = (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> =>
+    slots.run(caller, () => runInFree(statement), onTime)
 
   const readerOf = (process: ViewProcess, caller: ScanCaller): HeldReader => {
     const scanHeld = (statement: Statement) => runIn(process, statement)
@@ -79,12 +69,21 @@ export const createViewScans = (options: Options) => {
       scanChunk: async (statement) => (await scanHeld(statement))[0],
       collect: (keys, keyCount) => collectKeys(scanHeld, keys, keyCount),
       collected: COLLECTED_KEYS,
-      /** Ends the process, also during a statement: its client may have disconnected. */
+      /** Ends the process, and its TEMP table with it. */
       release: async () => {
         isHeld = false
         await process.kill(engineStopped)
         slots.release(caller)
       }
+    }
+  }
+
+  const takeHeld = (caller: ScanCaller) => {
+    try {
+      return takeProcess()
+    } catch (error) {
+      slots.release(caller)
+      throw error
     }
   }
 
@@ -95,7 +94,7 @@ export const createViewScans = (options: Options) => {
     isHeld = true
     try {
       await slots.take(caller)
-      return readerOf(takeProcess(), caller)
+      return readerOf(takeHeld(caller), caller)
     } catch (error) {
       isHeld = false
       throw error

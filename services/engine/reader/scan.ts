@@ -21,7 +21,7 @@ export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: 
 export const SCAN_LIMIT_MS = 30_000
 const BUSY_TIMEOUT_MS = 2000
 
-export const timeout: PlainError = {
+const timeout: PlainError = {
   code: 'SCAN_TIMEOUT',
   message: 'The search took longer than 30 s and was stopped. Narrow the search, or add an index on the sorted fields.'
 }

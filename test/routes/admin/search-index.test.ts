@@ -65,11 +65,15 @@ const watch = ({ database }: App) => {
   }
 }
 
-/** Lets builds run a number of steps. Returns a function that ends the next one with an error. */
+/** Lets builds run a number of steps. `held` resolves at the next one. `end` ends it with an error. */
 const holdBuild = ({ database }: App, steps: number) => {
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
     end = resolve
+  })
+  let hold = () => {}
+  const held = new Promise<void>((resolve) => {
+    hold = resolve
   })
   let begun = 0
   const { scan } = database
@@ -77,10 +81,11 @@ const holdBuild = ({ database }: App, steps: number) => {
     if (!/sum\(width\)/.test(statement.sql)) return scan(statement, caller)
     begun += 1
     if (begun <= steps) return scan(statement, caller)
+    hold()
     await ended
     throw new Error('The build was ended.')
   }
-  return end
+  return { held, end }
 }
 
 const put = async (admin: Client, url: string, body: object) => dataOf(await admin.put(url, body)) as Table
@@ -194,6 +199,33 @@ t.test('a table without a lasting rowid or without text cannot have an index', a
   expectError(t, await admin.put(`/admin/tables/${id}`, { searchIndex: true }), 409, 'STRUCTURE_CHANGED')
 })
 
+t.test('changes that other triggers make, and changes of the key by its other names, are indexed', async (t) => {
+  const file = createDatabase(t, 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, n INTEGER)')
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'items')
+  await put(admin, `/admin/tables/${id}`, { searchIndex: true })
+  await untilBuilt(admin, id)
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.exec(`CREATE TRIGGER later AFTER INSERT ON items BEGIN
+    UPDATE items SET name = 'changed ' || new.n WHERE id = new.id; END`)
+  dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'tuba', n: 1 }))
+  external.exec("INSERT INTO items VALUES (2, 'oboe', 2)")
+  for (const name of ['rowid', 'oid', '_rowid_']) external.exec(`UPDATE items SET ${name} = id + 10 WHERE id % 10 = 2`)
+  const usesIndex = watch(app)
+  const find = async (q: string) => dataOf(await admin.get(`/admin/tables/${id}/data?q=${q}`)).rows
+  t.ok(
+    await usesIndex(async () => {
+      t.strictSame(await find('changed'), [
+        { id: 1, name: 'changed 1', n: 1 },
+        { id: 32, name: 'changed 2', n: 2 }
+      ])
+    })
+  )
+  t.strictSame(await find('tuba'), [])
+})
+
 t.test('a build lets writes through, and continues after a restart', async (t) => {
   const rows = 20_000
   const file = createDatabase(t, ITEMS.replace(`i < ${ROWS}`, `i < ${rows}`))
@@ -201,7 +233,7 @@ t.test('a build lets writes through, and continues after a restart', async (t) =
   const admin = await asAdmin(first)
   const token = await asToken(first, admin)
   const { id } = await importTable(admin, 'items')
-  const endBuild = holdBuild(first, 20)
+  const build = holdBuild(first, 20)
   await put(admin, `/admin/tables/${id}`, { searchIndex: true })
   let written = 0
   while (written < 5) {
@@ -212,8 +244,9 @@ t.test('a build lets writes through, and continues after a restart', async (t) =
   const whileBuilding = await searchIndexOf(admin, id)
   t.equal(whileBuilding.state, 'building')
   t.equal(await countOf(token, 'sousaphone'), written)
+  await build.held
   const closed = first.close()
-  endBuild()
+  build.end()
   await closed
 
   const external = new BetterSqlite3(file)

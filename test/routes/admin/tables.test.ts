@@ -830,7 +830,7 @@ t.test('unregistering', async (t) => {
     executeExternally('DROP TABLE dropped')
     const response = await admin.delete(`/admin/tables/${id}`)
     expectError(t, response, 400, 'CONFIRMATION_REQUIRED')
-    t.match(response.json().error.message, /^The table 'dropped' cannot be counted\./)
+    t.match(response.json().error.message, /^The rows of 'dropped' cannot be counted\./)
     t.match(response.json().error.hint, /If the table still exists, it can be imported again\.$/)
     expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   })

@@ -14,7 +14,7 @@ const SCHEMA = `CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT); INSERT I
 type Fail = (sql: string) => Error | undefined
 
 const start = async (t: Test) => {
-  const { db, tables, registry } = await startServices(t, SCHEMA)
+  const { db, tables, registry, totals } = await startServices(t, SCHEMA)
   t.teardown(tables.builds.stop)
   const { id } = await tables.importTable(serviceCaller, 'items')
   await tables.update(serviceCaller, id, { searchIndex: true })
@@ -30,7 +30,9 @@ const start = async (t: Test) => {
     }
     const failing = { ...db, scan }
     const selection = selectionOf(createViews(db.dialect).administratorView(registry.get(id)), { q: 'tuba' })
-    const [row] = await createSearch(failing)(serviceCaller, selection, (rows) => scan(countRows(rows), serviceCaller))
+    const [row] = await createSearch(failing, totals)(serviceCaller, selection, (rows) =>
+      scan(countRows(rows), serviceCaller)
+    )
     return { total: row?.total, reads }
   }
   return { count }
