@@ -31,6 +31,7 @@ const covers =
 
 /** `name` is that of the response. */
 export const createIndex = (model: Model, table: Registered, sent: NewTableIndex, name: string): TableIndex => {
+  if (table.kind === 'view') refuse(403, 'TABLE_READ_ONLY')
   const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
   const { fields, isUnique = false } = sent
   const names = table.fields.map((field) => field.name)

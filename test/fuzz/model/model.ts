@@ -5,6 +5,7 @@ import type { PlainField as Field } from '../../../services/model/table.ts'
 import type { Query } from './queries.ts'
 import type { Row, StoredTable } from './stored-tables.ts'
 import { fold } from './values.ts'
+import { deriveTable, type StoredView } from './views.ts'
 
 /** The state of the service as plain data. The model is written from the contract, not from the sources. */
 export interface Model {
@@ -16,6 +17,8 @@ export interface Model {
   readonly tokens: Token[]
   /** All tables of the file. A registered table is missing here after another program has dropped it. */
   readonly stored: StoredTable[]
+  /** All SQL views of the file. */
+  readonly views: StoredView[]
   readonly registered: Registered[]
   /** All cursors that the service has returned. */
   readonly cursors: Cursor[]
@@ -61,9 +64,10 @@ export interface Cursor {
 }
 
 /** A table without the properties that the harness removes. */
-export interface Table
-  extends Omit<FullTable, 'fields' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
+export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
   fields: Field[]
+  /** Whether the table has a search index, in any state. */
+  searchIndex: boolean
 }
 
 export interface Registered extends Omit<Table, 'primaryKey'> {
@@ -141,7 +145,30 @@ export const mayUse = ({ permissions }: Token, name: string) =>
 export const findRegistered = (model: Model, name: string) =>
   model.registered.find((table) => fold(table.name) === fold(name))
 
-export const findStored = (model: Model, name: string) => model.stored.find((table) => fold(table.name) === fold(name))
+const isNamed =
+  (name: string) =>
+  (stored: { readonly name: string }): boolean =>
+    fold(stored.name) === fold(name)
+
+export const findView = (model: Model, name: string) => model.views.find(isNamed(name))
+
+/** Whether the table of a view was dropped, so that SQLite cannot prepare the view. */
+export const isBroken = (model: Model, { base }: StoredView) => !model.stored.includes(base)
+
+/** Returns the stored table, or a table with the columns and rows that a view has now. A broken view has none. */
+export const findStored = (model: Model, name: string): StoredTable | undefined => {
+  const view = findView(model, name)
+  if (!view) return model.stored.find(isNamed(name))
+  return isBroken(model, view) ? undefined : deriveTable(view)
+}
+
+/** Whether a broken view reads a table of this name. With a new table it would work again, with other columns. */
+export const isAwaited = (model: Model, name: string) =>
+  model.views.some((view) => isBroken(model, view) && isNamed(name)(view.base))
+
+/** Whether the file has a table or a view with the name. */
+export const isStored = (model: Model, name: string) =>
+  findView(model, name) !== undefined || findStored(model, name) !== undefined
 
 /** Checks the action alone, before the body with the name of the table is read. */
 export const assertGrants = ({ permissions }: Token, need: Need) => {

@@ -122,6 +122,9 @@ const isAfter = (model: Model, table: Registered, query: Query) => {
   return (row: Row) => compareRows(row, known.position) > 0
 }
 
+/** The records of a view without a key may be equal, so no cursor can tell them apart. */
+const hasPositions = ({ key }: Registered) => key.length > 0
+
 /** `returned` is the page in the response. Only the cursor is read from it. */
 const pageOf = (model: Model, table: Registered, viewer: Viewer, query: Query, returned: Body | undefined) => {
   const rows = select(model, table, viewer, query)
@@ -129,7 +132,7 @@ const pageOf = (model: Model, table: Registered, viewer: Viewer, query: Query, r
   const rest = rows.filter(isAfter(model, table, query)).slice(offsetOf(model, query))
   const limit = limitOf(model, query)
   const page = rest.slice(0, limit)
-  const next = rest.length > limit ? String(returned?.next) : null
+  const next = hasPositions(table) && rest.length > limit ? String(returned?.next) : null
   if (next !== null && query.cursor !== undefined) {
     model.cursors.push({ text: next, tableId: table.id, query, position: new Map(page.at(-1)) })
   }
@@ -144,7 +147,7 @@ export const listRecords = (
   returned: Body | undefined
 ) => {
   storedOf(model, table)
-  if (query.cursor !== undefined && query.page !== undefined) invalid()
+  if (query.cursor !== undefined && (query.page !== undefined || !hasPositions(table))) invalid()
   const { next, total, ...page } = pageOf(model, table, viewer, query, returned)
   const shown = { ...page, page: query.page ?? 1, total: query.total === false ? -1 : total }
   return query.cursor === undefined ? shown : { ...shown, next }
@@ -157,6 +160,8 @@ export const queryRecords = (
   query: Query,
   returned: Body | undefined
 ) => {
+  storedOf(model, table)
+  if (query.cursor && !hasPositions(table)) invalid()
   const { total, ...page } = pageOf(model, table, viewer, { cursor: '', ...query }, returned)
   return query.total ? { ...page, total } : page
 }

@@ -9,7 +9,7 @@ import {
   type Viewer,
   visibleFields
 } from './model.ts'
-import { insert, isTaken, type Row, type StoredTable } from './stored-tables.ts'
+import { insert, isTaken, keyOf, type Row, type StoredTable } from './stored-tables.ts'
 import { compare, isInt64, isNumeric, type Stored, toJson, toStored } from './values.ts'
 
 export type Body = Record<string, unknown>
@@ -19,6 +19,12 @@ const TIMESTAMPS = ['created_at', 'updated_at']
 /** Checked first: the records of a table that is gone are refused before the request is checked. */
 export const storedOf = (model: Model, { name }: Registered): StoredTable =>
   findStored(model, name) ?? refuse(409, 'STRUCTURE_CHANGED')
+
+/** The same for a write. Not even an administrator can write to a view. */
+const storedForWrite = (model: Model, table: Registered): StoredTable => {
+  const stored = storedOf(model, table)
+  return table.kind === 'view' ? refuse(403, 'TABLE_READ_ONLY') : stored
+}
 
 const isWritable = ({ hasTimestamps }: Registered, { name, isReadonly }: Field) =>
   !isReadonly && !(hasTimestamps && TIMESTAMPS.includes(name))
@@ -58,7 +64,7 @@ export const createRecord = (
   body: Body,
   returned: Body | undefined
 ) => {
-  const stored = storedOf(model, table)
+  const stored = storedForWrite(model, table)
   const sent = readBody(table, viewer, body)
   if (sent.some(([field]) => !isWritable(table, field))) invalid()
   const fields = sent.map(([field]) => field)
@@ -78,9 +84,8 @@ const encodePart = (value: Stored) => encodeURIComponent(partText(value))
 export const formatKey = (key: readonly Stored[]) =>
   key.length === 1 ? partText(key[0] ?? null) : key.map(encodePart).join(',')
 
-const find = (stored: StoredTable, pk: string): Row =>
-  stored.rows.find((row) => formatKey(stored.key.map((name) => row.get(name) ?? null)) === pk) ??
-  refuse(404, 'RECORD_NOT_FOUND')
+const find = ({ rows }: StoredTable, table: Registered, pk: string): Row =>
+  rows.find((row) => formatKey(keyOf(table, row)) === pk) ?? refuse(404, 'RECORD_NOT_FOUND')
 
 const decode = (part: string) => {
   try {
@@ -137,7 +142,7 @@ const change = (model: Model, table: Registered, row: Row, values: ReadonlyMap<s
 export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
   const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
-  return toRecord(table, viewer, find(stored, pk))
+  return toRecord(table, viewer, find(stored, table, pk))
 }
 
 interface Change {
@@ -151,13 +156,13 @@ export const updateRecord = (
   viewer: Viewer,
   { pk, body, returnsRecord }: Change & { readonly body: Body }
 ) => {
-  const stored = storedOf(model, table)
+  const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
   const sent = readBody(table, viewer, body)
   refuseOtherKey(table, pk, sent)
   const changes = sent.filter(([field]) => !field.isPrimary && isWritable(table, field))
   if (changes.length === 0) invalid()
-  const row = find(stored, pk)
+  const row = find(stored, table, pk)
   const fixed = sent.filter(([field]) => !isWritable(table, field))
   if (fixed.some(([{ name }, value]) => compare(row.get(name) ?? null, value) !== 0)) invalid()
   change(model, table, row, new Map(changes.map(([{ name }, value]) => [name, value])))
@@ -165,9 +170,9 @@ export const updateRecord = (
 }
 
 export const deleteRecord = (model: Model, table: Registered, viewer: Viewer, { pk, returnsRecord }: Change) => {
-  const stored = storedOf(model, table)
+  const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
-  const row = find(stored, pk)
+  const row = find(stored, table, pk)
   stored.rows = stored.rows.filter((other) => other !== row)
   return changed(table, viewer, row, returnsRecord)
 }
@@ -199,7 +204,7 @@ export const increment = (
   if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
   const checked = toStored(field.jsonType, count) ?? invalid()
   checkKeyFormat(table, String(pk))
-  const row = find(stored, String(pk))
+  const row = find(stored, table, String(pk))
   const sum = add(row.get(name) ?? null, checked) ?? refuse(409, 'INCREMENT_OVERFLOW')
   change(model, table, row, new Map([[name, sum]]))
   return changed(table, 'token', row, returnsRecord)

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { readConfig } from '../../../config.ts'
 import { buildObserved, CHEAP, PASSWORD } from '../../helpers.ts'
@@ -65,12 +66,22 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
     }
   }
 
+  const isServed = (name: string) => {
+    const table = app.tables.find(name)
+    return table !== undefined && table.structure !== null && !table.isOutdated
+  }
+
+  /** Waits until the service has read that these tables are gone: after a commit, it reads views in another process. */
+  const untilNotServed = async (names: readonly string[]) => {
+    while (names.some(isServed)) await setTimeout(1)
+  }
+
   const stop = async () => {
     await app.close()
     rmSync(directory, { recursive: true, force: true })
   }
 
-  return { send, restart, runExternally, stop }
+  return { send, restart, runExternally, untilNotServed, stop }
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>

@@ -27,6 +27,7 @@ export interface StoredTable {
   /** An integer key that SQLite generates. */
   readonly isRowidKey: boolean
   readonly isAutoIncrement: boolean
+  readonly isView: boolean
   readonly indexes: StoredIndex[]
   rows: Row[]
   /** The largest key that the table has ever had. AUTOINCREMENT continues from here. */
@@ -36,7 +37,7 @@ export interface StoredTable {
 const JSON_TYPES: Partial<Record<SqliteType, JsonType>> = { INTEGER: 'integer', REAL: 'number', TEXT: 'string' }
 
 /** Returns the field that an import makes of a column. */
-export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column): PlainField => {
+export const describe = ({ key, isAutoIncrement, isView }: StoredTable, column: Column): PlainField => {
   const jsonType = JSON_TYPES[column.sqliteType] as JsonType
   const isPrimary = key.includes(column.name)
   return {
@@ -49,7 +50,7 @@ export const describe = ({ key, isAutoIncrement }: StoredTable, column: Column):
     isPrimary,
     isAutoIncrement: isPrimary && isAutoIncrement,
     isHidden: false,
-    isReadonly: false
+    isReadonly: isView
   }
 }
 
@@ -63,7 +64,7 @@ export const newIndexes = ({
 
 const valuesOf = (row: Row, names: readonly string[]) => names.map((name) => row.get(name) ?? null)
 
-export const keyOf = ({ key }: StoredTable, row: Row) => valuesOf(row, key)
+export const keyOf = ({ key }: { readonly key: readonly string[] }, row: Row) => valuesOf(row, key)
 
 /** Whether two rows have the same values. NULL is never the same. */
 export const isSame = (a: Row, b: Row, names: readonly string[]) =>
@@ -155,6 +156,7 @@ const templates = [
 export const externalTable = (name: string, template: number): { sql: string; table: StoredTable } => {
   const { sql, columns, ...rest } = templates[template % templates.length] as (typeof templates)[number]
   const indexes = newIndexes({ name, ...rest })
-  const table = { name, ...rest, columns: [...columns], isAutoIncrement: false, indexes, rows: [], sequence: 0n }
+  const unused = { isAutoIncrement: false, isView: false, rows: [], sequence: 0n }
+  const table = { name, ...rest, columns: [...columns], indexes, ...unused }
   return { sql: `CREATE TABLE "${name}" ${sql}`, table }
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../schemas/error.ts'
 import type {
   FieldChanges,
   ImportableTable,
@@ -12,7 +13,10 @@ import {
   CONFIRMED,
   findRegistered,
   findStored,
+  findView,
   invalid,
+  isBroken,
+  isStored,
   type Model,
   nextTimestamp,
   type Registered,
@@ -23,7 +27,16 @@ import {
   type Viewer,
   visibleFields
 } from './model.ts'
-import { addColumn, type Column, describe, findColumn, newIndexes, type StoredTable } from './stored-tables.ts'
+import {
+  addColumn,
+  type Column,
+  describe,
+  findColumn,
+  isSame,
+  keyOf,
+  newIndexes,
+  type StoredTable
+} from './stored-tables.ts'
 import { fold, type Stored, toJson, toStored } from './values.ts'
 
 const SQLITE_TYPE: Record<Field['jsonType'], SqliteType> = {
@@ -41,9 +54,11 @@ export const toTable = (table: Registered, viewer: Viewer): Table => ({
   label: table.label,
   primaryKey: table.key.join(','),
   fields: [...visibleFields(table, viewer)],
+  kind: table.kind,
   isPublished: table.isPublished,
   isEditable: table.isEditable,
   note: table.note,
+  searchIndex: table.searchIndex,
   createdAt: table.createdAt,
   updatedAt: table.updatedAt
 })
@@ -106,9 +121,10 @@ export const checkTokenFields = (fields: readonly NewField[]) => {
   if (hasVisibilityFlags(fields)) invalid()
 }
 
-const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'fields' | 'key' | 'isRowidKey'>) => {
+const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'kind' | 'fields' | 'key' | 'isRowidKey'>) => {
   const times = { createdAt: model.now, updatedAt: model.now }
-  const registered = { label: '', note: null, isPublished: true, isEditable: true, hasTimestamps: false, ...times }
+  const flags = { isPublished: true, isEditable: table.kind === 'table', hasTimestamps: false, searchIndex: false }
+  const registered = { label: '', note: null, ...flags, ...times }
   model.registered.push({ ...registered, ...table })
   return model.registered.at(-1) as Registered
 }
@@ -123,6 +139,7 @@ const toStoredTable = (name: string, fields: readonly Field[]): StoredTable => {
     key,
     isRowidKey,
     isAutoIncrement: field.isAutoIncrement,
+    isView: false,
     indexes: newIndexes({ name, key, isRowidKey }),
     rows: [],
     sequence: 0n
@@ -136,13 +153,14 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
   const fields = withKey(all)
   checkNames(all.map((field) => field.name))
   fields.forEach(checkField)
-  if (findStored(model, name)) refuse(409, 'TABLE_EXISTS')
+  if (isStored(model, name)) refuse(409, 'TABLE_EXISTS')
   if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
   const stored = toStoredTable(name, fields)
   model.stored.push(stored)
   const table = register(model, {
     id,
     name,
+    kind: 'table',
     fields: [...fields],
     key: stored.key,
     isRowidKey: stored.isRowidKey
@@ -156,52 +174,110 @@ const assertFree = (model: Model, name: string) => {
 }
 
 const importTable = (model: Model, stored: StoredTable, id: number) => {
-  const { name, key, isRowidKey } = stored
+  const { name, key, isRowidKey, isView } = stored
   const fields = stored.columns.map((column) => describe(stored, column))
-  return register(model, { id, name, fields, key, isRowidKey })
+  return register(model, { id, name, kind: isView ? 'view' : 'table', fields, key, isRowidKey })
 }
 
 const unregistered = (model: Model) =>
-  model.stored.map(({ name }) => name).filter((name) => !findRegistered(model, name))
+  [...model.stored, ...model.views].map(({ name }) => name).filter((name) => !findRegistered(model, name))
 
-const changeField = ({ hasTimestamps }: Registered, fields: Field[], { name, ...change }: FieldChanges) => {
+/** By name. */
+const importable = (model: Model) =>
+  unregistered(model)
+    .filter((name) => findStored(model, name))
+    .sort()
+
+/** Returns the error for a name that has no columns: SQLite has nothing of the name, or a view that it cannot prepare. */
+const refuseMissing = (model: Model, name: string, status: number, code: ErrorCode) =>
+  findView(model, name) ? refuse(400, 'TABLE_NOT_IMPORTABLE') : refuse(status, code)
+
+const changeField = (
+  { hasTimestamps }: Registered,
+  fields: Field[],
+  { name, ...change }: FieldChanges,
+  isComputed: boolean
+) => {
   const index = fields.findIndex((field) => field.name === name)
   const field = fields[index] ?? invalid()
   if (field.isPrimary && change.isHidden) invalid()
   const isTimestamp = hasTimestamps && TIMESTAMPS.some((timestamp) => timestamp.name === name)
-  fields[index] = { ...field, ...change, ...(isTimestamp && { isReadonly: true }) }
+  fields[index] = { ...field, ...change, ...((isTimestamp || isComputed) && { isReadonly: true }) }
 }
 
-const applyChanges = (table: Registered, { fields: changes = [], ...metadata }: TableChanges) => {
+/** A table with this key and a text can have a search index. */
+const checkSearchable = (model: Model, { name, isRowidKey, key, fields }: Registered) => {
+  if (!findStored(model, name)) refuse(409, 'STRUCTURE_CHANGED')
+  if (!isRowidKey || key[0] === 'rowid' || fields.every(({ jsonType }) => jsonType !== 'string')) invalid()
+}
+
+const applyChanges = (model: Model, table: Registered, { fields: changes = [], ...metadata }: TableChanges) => {
+  if (metadata.isEditable && table.kind === 'view') invalid()
+  const isComputed = table.kind === 'view' && findStored(model, table.name) !== undefined
   const fields = [...table.fields]
-  for (const change of changes) changeField(table, fields, change)
+  for (const change of changes) changeField(table, fields, change, isComputed)
+  if (metadata.searchIndex) checkSearchable(model, table)
   Object.assign(table, metadata, { fields })
 }
 
 export const updateTable = (model: Model, id: number, changes: TableChanges): Table => {
   if (Object.keys(changes).length === 0) invalid()
   const table = tableOf(model, id)
-  applyChanges(table, changes)
+  applyChanges(model, table, changes)
   table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
 }
 
+const IMPORTABLE = { isImportable: true, reason: null }
+
 /** The tables of the model are too small for an estimate. */
-export const listImportable = (model: Model): readonly Omit<ImportableTable, 'kind'>[] =>
+export const listImportable = (model: Model): readonly ImportableTable[] =>
   unregistered(model)
     .sort()
-    .map((name) => ({ name, rows: findStored(model, name)?.rows.length ?? null, isImportable: true, reason: null }))
+    .map((name) => {
+      const view = findView(model, name)
+      if (!view) return { name, rows: findStored(model, name)?.rows.length ?? null, ...IMPORTABLE, kind: 'table' }
+      if (!isBroken(model, view)) return { name, rows: null, ...IMPORTABLE, kind: 'view' }
+      const reason = `SQLite cannot prepare the view '${name}': no such table: main.${view.base.name}.`
+      return { name, rows: null, isImportable: false, reason, kind: 'view' }
+    })
+
+/** Returns a view with the key that the request names. */
+const withViewKey = (stored: StoredTable, key: readonly string[]): StoredTable => {
+  const isKey = key.every(
+    (name, index) => stored.columns.some((column) => column.name === name) && key.indexOf(name) === index
+  )
+  return stored.isView && isKey ? { ...stored, key } : invalid()
+}
+
+/** Whether no row has NULL in the key, and no two rows have the same key. */
+export const identifiesRows = ({ rows }: StoredTable, key: readonly string[]) =>
+  rows.every(
+    (row, index) =>
+      !keyOf({ key }, row).includes(null) && !rows.slice(0, index).some((other) => isSame(row, other, key))
+  )
+
+const checkViewKey = (stored: StoredTable) => {
+  const { isView, key } = stored
+  if (isView && key.length > 0 && !identifiesRows(stored, key)) refuse(409, 'UNIQUE_VIOLATION')
+}
 
 /** The request has one of `name` and `names`. `ids`: those of the response, in its order. */
-export const importTables = (model: Model, { name, names, ...changes }: TableImport, ids: readonly number[]) => {
-  const list = names?.[0] === '*' ? unregistered(model).sort() : (names ?? [String(name)])
+export const importTables = (
+  model: Model,
+  { name, names, primaryKey, ...changes }: TableImport,
+  ids: readonly number[]
+) => {
+  const list = names?.[0] === '*' ? importable(model) : (names ?? [String(name)])
   if (new Set(list.map(fold)).size < list.length) invalid()
   for (const one of list) assertFree(model, one)
-  const stored = list.map((one) => findStored(model, one) ?? refuse(404, 'TABLE_NOT_FOUND'))
+  const found = list.map((one) => findStored(model, one) ?? refuseMissing(model, one, 404, 'TABLE_NOT_FOUND'))
+  const stored = primaryKey ? found.map((table) => withViewKey(table, primaryKey)) : found
   const before = [...model.registered]
   try {
     const imported = stored.map((table, index) => importTable(model, table, ids[index] ?? 0))
-    for (const table of imported) applyChanges(table, changes)
+    for (const table of imported) applyChanges(model, table, changes)
+    for (const table of stored) checkViewKey(table)
     const shown = imported.map((table) => toTable(table, 'administrator'))
     return names ? shown : shown[0]
   } catch (error) {
@@ -232,7 +308,8 @@ const refreshField =
 
 export const refreshTable = (model: Model, id: number): Table => {
   const table = tableOf(model, id)
-  const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
+  const found = findStored(model, table.name) ?? refuseMissing(model, table.name, 409, 'STRUCTURE_CHANGED')
+  const stored = { ...found, key: table.key }
   table.fields = stored.columns.map(refreshField(stored, table.fields))
   table.updatedAt = nextTimestamp(model, table.updatedAt)
   return toTable(table, 'administrator')
@@ -247,6 +324,7 @@ export const loseFacts = (table: Registered) => {
     defaultValue: null,
     isAutoIncrement: false
   }))
+  if (table.kind === 'view') return
   table.key = table.fields.filter(({ isPrimary }) => isPrimary).map(({ name }) => name)
 }
 
@@ -264,6 +342,7 @@ export const addField = (model: Model, table: Registered, sent: NewField, viewer
   checkField(field)
   if (!field.nullable && field.defaultValue === null) invalid()
   if (table.fields.some(({ name }) => fold(name) === fold(sent.name))) refuse(409, 'FIELD_EXISTS')
+  if (table.kind === 'view') refuse(403, 'TABLE_READ_ONLY')
   const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
   if (findColumn(stored, sent.name)) refuse(409, 'FIELD_EXISTS')
   addColumn(stored, toColumn(field))

@@ -51,7 +51,8 @@ export const value: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /** Few names, so that they collide. Some are keywords, some have upper and lower case. */
-export const tableName = fc.constantFrom('cats', 'Dogs', 'select', 'T_1', 'order')
+export const tableNames = ['cats', 'Dogs', 'select', 'T_1', 'order']
+export const tableName = fc.constantFrom(...tableNames)
 export const fieldName = fc.constantFrom('a', 'Name', 'n', 'group', 'b_2', 'id', 'r', 'updated_at', 'sqlite_x')
 
 /** Returns the name in upper case, in lower case or unchanged. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { command, type Harness, pick } from '../harness.ts'
 import type { Administrator, Model } from '../model.ts'
-import { findRegistered, findStored, remove } from '../model.ts'
+import { findRegistered, isAwaited, isStored, remove } from '../model.ts'
 import { addColumn, type Column, externalTable, findColumn, insert, keyOf, type StoredTable } from '../stored-tables.ts'
 import { loseFacts } from '../tables.ts'
 import { type Stored, toStored } from '../values.ts'
@@ -25,11 +25,11 @@ const passTime = command(
 const restart = command(1, fc.constant(null), ({ service }) => service.restart())
 
 /** The service recognises an external commit at its next write, so this makes one. */
-const afterExternalCommit = ({ model, logInAs }: Harness) => logInAs(model.admins[0] as Administrator)
+export const afterExternalCommit = ({ model, logInAs }: Harness) => logInAs(model.admins[0] as Administrator)
 
 const externalCreate = command(1, fc.record({ name: tableName, kind: selector }), async (harness, { name, kind }) => {
   const { model, service } = harness
-  if (findStored(model, name) || findRegistered(model, name)) return
+  if (isStored(model, name) || findRegistered(model, name) || isAwaited(model, name)) return
   const { sql, table } = externalTable(name, kind)
   service.runExternally(sql)
   model.stored.push(table)
@@ -105,15 +105,23 @@ const externalAddColumn = command(1, selector, async (harness, at) => {
   await afterExternalCommit(harness)
 })
 
+/** Tables that were dropped, and views that were dropped or do not work any more. */
+export const afterDrop = async (harness: Harness, gone: readonly { readonly name: string }[]) => {
+  const { model, service } = harness
+  const registered = gone.map(({ name }) => findRegistered(model, name)).filter((table) => table !== undefined)
+  for (const table of registered) loseFacts(table)
+  await afterExternalCommit(harness)
+  await service.untilNotServed(registered.map(({ name }) => name))
+}
+
 const externalDrop = command(1, selector, async (harness, at) => {
   const { model, service } = harness
   const table = pick(model.stored, at)
   if (!table || at % 3 !== 0) return
   service.runExternally(`DROP TABLE ${quote(table.name)}`)
   remove(model.stored, table)
-  const registered = findRegistered(model, table.name)
-  if (registered) loseFacts(registered)
-  await afterExternalCommit(harness)
+  const views = model.views.filter(({ base }) => base === table)
+  await afterDrop(harness, [table, ...views])
 })
 
 /** Compares the whole state of the service with the model. */

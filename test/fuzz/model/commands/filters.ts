@@ -64,13 +64,19 @@ const operandsFor = ({ stored }: TargetTable, { name, jsonType }: Field, { row, 
   return [...found.map((one) => toJson(jsonType, one)), ...fitting, pick(ANY_VALUE[jsonType], row)]
 }
 
+/** Returns one to four characters of a text. An index of texts finds three or more. */
+export const partOf = (text: string, n: number) => {
+  const characters = [...text]
+  const start = n % Math.max(characters.length, 1)
+  return characters.slice(start, start + 1 + ((n >> 3) % 4)).join('')
+}
+
 const operandFor = (operator: string, operands: readonly unknown[], n: number): unknown => {
   if (operator === 'isNull') return n % 2 === 0
   if (LIST_OPERATORS.includes(operator)) return operands
   const operand = pick(operands, n)
   if (!TEXT_OPERATORS.includes(operator) || typeof operand !== 'string') return operand
-  const characters = [...operand]
-  return characters[n % characters.length] ?? 'a'
+  return partOf(operand, n) || 'a'
 }
 
 const conditionFor = (targetTable: TargetTable, input: ConditionInput) => {

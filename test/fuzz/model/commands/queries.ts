@@ -5,7 +5,7 @@ import type { Cursor, Model } from '../model.ts'
 import { type ExportOptions, exportRecords, listRecords, type OrderItem, type Query, queryRecords } from '../queries.ts'
 import { normalizeCell } from '../values.ts'
 import { rarely, selector, sometimes, text } from './arbitraries.ts'
-import { filterInput, toFilter } from './filters.ts'
+import { filterInput, partOf, toFilter } from './filters.ts'
 import { findTarget, sendAs, type Target, type TargetTable, target } from './targets.ts'
 
 export const search = fc.option(
@@ -27,6 +27,7 @@ const query = fc.record({
   size: fc.option(pageSize, { freq: 2, nil: undefined }),
   order: fc.array(orderItem, { maxLength: 3 }),
   q: search,
+  part: fc.option(selector, { freq: 1 }),
   filter: optionalFilter,
   fields: fc.option(fc.array(selector, { minLength: 1, maxLength: 3 }), { freq: 1, nil: undefined }),
   total: fc.option(fc.boolean(), { freq: 1, nil: undefined }),
@@ -47,15 +48,41 @@ const formatOrderItem = ({ name, isDescending }: OrderItem, form: number) => {
 const nameAt = (targetTable: TargetTable | undefined, at: number) =>
   at % 20 === 19 ? 'nothing' : (pick(targetTable?.table.fields ?? [], at)?.name ?? 'nothing')
 
+const MAX_ORDER = 8
+
+/**
+ * Returns the items of an order, or none. Records of a view without a key that are equal in the order come in any order,
+ * unless they are equal in all fields.
+ */
+const withoutTies = (targetTable: TargetTable | undefined, items: readonly OrderItem[]): readonly OrderItem[] => {
+  if (!targetTable || targetTable.table.key.length > 0 || items.length === 0) return items
+  const others = targetTable.fields.filter((field) => items.every(({ name }) => name !== field.name))
+  const all = [...items, ...others.map(({ name }) => ({ name, isDescending: false }))]
+  return all.length > MAX_ORDER ? [] : all
+}
+
+/** Returns a part of a stored text. */
+const storedPart = (targetTable: TargetTable | undefined, n: number) => {
+  const values = [...(pick(targetTable?.stored?.rows ?? [], n)?.values() ?? [])]
+  return partOf(
+    String(
+      pick(
+        values.filter((value) => typeof value === 'string'),
+        n
+      ) ?? ''
+    ),
+    n >> 2
+  )
+}
+
 /** Returns the query that the service should read from the request, which has its order as text. */
 const toQuery = (targetTable: TargetTable | undefined, input: QueryInput) => {
-  const { page, size, order, q, filter, fields, total } = input
-  const items = order.map(({ at, isDescending, form }) => {
-    const item = { name: nameAt(targetTable, at), isDescending }
-    return { item, text: formatOrderItem(item, form) }
-  })
+  const { page, size, order, part, filter, fields, total } = input
+  const q = part === null ? input.q : storedPart(targetTable, part)
+  const chosen = order.map(({ at, isDescending }) => ({ name: nameAt(targetTable, at), isDescending }))
+  const items = withoutTies(targetTable, chosen)
   const parsed: Query = {
-    order: items.map(({ item }) => item),
+    order: items,
     ...(page && { page }),
     ...(size && { size }),
     ...(q && { q }),
@@ -63,7 +90,7 @@ const toQuery = (targetTable: TargetTable | undefined, input: QueryInput) => {
     ...(fields && { fields: fields.map((at) => nameAt(targetTable, at)) }),
     ...(total !== undefined && { total })
   }
-  return { parsed, order: items.map((item) => item.text).join(',') }
+  return { parsed, order: items.map((item, index) => formatOrderItem(item, order[index]?.form ?? 0)).join(',') }
 }
 
 type SentQuery = Omit<Query, 'order'> & { readonly order: string }

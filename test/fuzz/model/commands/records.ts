@@ -102,7 +102,9 @@ const rowAt = (targetTable: TargetTable | undefined, row: number): Row | undefin
 
 const keyAt = (targetTable: TargetTable | undefined, at: number) => {
   const row = rowAt(targetTable, at)
-  return row && targetTable?.stored ? formatKey(keyOf(targetTable.stored, row)) : String(pick(UNUSUAL_KEYS, at >> 3))
+  return row && targetTable && targetTable.table.key.length > 0
+    ? formatKey(keyOf(targetTable.table, row))
+    : String(pick(UNUSUAL_KEYS, at >> 3))
 }
 
 const read = command(5, fc.record({ ...target, row: selector }), (harness, { row, ...target }) => {

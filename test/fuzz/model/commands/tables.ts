@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { NewField, NewTable, TableChanges } from '../../../../schemas/table.ts'
 import { command, idIn, pick } from '../harness.ts'
-import { allow, assertGrants, assertMay, type Model, tableOf } from '../model.ts'
+import { allow, assertGrants, assertMay, isAwaited, type Model, tableOf } from '../model.ts'
 import {
   addField,
   checkTokenFields,
@@ -99,9 +99,10 @@ export const validTable = fc.record({
     .map((valid): Declaration => ({ ...valid, fields: valid.fields.filter(isSimple), key: null }))
 })
 
-const create = command(5, fc.record({ by: selector, declaration }), ({ model, asAdmin }, { by, declaration }) => {
+const create = command(5, fc.record({ by: selector, declaration }), async ({ model, asAdmin }, { by, declaration }) => {
   const payload = toNewTable(declaration, false)
-  return asAdmin(by, { method: 'POST', url: '/admin/tables', payload }, (_, returned) =>
+  if (isAwaited(model, payload.name)) return
+  await asAdmin(by, { method: 'POST', url: '/admin/tables', payload }, (_, returned) =>
     createTable(model, payload, idIn(returned), 'administrator')
   )
 })
@@ -109,10 +110,11 @@ const create = command(5, fc.record({ by: selector, declaration }), ({ model, as
 const createByToken = command(
   2,
   fc.record({ by: selector, declaration }),
-  ({ model, asToken }, { by, declaration }) => {
+  async ({ model, asToken }, { by, declaration }) => {
     const payload = toNewTable(declaration, true)
+    if (isAwaited(model, payload.name)) return
     const call = { method: 'POST', url: '/data/_schema/tables', payload } as const
-    return asToken([by, 'schema', payload.name], call, (token, returned) => {
+    await asToken([by, 'schema', payload.name], call, (token, returned) => {
       assertGrants(token, 'schema')
       checkTokenFields(payload.fields)
       assertMay(token, 'schema', payload.name)
@@ -142,7 +144,7 @@ const importOne = command(
   3,
   fc.record({ by: selector, at: selector, name: fc.option(tableName), casing: selector, choices: importChoices }),
   ({ model, asAdmin }, { by, at, name, casing, choices }) => {
-    const known = [...model.stored.map((table) => table.name), '_rowhouse_admins']
+    const known = [...[...model.stored, ...model.views].map((stored) => stored.name), '_rowhouse_admins']
     const payload = { name: changeCase(name ?? String(pick(known, at)), casing), ...toChoices(choices) }
     return asAdmin(by, { method: 'POST', url: '/admin/tables/import', payload }, (_, returned) =>
       importTables(model, payload, [idIn(returned)])
@@ -191,6 +193,16 @@ const update = command(
       ...defined(change)
     }))
     const payload = { ...defined(metadata), ...(changes.length > 0 && { fields: changes }) } as TableChanges
+    return asAdmin(by, { method: 'PUT', url: `/admin/tables/${id}`, payload }, () => updateTable(model, id, payload))
+  }
+)
+
+const setSearchIndex = command(
+  4,
+  fc.record({ by: selector, at: selector, isOn: fc.integer({ min: 0, max: 3 }).map((n) => n > 0) }),
+  ({ model, asAdmin }, { by, at, isOn }) => {
+    const id = idOf(model, at)
+    const payload = { searchIndex: isOn }
     return asAdmin(by, { method: 'PUT', url: `/admin/tables/${id}`, payload }, () => updateTable(model, id, payload))
   }
 )
@@ -277,6 +289,7 @@ export const tableCommands = {
   importTables: importSeveral,
   listImportable: listUnregistered,
   updateTable: update,
+  setSearchIndex,
   refreshTable: refresh,
   unregisterTable: unregister,
   readTable: readOne,
