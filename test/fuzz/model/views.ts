@@ -58,8 +58,7 @@ const conditionOn = ({ name, sqliteType }: Column, n: number): { condition: Cond
 }
 
 /**
- * Returns a view on a table: the SQL and its meaning. The order is ascending: with a descending one, SQLite 3.53.2 returns
- * the groups of some aggregates in that order, and not in the order of the request.
+ * Returns a view on a table: the SQL and its meaning. The order is ascending; `test/routes/views` has a descending one.
  */
 export const viewOn = (base: StoredTable, name: string, n: number): { sql: string; view: StoredView } => {
   const columns = selectedColumns(base)

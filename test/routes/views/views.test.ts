@@ -203,6 +203,24 @@ t.test('records of a view', async (t) => {
   })
 })
 
+t.test('groups have the order of the request, not that of the view', async (t) => {
+  execute('CREATE VIEW descending AS SELECT id, shop FROM lines ORDER BY id DESC')
+  const { id } = await importTable(admin, 'descending')
+  const idsOf = async (body: object) => {
+    const response = await admin.post(`/admin/tables/${id}/aggregate`, {
+      groupBy: ['id'],
+      compute: { sum: { sum: 'id' } },
+      ...body
+    })
+    return dataOf(response).rows.map((row: { id: number }) => row.id)
+  }
+  t.strictSame(await idsOf({ size: 2 }), [1, 2])
+  t.strictSame(await idsOf({ order: 'id' }), [1, 2, 3, 4, 5])
+  t.strictSame(await idsOf({ order: '-id', size: 2 }), [5, 4])
+  expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
+  execute('DROP VIEW descending')
+})
+
 t.test('a view without a key', async (t) => {
   t.test('has each of its records on one page, also equal ones', async (t) => {
     const rows: object[] = []
