@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { DomainError, invalid } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Position } from '../sql/queries.ts'
@@ -41,7 +41,7 @@ export const tooLongForCursor = () =>
   )
 
 /** Returns the digest of a query. A cursor is valid only for the same one. */
-export const digestOf = (text: string) => createHash('sha256').update(text).digest().subarray(0, DIGEST_BYTES)
+export const digestOf = (text: string) => hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES)
 
 /**
  * Creates the functions that write and read cursors. A cursor is a position, encrypted because the key of a record may
