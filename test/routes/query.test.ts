@@ -366,6 +366,8 @@ t.test('wide records and positions', async (t) => {
      INSERT INTO wide VALUES (1, 'a', 1), (2, 'b' || hex(zeroblob(1000)), 1), (3, 'c', 1);
      CREATE TABLE large (id INTEGER PRIMARY KEY, t TEXT);
      INSERT INTO large SELECT id, hex(zeroblob(2500000)) FROM wide;
+     CREATE TABLE two (id INTEGER PRIMARY KEY, t TEXT, u TEXT);
+     INSERT INTO two SELECT id, hex(zeroblob(10000)), hex(zeroblob(10000)) FROM wide;
      CREATE TABLE signs (id INTEGER PRIMARY KEY, t TEXT);
      INSERT INTO signs SELECT id, replace(hex(zeroblob(6000)), '0', '€') FROM wide;`
   )
@@ -385,6 +387,10 @@ t.test('wide records and positions', async (t) => {
   expectError(t, await large({ size: 2 }), 400, 'RESPONSE_TOO_LARGE')
   expectError(t, await large({ size: 2, fields: [], order: 't' }), 400, 'VALIDATION_FAILED', '/order')
   t.same(ids(await large({ size: 3, fields: [] })), [1, 2, 3])
+
+  const two = await queryOf('two')
+  expectError(t, await two({ size: 1, order: 't,u' }), 400, 'VALIDATION_FAILED', '/order')
+  t.equal(typeof dataOf(await two({ size: 1, order: 't' })).next, 'string')
 
   const signs = await queryOf('signs')
   expectError(t, await signs({ size: 1, order: 't' }), 400, 'VALIDATION_FAILED', '/order')

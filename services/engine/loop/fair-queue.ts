@@ -8,9 +8,9 @@ export const createFairQueue = <T>(capacity: number) => {
 
   /** Removes and returns an item of the first caller that may have one. */
   const take = (mayHave: (caller: string) => boolean = () => true): T | undefined => {
-    const caller = [...itemsByCaller.keys()].find(mayHave)
-    if (caller === undefined) return undefined
-    const [item, ...rest] = itemsByCaller.get(caller) ?? []
+    const found = [...itemsByCaller].find(([name]) => mayHave(name))
+    if (!found) return undefined
+    const [caller, [item, ...rest]] = found
     itemsByCaller.delete(caller)
     if (rest.length > 0) itemsByCaller.set(caller, rest)
     length -= 1

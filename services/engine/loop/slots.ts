@@ -30,7 +30,7 @@ export const createSlots = (count: number, countPerCaller = count) => {
 
   const end = (name: string) => {
     free += 1
-    const others = (running.get(name) ?? 0) - 1
+    const others = Number(running.get(name)) - 1
     if (others > 0) running.set(name, others)
     else running.delete(name)
     queue.take(mayStart)?.start()

@@ -103,7 +103,11 @@ const openReadOnly = (options: WriterOptions) => {
  * Hides SQLite's FTS5 module from the connection, so that a check leaves out the content of full-text indexes: for a
  * million rows it takes seconds, and a damaged index does not make the file unusable. The tables of an index are checked.
  */
-const hideFullText = ({ raw }: Connection) => raw.table('fts5', { columns: ['hidden'], *rows() {} })
+const hideFullText = ({ raw }: Connection) => {
+  raw.table('fts5', { columns: ['hidden'], *rows() {} })
+  // Fails if SQLite has kept its own module, which is no table.
+  raw.prepare('SELECT hidden FROM fts5').all()
+}
 
 /**
  * Checks the file on a connection that cannot write. A connection that can write copies the WAL into the file and

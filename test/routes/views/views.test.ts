@@ -525,6 +525,22 @@ t.test('a registered view follows the schema', async (t) => {
     expectError(t, refused, 400, 'TABLE_NOT_IMPORTABLE')
     t.match(refused.json().error.message, /is a table now/)
   })
+  await t.test('and a view in place of a table is not served either', async (t) => {
+    execute('CREATE TABLE replaced (id INTEGER PRIMARY KEY)')
+    const { id } = await importTable(admin, 'replaced')
+    execute('DROP TABLE replaced; CREATE VIEW replaced AS SELECT 1 AS id')
+    for (let status = 200; status === 200; ) {
+      await app.database.write([])
+      status = (await token.get('/data/replaced')).statusCode
+    }
+    const refused = await admin.post(`/admin/tables/${id}/refresh`)
+    expectError(t, refused, 400, 'TABLE_NOT_IMPORTABLE')
+    t.match(refused.json().error.message, /is a view now/)
+  })
+  await t.test('a view cannot have a search index', async (t) => {
+    const response = await admin.put(`/admin/tables/${views.keyed.id}`, { searchIndex: true })
+    expectError(t, response, 400, 'VALIDATION_FAILED', '/searchIndex')
+  })
 })
 
 t.test('the typed document of a view has its reads and no inputs', async (t) => {

@@ -29,6 +29,8 @@ t.test('choices that cannot be read are refused with the reason', async (t) => {
     [{ ...stored, autoTimestamps: 1 }, /autoTimestamps/],
     [{ ...stored, clientName: undefined }, /clientName/],
     [{ ...stored, clientName: 'cats' }, /clientName/],
+    [{ ...stored, viewKey: 'a' }, /viewKey/],
+    [{ ...stored, viewKey: [5] }, /viewKey/],
     [{ ...stored, fields: [] }, /fields/],
     [{ ...stored, fields: {} }, /fields/],
     [{ ...stored, fields: [null] }, /fields/],

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
+import { overloaded } from '../../../services/model/errors.ts'
 import { createViews } from '../../../services/records/view.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { toTable, toVisibleTable } from '../../../services/tables/table-json.ts'
@@ -330,4 +331,31 @@ t.test('a token cannot read the fields of an outdated table', async (t) => {
   t.equal(isReadable('dogs', 'name'), false)
   await execute('DROP TABLE cats')
   t.equal(isReadable('cats', 'name'), false)
+})
+
+t.test('a view that cannot be read now keeps its facts, and is read again by the next load', async (t) => {
+  const sql = `${TABLE}; CREATE VIEW names AS SELECT id, name FROM cats`
+  const { db, execute, registry, tables, id } = await setup(t, sql, 'names')
+  const { scan } = db.viewScans
+  let reads = 0
+  const setReadable = (isReadable: boolean) => {
+    db.viewScans.scan = (...args) => {
+      reads += 1
+      return isReadable ? scan(...args) : Promise.reject(overloaded('full', 1))
+    }
+  }
+  setReadable(false)
+  await execute('CREATE TABLE other (id INTEGER PRIMARY KEY)')
+  t.equal(tables.get(id).isOutdated, false)
+  const restarted = createTableRegistry(db)
+  await restarted.load()
+  t.equal(restarted.get(id).isOutdated, true)
+
+  setReadable(true)
+  await restarted.load()
+  t.equal(restarted.get(id).isOutdated, false)
+  await registry.load()
+  const before = reads
+  await registry.load()
+  t.equal(reads, before, 'the schema has not changed')
 })
