@@ -38,6 +38,11 @@ export interface Structure {
   readonly isRowidKey: boolean
   /** A name of the rowid. null for a WITHOUT ROWID table, and for a table whose columns hide every such name. */
   readonly rowid: string | null
+  /**
+   * Two records may have keys that are equal by the collations of the columns, and no rowid. The index of the key may
+   * have another collation than its column.
+   */
+  readonly hasCollatedKey: boolean
   /** Those whose target exists, in the order of their declaration. The target may not be registered. */
   readonly foreignKeys: readonly ForeignKey[]
   /** Whether the service sets the columns of `TIMESTAMPS`. */

@@ -11,7 +11,7 @@ import type { Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
-import type { View } from './view.ts'
+import type { Projection, View } from './view.ts'
 
 interface QueryServiceOptions {
   readonly db: Database
@@ -88,9 +88,8 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
   /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
-  const confirmExpansions = (caller: Caller, view: View, request: ListRequest): Caller => {
+  const confirmExpansions = (caller: Caller, view: View, request: ListRequest, before: Projection): Caller => {
     if (request.expand === undefined) return caller
-    const before = projectionOf(view, request)
     const confirm = async () => {
       await caller.confirm()
       if (projectionOf(view, request) !== before) throw tableChanged()
@@ -102,12 +101,12 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
   const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
     const { cursor } = request
     const selection = selectionOf(view, request)
-    const { json: record } = projectionOf(view, request)
+    const projection = projectionOf(view, request)
     const { limit, offset } = windowOf(request, maxPageSize)
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
-    const page = { selection, record, limit, start, needsNext: digest !== null }
-    const [row, following] = await readRows(confirmExpansions(caller, view, request), view, page)
+    const page = { selection, record: projection.json, limit, start, needsNext: digest !== null }
+    const [row, following] = await readRows(confirmExpansions(caller, view, request, projection), view, page)
     const text = textOf(row)
     const next = digest && row && following ? cursors.write(digest, positionAfter(page, row)) : null
     return { rows: text, next, selection, limit }

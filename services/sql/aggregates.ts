@@ -44,7 +44,7 @@ const showAs =
   (value: string) =>
     kindOf(column).json(value, { isStrict, integers, base64: dialect.base64 })
 
-/** Groups by the collation of the column. Of texts that are equal under it, the smallest one is shown. */
+/** Groups by the collation of the column. Of texts that are equal under it, the first one is shown. */
 export const fieldGroup = (shape: TableShape, column: Column): Group => {
   const key = columnRef(shape.tableName, column.name)
   return { name: column.name, key, sql: `min(${key} COLLATE BINARY)`, json: showAs(shape, column) }

@@ -35,22 +35,34 @@ export type ComparisonOperator = keyof typeof SQL_OPERATORS
 type TableName = Pick<RegisteredTable, 'name'>
 type ColumnName = Pick<Column, 'name'>
 
+interface ComparedColumn extends ColumnName {
+  /** Compares texts by their bytes instead of the collation of the column, which no index may serve. */
+  readonly isBinary?: boolean
+}
+
+/** Returns a column as a comparison or an order names it. */
+export const comparedColumn = ({ name: table }: TableName, { name, isBinary }: ComparedColumn) =>
+  isBinary ? `${columnRef(table, name)} COLLATE BINARY` : columnRef(table, name)
+
 const NO_TEXT = '0'
 
 /** Compares with the affinity and the collation of the column. */
 export const compare = (
-  { name: table }: TableName,
-  { name: column }: ColumnName,
+  table: TableName,
+  column: ComparedColumn,
   operator: ComparisonOperator,
   value: SqlValue
-): Condition => ({
-  sql: `${columnRef(table, column)} ${SQL_OPERATORS[operator]} ?`,
-  params: [value],
-  width: NO_TEXT,
-  comparisons: [{ column, operator: PLAN_OPERATORS[operator] }],
-  isIndexable: true,
-  match: null
-})
+): Condition => {
+  const isIndexable = !column.isBinary
+  return {
+    sql: `${comparedColumn(table, column)} ${SQL_OPERATORS[operator]} ?`,
+    params: [value],
+    width: NO_TEXT,
+    comparisons: isIndexable ? [{ column: column.name, operator: PLAN_OPERATORS[operator] }] : [],
+    isIndexable,
+    match: null
+  }
+}
 
 /** Is also true for NULL. */
 export const differs = ({ name: table }: TableName, { name: column }: ColumnName, value: SqlValue): Condition => ({

@@ -286,7 +286,9 @@ export const toStructure = (row: Row): Structure | null => {
   const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
   const columns = withIndexFacts(withChecks(declared, declaration), indexes, key)
   const rowid = withoutRowid ? null : reachableRowid(columns)
-  const common = { isView: false, isStrict, foreignKeys: toForeignKeys(row), autoTimestamps: false }
+  // No pragma returns the collation of a column.
+  const hasCollatedKey = rowid === null && /collate/i.test(declaration)
+  const common = { isView: false, isStrict, hasCollatedKey, foreignKeys: toForeignKeys(row), autoTimestamps: false }
 
   if (key.length > 0) {
     const isRowidKey = !withoutRowid && !hasKeyIndex(indexes)
@@ -312,6 +314,8 @@ export const toViewStructure = (row: Row): Structure => ({
   key: [],
   isRowidKey: false,
   rowid: null,
+  // The import checks the key by the collations of the columns.
+  hasCollatedKey: false,
   foreignKeys: [],
   autoTimestamps: false
 })

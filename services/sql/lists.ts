@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
-import type { Condition } from './conditions.ts'
+import { type Condition, comparedColumn } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
@@ -12,6 +12,8 @@ import type { Statement } from './statement.ts'
 export interface OrderItem {
   readonly name: string
   readonly descending: boolean
+  /** Compares texts by their bytes instead of the collation of the column. */
+  readonly isBinary?: boolean
 }
 
 /** The rows of a page or an export, and their order. */
@@ -43,7 +45,7 @@ interface BoundedWindow extends Window {
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
-  order.map(({ name, descending }) => `${columnRef(table.name, name)}${descending ? ' DESC' : ''}`).join(', ')
+  order.map((item) => `${comparedColumn(table, item)}${item.descending ? ' DESC' : ''}`).join(', ')
 
 /**
  * Returns the ORDER BY clause. Without an order it is empty: the rows of a view without a key come in the view's own
@@ -52,11 +54,20 @@ export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
 export const orderClause = (selection: Pick<Selection, 'table' | 'order'>) =>
   selection.order.length === 0 ? '' : `ORDER BY ${orderBy(selection)}`
 
-/** Makes the order total, except for a view without a key: the key breaks ties, and the rowid breaks ties between keys that are NULL. */
+/**
+ * Makes the order total, except for a view without a key. The key breaks ties. The rowid breaks ties between keys that are
+ * NULL, and the bytes of a key those between keys that are equal by a collation.
+ */
 export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
-  const last = structure.rowid === null ? structure.key : [...structure.key, structure.rowid]
+  const { key, rowid, hasCollatedKey } = structure
+  const last = rowid === null ? key : [...key, rowid]
   const missing = [...new Set(last)].filter((name) => order.every((item) => item.name !== name))
-  return [...order, ...missing.map((name) => ({ name, descending: false }))]
+  const bytes = hasCollatedKey ? key : []
+  return [
+    ...order,
+    ...missing.map((name) => ({ name, descending: false })),
+    ...bytes.map((name) => ({ name, descending: false, isBinary: true }))
+  ]
 }
 
 /**
@@ -113,7 +124,7 @@ const cachedByOrder = (compose: (selection: Selection, order: string, json: Reco
  * takes 16 µs instead of 31.
  */
 export const STABLE_PARAM = '? + 0'
-const LIMIT_AND_OFFSET = `LIMIT ${STABLE_PARAM} OFFSET ?`
+export const LIMIT_AND_OFFSET = `LIMIT ${STABLE_PARAM} OFFSET ?`
 
 const nearStartSql = cachedByOrder(({ table }, order, json) => {
   const select = (expression: string) =>

@@ -5,6 +5,7 @@ import { allOf, type Comparison, type Condition, compare, isNull } from './condi
 import { columnRef, identifier } from './identifiers.ts'
 import {
   createTextCache,
+  LIMIT_AND_OFFSET,
   LIST,
   MAX_PAGE_BYTES,
   type OrderItem,
@@ -50,15 +51,16 @@ const mayBeNull = ({ structure }: RegisteredTable, name: string) =>
   structure.columns.some((column) => column.name === name && isNullable(structure, column))
 
 /** Returns the rows after a value in ascending or descending order. NULL is before all values. */
-const after = (table: RegisteredTable, { name, descending }: OrderItem, value: SqlValue): readonly Condition[] => {
-  if (value === null) return descending ? [] : [isNull(table, { name }, false)]
-  if (!descending) return [compare(table, { name }, 'gt', value)]
-  const less = compare(table, { name }, 'lt', value)
-  return mayBeNull(table, name) ? [less, isNull(table, { name }, true)] : [less]
+const after = (table: RegisteredTable, item: OrderItem, value: SqlValue): readonly Condition[] => {
+  const { name, descending } = item
+  if (value === null) return descending ? [] : [isNull(table, item, false)]
+  if (!descending) return [compare(table, item, 'gt', value)]
+  const less = compare(table, item, 'lt', value)
+  return mayBeNull(table, name) ? [less, isNull(table, item, true)] : [less]
 }
 
-const equals = (table: RegisteredTable, { name }: OrderItem, value: SqlValue) =>
-  value === null ? isNull(table, { name }, true) : compare(table, { name }, 'eq', value)
+const equals = (table: RegisteredTable, item: OrderItem, value: SqlValue) =>
+  value === null ? isNull(table, item, true) : compare(table, item, 'eq', value)
 
 /**
  * Returns the rows after a position as ranges, in the order of the rows. Those of the first range have the same values in
@@ -93,16 +95,15 @@ const rangesOf = ({ selection, start }: PageSelection, isScan: boolean): readonl
   })
 }
 
-const WINDOW = `LIMIT ${STABLE_PARAM} OFFSET ?`
 const paramsOf = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(limit), BigInt(offset)]
 
 /** Selects columns of the rows of one range after the other. */
 const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
   const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
   const order = orderClause(selection)
-  if (ranges.length === 1) return `${from} ${ranges[0]?.where} ${order} ${WINDOW}`
+  if (ranges.length === 1) return `${from} ${ranges[0]?.where} ${order} ${LIMIT_AND_OFFSET}`
   const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} LIMIT ${STABLE_PARAM})`)
-  return `${each.join(' UNION ALL ')} ${WINDOW}`
+  return `${each.join(' UNION ALL ')} ${LIMIT_AND_OFFSET}`
 }
 
 /** Returns the parameters of `selectRows`. `first`: those of the columns. */
@@ -186,7 +187,7 @@ const pageRows = (page: PageSelection): PageRows => {
     }
   }
   const key = columnRef(table.name, rowid)
-  const from = `FROM ${identifier(table.name)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(selection)} ${WINDOW}`
+  const from = `FROM ${identifier(table.name)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(selection)} ${LIMIT_AND_OFFSET}`
   return {
     keys: {
       sql: selectRows(selection, ranges, `${key} AS key`),

@@ -60,6 +60,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   const structure = {
     columns,
     isView: false,
+    hasCollatedKey: false,
     isStrict: true,
     key: [key.name],
     isRowidKey,

@@ -55,6 +55,7 @@ const missingStructure = ({ fields, autoTimestamps, viewKey }: Choices): Structu
     key: viewKey ?? fields.filter(isKey).map(({ name }) => name),
     isRowidKey: false,
     rowid: null,
+    hasCollatedKey: false,
     foreignKeys: [],
     autoTimestamps
   }

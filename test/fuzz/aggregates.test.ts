@@ -175,7 +175,7 @@ const isExpected = (output: Output, rows: readonly Row[], value: unknown): boole
 
 const BINARY = 'BINARY'
 
-/** Of the values of a group, which are equal under the collation, the smallest one is shown. */
+/** Of the values of a group, which are equal under the collation, the first one is shown. */
 const isGroupValue = (column: QueryColumn, rows: readonly Row[], value: unknown) =>
   isShownBy(value, column, firstRows({ ...column, collation: BINARY }, rows, 1))
 

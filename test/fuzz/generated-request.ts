@@ -9,7 +9,7 @@ import { newName, sample, unusualString, unusualValue } from './values.ts'
 export interface GeneratedRequest {
   readonly operation: Operation
   readonly method: string
-  /** Percent-encoded, with values in place of its parameters. */
+  /** Percent-encoded, with values instead of its parameters. */
   readonly path: string
   /** Percent-encoded names and values. */
   readonly query: readonly (readonly [string, string])[]

@@ -358,6 +358,37 @@ t.test('changes before the position do not move the next page', async (t) => {
   writer.exec("DELETE FROM pairs WHERE n < 1; INSERT INTO pairs VALUES ('c', 2, 2), ('b', 5, 5)")
 })
 
+t.test('keys that are equal by the collation of their column have different positions', async (t) => {
+  const file = createDatabase(
+    t,
+    ['NOCASE', 'RTRIM']
+      .map(
+        (collation) => `CREATE TABLE ${collation}_keys
+          (a TEXT COLLATE ${collation}, v INTEGER, PRIMARY KEY (a COLLATE BINARY)) WITHOUT ROWID;
+         INSERT INTO ${collation}_keys VALUES ('a', 1), ('A', 2), ('a ', 3), ('b', 4), ('B', 5), ('b ', 6);`
+      )
+      .join('')
+  )
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  for (const name of ['NOCASE_keys', 'RTRIM_keys']) {
+    const url = `/admin/tables/${(await importTable(admin, name)).id}/query`
+    for (const order of ['', '-a', 'v,a']) {
+      const all = dataOf(await admin.post(url, { order })).rows
+      t.equal(all.length, 6)
+      for (const size of [1, 2, 3]) {
+        const rows: object[] = []
+        for (let cursor = ''; cursor !== null; ) {
+          const page = dataOf(await admin.post(url, { order, size, cursor }))
+          rows.push(...page.rows)
+          cursor = page.next
+        }
+        t.strictSame(rows, all, `${name} by '${order}', ${size} at once`)
+      }
+    }
+  }
+})
+
 t.test('wide records and positions', async (t) => {
   const file = createDatabase(
     t,

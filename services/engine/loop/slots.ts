@@ -13,9 +13,7 @@ interface QueuedScan {
 
 const nameOf = ({ kind, id }: ScanCaller) => `${kind} ${id}`
 
-/**
- * Limits how many scans run concurrently, in all and for each caller. The callers that wait are served in rotation.
- */
+/** Limits how many scans run concurrently, in all and for each caller. The callers that wait are served in rotation. */
 export const createSlots = (count: number, countPerCaller = count) => {
   let free = count
   const running = new Map<string, number>()

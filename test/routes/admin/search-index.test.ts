@@ -131,7 +131,7 @@ t.test('an index is built, used and removed without a trace', async (t) => {
   t.strictSame((await put(admin, url, { searchIndex: false })).searchIndex, OFF)
 })
 
-t.test('writes are indexed, and return what they return without an index', async (t) => {
+t.test('writes change the index, and their responses are the same as without it', async (t) => {
   const { admin, external, token, url, id } = await startItems(t)
   await put(admin, url, { searchIndex: true })
   await untilBuilt(admin, id)

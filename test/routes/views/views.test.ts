@@ -525,7 +525,7 @@ t.test('a registered view follows the schema', async (t) => {
     expectError(t, refused, 400, 'TABLE_NOT_IMPORTABLE')
     t.match(refused.json().error.message, /is a table now/)
   })
-  await t.test('and a view in place of a table is not served either', async (t) => {
+  await t.test('and a view instead of a table is not served either', async (t) => {
     execute('CREATE TABLE replaced (id INTEGER PRIMARY KEY)')
     const { id } = await importTable(admin, 'replaced')
     execute('DROP TABLE replaced; CREATE VIEW replaced AS SELECT 1 AS id')

@@ -73,7 +73,7 @@ t.test('nested schemas are converted, and names of properties are left as they a
   })
 })
 
-t.test('the license has a URL in place of the identifier', async (t) => {
+t.test('the license has a URL instead of the identifier', async (t) => {
   const info = { title: 'Test', version: '1', license: { name: 'MIT', identifier: 'MIT' } }
   t.strictSame(toOpenapi30({ openapi: '3.1.0', info }), {
     openapi: '3.0.3',

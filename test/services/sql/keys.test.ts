@@ -30,6 +30,7 @@ const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure
   columns: columns.map(column),
   isStrict: false,
   isView: false,
+  hasCollatedKey: false,
   key: columns.map(([name]) => name),
   isRowidKey,
   rowid: null,

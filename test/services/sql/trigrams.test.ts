@@ -16,7 +16,7 @@ t.test('a last character that is not ASCII counts only if the text is whole', as
   t.equal(matchOf('abé', true), '"abé"')
 })
 
-t.test('all of several matches leave out what is null or too long', async (t) => {
+t.test('a match of several conditions leaves out those that are null or too long', async (t) => {
   t.equal(matchAll([]), null)
   t.equal(matchAll([null, null]), null)
   t.equal(matchAll(['a', null, 'b']), '(a) AND (b)')

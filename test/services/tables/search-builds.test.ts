@@ -35,7 +35,7 @@ const insert = (keys: readonly (string | number)[], text: string) =>
   `CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT);
    ${keys.map((key) => `INSERT INTO items VALUES (${key}, ${text});`).join('\n')}`
 
-t.test('the smallest and the largest key are indexed', async (t) => {
+t.test('the minimum and the maximum key are indexed', async (t) => {
   const { switchOn, untilBuilt } = await start(t, insert(['-9223372036854775808', 0, LAST_KEY], "'tuba'"))
   await switchOn()
   t.match(await untilBuilt(), { state: 'ready', indexed: 3, total: 3 })
