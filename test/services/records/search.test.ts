@@ -109,6 +109,7 @@ t.test('a search', async (t) => {
   t.test('can be stopped at every wide row', async (t) => {
     const { outcome, calls } = (await scanOf('wide', 'none'))()
     t.match(outcome, { rows: [{ total: 0 }] })
-    t.equal(calls, 50)
+    // The guard also runs at random rows, which may be one of the 50.
+    t.ok(calls === 50 || calls === 51, `${calls} calls for 50 wide rows`)
   })
 })
