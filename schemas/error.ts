@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'method-not-allowed'
   | 'timeout'
   | 'conflict'
+  | 'precondition'
   | 'too-large'
   | 'too-long'
   | 'unsupported'
@@ -28,6 +29,7 @@ export const statusOf: Record<ErrorKind, number> = {
   'method-not-allowed': 405,
   timeout: 408,
   conflict: 409,
+  precondition: 412,
   'too-large': 413,
   'too-long': 414,
   unsupported: 415,
@@ -151,8 +153,18 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'A sum of integers exceeds 64 bits. Send a filter that matches fewer records, or compute `avg`.'
   },
+  TOO_MANY_AFFECTED: { kind: 'conflict', meaning: 'The filter matches more records than `maxAffected`.' },
+  FILTER_NOT_INDEXED: {
+    kind: 'conflict',
+    meaning: 'No index serves the filter of an update or delete, and the table is too large to be scanned.'
+  },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
+  PRECONDITION_FAILED: {
+    kind: 'precondition',
+    meaning: 'The record is not in the state that the request requires: If-Match or If-None-Match. Nothing was changed.'
+  },
+  TOO_MANY_OPERATIONS: { kind: 'too-large', meaning: 'The batch has more than 1,000 operations.' },
   BODY_TOO_LARGE: {
     kind: 'too-large',
     meaning: 'The body is larger than BODY_LIMIT. The body of a login is limited to 32 KiB.'

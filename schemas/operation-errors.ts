@@ -51,6 +51,18 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 /** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */
 export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [...RECORD_CREATE_ERRORS, 'RECORD_NOT_FOUND', 'SCAN_TIMEOUT']
 
+/** For batches. */
+export const BATCH_ERRORS: readonly ErrorCode[] = [
+  ...RECORD_CHANGE_ERRORS,
+  'TABLE_READ_ONLY',
+  'NOT_INCREMENTABLE',
+  'INCREMENT_OVERFLOW',
+  'TOO_MANY_AFFECTED',
+  'FILTER_NOT_INDEXED',
+  'PRECONDITION_FAILED',
+  'TOO_MANY_OPERATIONS'
+]
+
 const ANY_OPERATION: readonly ErrorCode[] = [
   'VALIDATION_FAILED',
   'MALFORMED_REQUEST',

@@ -76,6 +76,29 @@ export const ReturnQuerySchema = Type.Object(
 )
 export type ReturnQuery = Static<typeof ReturnQuerySchema>
 
+export const CreateQuerySchema = Type.Object(
+  {
+    upsert: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'The fields that identify the record, separated by commas: the primary key, or those of a unique index. If the record exists, its sent fields are changed. The response is then `{"created", "record"}`.',
+        examples: ['sku']
+      })
+    )
+  },
+  strict
+)
+
+export const CreateHeadersSchema = Type.Object({
+  'If-None-Match': Type.Optional(
+    Type.String({
+      description: 'Only with `upsert`. `*`: creates the record, and fails with 412 if it exists.',
+      examples: ['*']
+    })
+  )
+})
+
 const pageParameter = (example: number, description: string) =>
   Type.Optional(Int32({ minimum: 1, maximum: 999_999_999, description, examples: [example] }))
 

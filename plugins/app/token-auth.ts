@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Caller } from '../../services/model/caller.ts'
-import { DomainError, disconnected } from '../../services/model/errors.ts'
+import { disconnected, tableChanged } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { haveSameRecords } from '../../services/tables/structure.ts'
 import { openToTokens } from '../../services/tables/token-access.ts'
@@ -71,9 +71,6 @@ const authorizeAll = (request: FastifyRequest, token: LiveToken, action: NeededA
 }
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
-
-const tableChanged = (name: string) =>
-  new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Retry the request.`)
 
 /** Saves the uses of tokens at intervals and at the close. A failure is logged; the next flush saves them. */
 const saveUses = (fastify: FastifyInstance, flushInterval: number) => {

@@ -5,7 +5,10 @@ import { hasWideInteger, parseExactJson } from './exact-json.ts'
 /** Maximum nesting of a body. Far below the limit of SQLite (1,000) and of the recursion here. */
 const MAX_DEPTH = 100
 
-/** Maximum number of keys, objects and arrays of a body, at any depth. Each takes V8 the memory of many bytes. */
+/**
+ * Maximum number of keys, objects and arrays of a body, at any depth, unless its route sets another. Each takes V8 the
+ * memory of many bytes.
+ */
 const MAX_PARTS = 20_000
 /** The shortest part is `[]`. Smaller bodies need no count. */
 const MIN_PART_BYTES = 2
@@ -28,8 +31,8 @@ const countOutsideStrings = (bytes: Buffer, isCounted: (byte: number) => boolean
 const isKey = (byte: number) => byte === COLON
 const isPart = (byte: number) => isKey(byte) || byte === BRACKET || byte === BRACE
 
-const hasTooManyParts = (bytes: Buffer) =>
-  bytes.length > MAX_PARTS * MIN_PART_BYTES && countOutsideStrings(bytes, isPart) > MAX_PARTS
+const hasMoreParts = (bytes: Buffer, maxParts: number) =>
+  bytes.length > maxParts * MIN_PART_BYTES && countOutsideStrings(bytes, isPart) > maxParts
 
 /** Counts the keys of all objects in a value. */
 const countKeys = (value: unknown): number => {
@@ -91,17 +94,18 @@ interface JsonOptions {
   readonly keepsWideIntegers?: boolean
   /** Refuses an object with two equal keys: of two conditions on a field, one would be lost. */
   readonly needsUniqueKeys?: boolean | undefined
+  readonly maxParts?: number | undefined
   /** What the messages call the JSON text. */
   readonly subject?: string
 }
 
 /** Returns the value of a JSON text, or undefined if it is empty. @throws MALFORMED_JSON, VALIDATION_FAILED */
 export const parseJson = (bytes: Buffer, options: JsonOptions = {}): unknown => {
-  const { keepsWideIntegers = false, needsUniqueKeys = false, subject = 'The body' } = options
+  const { keepsWideIntegers = false, needsUniqueKeys = false, maxParts = MAX_PARTS, subject = 'The body' } = options
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw malformed(`${subject} is not UTF-8.`)
-  if (hasTooManyParts(bytes))
-    throw toValidationError({ code: 'length', message: `has more than ${MAX_PARTS} keys, objects and arrays` }, subject)
+  if (hasMoreParts(bytes, maxParts))
+    throw toValidationError({ code: 'length', message: `has more than ${maxParts} keys, objects and arrays` }, subject)
   const text = bytes.toString('utf8')
   let value: unknown
   try {

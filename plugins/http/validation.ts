@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body must not have an object with two equal keys. */
     needsUniqueKeys?: boolean
+    /** Maximum number of keys, objects and arrays of the body. */
+    maxParts?: number
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import admins from './admins.ts'
 import aggregates from './aggregates.ts'
+import batch from './batch.ts'
 import document from './document.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
@@ -21,6 +22,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(queries, { prefix: '/tables' })
   await fastify.register(aggregates, { prefix: '/tables' })
+  await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
   await fastify.register(admins, { prefix: '/admins' })
 }

@@ -8,6 +8,8 @@ import {
   TABLE_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
+  CreateHeadersSchema,
+  CreateQuerySchema,
   ExportQuerySchema,
   ExportSchema,
   ListQuerySchema,
@@ -20,8 +22,9 @@ import {
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
+import { onlyCreates } from '../preconditions.ts'
 import { sendExport } from '../replies/export.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okStored, okText, okUpserted } from '../replies/json-text.ts'
 import { createReadable } from './readable.ts'
 
 const tags = ['records']
@@ -103,14 +106,22 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
         params: TableIdParamsSchema,
+        querystring: CreateQuerySchema,
+        headers: CreateHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordEnvelope }
       },
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY'] }
+      config: {
+        credential: 'administrator',
+        errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
+      }
     },
-    async ({ caller, params, body }, reply) => {
+    async ({ caller, params, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
-      return okStored(reply, await records.create(caller, viewOf(params.id), body))
+      const view = viewOf(params.id)
+      if (query.upsert === undefined) return okStored(reply, await records.create(caller, view, body))
+      const options = { mayRead: true, onlyCreates: onlyCreates(headers) }
+      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, options))
     }
   )
 

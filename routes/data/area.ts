@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
 import aggregates from './aggregates.ts'
+import batch from './batch.ts'
 import document from './document.ts'
 import exports from './exports.ts'
 import identity from './identity.ts'
@@ -17,8 +18,16 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.removeContentTypeParser('application/json')
   fastify.addContentTypeParser(
     'application/json',
-    createBodyParser((bytes, { token, routeOptions: { config } }) =>
-      parseJson(bytes, { keepsWideIntegers: token.integers === 'number', needsUniqueKeys: config.needsUniqueKeys })
+    createBodyParser(
+      (
+        bytes,
+        {
+          token,
+          routeOptions: {
+            config: { needsUniqueKeys, maxParts }
+          }
+        }
+      ) => parseJson(bytes, { keepsWideIntegers: token.integers === 'number', needsUniqueKeys, maxParts })
     )
   )
 
@@ -29,6 +38,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(queries)
   await fastify.register(exports)
   await fastify.register(aggregates)
+  await fastify.register(batch)
 }
 
 export default dataArea

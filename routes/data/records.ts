@@ -9,6 +9,8 @@ import {
   TOKEN_TABLE_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
+  CreateHeadersSchema,
+  CreateQuerySchema,
   IncrementSchema,
   ListQuerySchema,
   PageEnvelope,
@@ -19,9 +21,11 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { authorize } from '../../services/tokens/authorize.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { onlyCreates } from '../preconditions.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okStored, okText, okUpserted } from '../replies/json-text.ts'
 import { readableBy } from './readable.ts'
 
 const tags = ['data']
@@ -92,18 +96,24 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Stores a record and returns it, with its key and its defaults.',
         tags,
         params: TableParamsSchema,
+        querystring: CreateQuerySchema,
+        headers: CreateHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordEnvelope }
       },
       config: {
         credential,
         action: 'create',
-        errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY']
+        errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
       }
     },
-    async ({ caller, token, table, body }, reply) => {
+    async ({ caller, token, table, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
-      return okStored(reply, await records.create(caller, tokenView(table, token.integers), body))
+      const view = tokenView(table, token.integers)
+      if (query.upsert === undefined) return okStored(reply, await records.create(caller, view, body))
+      authorize(token, 'update', table.name)
+      const options = { mayRead: token.scope.allows('read', table.name), onlyCreates: onlyCreates(headers) }
+      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, options))
     }
   )
 

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
 import { overloaded } from '../../services/model/errors.ts'
+import type { Upserted } from '../../services/records/upserts.ts'
 
 /** Characters above which a response counts as large. */
 const LARGE = 64 * 1024
@@ -47,6 +48,14 @@ export const okStored = (reply: FastifyReply, json: string): never => {
   // schema would drop the fields of the table.
   return `{"success":true,"data":${json}}` as never
 }
+
+/** Returns the response to an upsert, for a handler to return. */
+export const okUpserted = (reply: FastifyReply, { created, record }: Upserted) =>
+  okStored(reply, `{"created":${created},"record":${record}}`)
+
+/** Returns the response to a batch, for a handler to return. */
+export const okBatch = (reply: FastifyReply, results: readonly string[]) =>
+  okStored(reply, `{"results":[${results.join(',')}]}`)
 
 /**
  * Returns JSON text made by SQLite in the success envelope, for a handler to return.

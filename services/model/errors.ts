@@ -83,3 +83,6 @@ export const tableNotFound = (ref: string | number, hint?: string) =>
     `There is no table ${typeof ref === 'number' ? `with id ${ref}` : `'${excerpt(ref)}'`}.`,
     { hint }
   )
+
+export const tableChanged = (name: string) =>
+  new DomainError('TABLE_CHANGED', `The table '${name}' was changed during the request. Retry the request.`)

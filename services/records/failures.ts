@@ -1,4 +1,6 @@
-import { DomainError, excerpt, invalid } from '../model/errors.ts'
+import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
+
+const quotedNames = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
 
 export const recordNotFound = (pk: string) =>
   new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`)
@@ -16,6 +18,10 @@ export const withoutKey = (view: string) =>
   new DomainError('RECORD_NOT_FOUND', `The view '${view}' has no key, so its records cannot be read one by one.`, {
     hint: 'Read its pages. An administrator can import the view again, with `primaryKey`.'
   })
+
+/** For a change of a record whose key an earlier operation returns: after a rollback, its state cannot be read. */
+export const changeOfResult = () =>
+  new DomainError('RECORD_NOT_FOUND', 'The record that `$result` names does not exist, or the change does not fit it.')
 
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
@@ -38,10 +44,11 @@ export const notANumber = (field: string) =>
 export const overflow = (field: string) =>
   new DomainError('INCREMENT_OVERFLOW', `The sum does not fit the field '${field}'. Nothing was changed.`)
 
-export const stillReferenced = (pk: string) =>
+/** `pk`: null if an earlier operation of the batch returns it. */
+export const stillReferenced = (pk: string | null) =>
   new DomainError(
     'FOREIGN_KEY_VIOLATION',
-    `The record '${excerpt(pk)}' cannot be deleted: other records reference it.`,
+    `The record${pk === null ? '' : ` '${excerpt(pk)}'`} cannot be deleted: other records reference it.`,
     { hint: 'Delete those records first, or change their reference.' }
   )
 
@@ -49,6 +56,34 @@ export const ambiguousKey = (pk: string) =>
   new DomainError('STRUCTURE_CHANGED', `Two records have the primary key '${excerpt(pk)}', with different types.`, {
     hint: 'If one of the keys is a number, include the key field in the body, as a number or as text.'
   })
+
+/** `fields`: those that identify the record of an upsert that may only create. */
+export const alreadyExists = (fields: readonly string[]) =>
+  new DomainError('PRECONDITION_FAILED', `A record with this ${quotedNames(fields)} exists. Nothing was changed.`, {
+    hint: 'To update it, send the request without the header If-None-Match.'
+  })
+
+/** `fields`: those of the primary key, in an upsert by another unique index. */
+export const otherKeyExists = (fields: readonly string[]) => {
+  const message = `The record exists with another ${quotedNames(fields)}, which is the key and cannot change.`
+  return invalid(
+    fields.map((name) => ({ path: pointer(name), code: 'readonly', message })),
+    'Leave the key out, or send its stored value.'
+  )
+}
+
+export const tooManyAffected = (maxAffected: number) =>
+  new DomainError('TOO_MANY_AFFECTED', `The filter matches more than ${maxAffected} records. Nothing was changed.`, {
+    hint: 'Narrow the filter, or send a larger `maxAffected`.'
+  })
+
+/** `rows`: the largest table whose records a filter without an index may change. */
+export const filterNotIndexed = (rows: number) =>
+  new DomainError(
+    'FILTER_NOT_INDEXED',
+    `No index serves the filter, and the table has more than ${rows} records. Other writes would have to wait.`,
+    { hint: 'Create an index for the filter, or query the records and change them by their keys.' }
+  )
 
 export const roundedKey = () =>
   invalid(

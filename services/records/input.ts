@@ -2,12 +2,13 @@ import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import { suggestName } from '../../schemas/similar-names.ts'
 import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
-import type { Checked } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
-import type { Assignment } from '../sql/records.ts'
+import type { Assignment, UnitAssignment } from '../sql/records.ts'
+import { isReference, type Param } from '../sql/statement.ts'
+import { checkResult, OperationResult } from './operation-result.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
@@ -19,6 +20,9 @@ const detail = (name: string, { code, message, subPath = '' }: Violation): Error
   message: `'${name}${subPath}' ${message}.`
 })
 
+/** The value to store, or the reason why it is invalid. */
+type Checked = { readonly value: Param } | { readonly violation: Violation }
+
 const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
   const mayBeNull = column.isPrimary ? structure.isRowidKey : column.nullable
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
@@ -26,6 +30,7 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
 
 const check = ({ table, integers }: View, column: Column, value: unknown): Checked => {
   if (value === null) return checkNull(table, column)
+  if (value instanceof OperationResult) return checkResult(column, value)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
   const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
   return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
@@ -39,7 +44,7 @@ const suggestField = ({ columns }: View, body: RecordBody) => {
 
 /** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
 const readBody = (view: View, body: RecordBody) => {
-  const assignments: Assignment[] = []
+  const assignments: UnitAssignment[] = []
   const violations: ErrorDetail[] = []
   for (const [name, value] of Object.entries(body)) {
     if (violations.length === MAX_DETAILS) break
@@ -57,7 +62,7 @@ const readBody = (view: View, body: RecordBody) => {
   return assignments
 }
 
-const requireFields = ({ required, columns }: View, assignments: readonly Assignment[]) => {
+const requireFields = ({ required, columns }: View, assignments: readonly UnitAssignment[]) => {
   const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
   const visible = missing.filter(({ name }) => columns.has(name))
   if (visible.length > 0) {
@@ -70,13 +75,13 @@ const requireFields = ({ required, columns }: View, assignments: readonly Assign
   }
 }
 
-const timestamps = ({ structure }: RegisteredTable, now: number): Assignment[] =>
+const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment[] =>
   structure.autoTimestamps
     ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map((column) => [column, BigInt(now)])
     : []
 
 /** Returns the values of a new record. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field */
-export const readNewRecord = (view: View, body: RecordBody, now: number): readonly Assignment[] => {
+export const readNewRecord = (view: View, body: RecordBody, now: number): readonly UnitAssignment[] => {
   const assignments = readBody(view, body)
   const readOnly = assignments.filter(([column]) => column.isReadonly)
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
@@ -85,17 +90,19 @@ export const readNewRecord = (view: View, body: RecordBody, now: number): readon
 }
 
 interface Changes {
-  readonly assignments: readonly Assignment[]
+  readonly assignments: readonly UnitAssignment[]
   /** Fields that cannot change. They may be sent if they have their stored values. */
   readonly unchanged: readonly Assignment[]
 }
 
-/** Compares texts: each value of a key has one canonical text. */
-const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]) => {
-  const texts = keyTexts(table.structure, pk)
-  const others = sent.filter(
-    ([column, value]) => column.isPrimary && texts.get(column.name) !== kindOf(column).keyText(value)
-  )
+const isKnown = (assignment: UnitAssignment): assignment is Assignment => !isReference(assignment[1])
+
+/** Compares texts: each value of a key has one canonical text. `pk`: null if it is not known yet. */
+const refuseOtherKey = ({ table }: View, pk: string | null, sent: readonly UnitAssignment[]) => {
+  const texts = keyTexts(table.structure, pk ?? '')
+  const isSame = ([column, value]: UnitAssignment) =>
+    pk !== null && !isReference(value) && texts.get(column.name) === kindOf(column).keyText(value)
+  const others = sent.filter((assignment) => assignment[0].isPrimary && !isSame(assignment))
   if (others.length === 0) return
   throw invalid(
     others.map(([{ name }]) => detail(name, { code: 'readonly', message: 'is the key and cannot change' })),
@@ -104,7 +111,7 @@ const refuseOtherKey = ({ table }: View, pk: string, sent: readonly Assignment[]
 }
 
 /** Returns the error for an update without a field that can change. It names the read-only fields that were sent. */
-const nothingToChange = (sent: readonly Assignment[]) => {
+const nothingToChange = (sent: readonly UnitAssignment[]) => {
   const readOnly = sent.filter(([column]) => column.isReadonly && !column.isPrimary)
   const nothing = { path: '', code: 'required', message: 'There is nothing to change.' }
   const details = readOnly.length > 0 ? readOnly.map(([{ name }]) => detail(name, READ_ONLY)) : [nothing]
@@ -112,10 +119,10 @@ const nothingToChange = (sent: readonly Assignment[]) => {
 }
 
 /**
- * Returns the values that an update stores in the record with this key.
+ * Returns the values that an update stores in the record with this key. `pk`: null if it is not known yet.
  * @throws VALIDATION_FAILED, also for another key and for a body without a change
  */
-export const readChanges = (view: View, pk: string, body: RecordBody): Changes => {
+export const readChanges = (view: View, pk: string | null, body: RecordBody): Changes => {
   const sent = readBody(view, body)
   refuseOtherKey(view, pk, sent)
   const canChange = (column: Column) => !column.isPrimary && !column.isReadonly
@@ -123,7 +130,22 @@ export const readChanges = (view: View, pk: string, body: RecordBody): Changes =
   if (assignments.length === 0) throw nothingToChange(sent)
   // `refuseOtherKey` has compared the key. Only an untyped part has more than one stored value with the same text.
   const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
-  return { assignments, unchanged }
+  const unknown = unchanged.filter((assignment) => !isKnown(assignment))
+  if (unknown.length > 0)
+    throw invalid(
+      unknown.map(([{ name }]) => detail(name, READ_ONLY)),
+      UNCHANGED_HINT
+    )
+  return { assignments, unchanged: unchanged.filter(isKnown) }
+}
+
+/** Returns the values that an update of several records stores. @throws VALIDATION_FAILED, also for a field of the key */
+export const readAssignments = (view: View, body: RecordBody): readonly UnitAssignment[] => {
+  const sent = readBody(view, body)
+  const fixed = sent.filter(([column]) => column.isPrimary || column.isReadonly)
+  if (fixed.length > 0) throw invalid(fixed.map(([{ name }]) => detail(name, READ_ONLY)))
+  if (sent.length === 0) throw nothingToChange(sent)
+  return sent
 }
 
 /**

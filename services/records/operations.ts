@@ -7,11 +7,12 @@ import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
-import type { Returned } from '../sql/records.ts'
+import type { ReturnedState } from '../sql/records.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
+  changeOfResult,
   conflictIgnored,
   deletedByTrigger,
   ignoredByTrigger,
@@ -22,7 +23,8 @@ import {
   stillReferenced
 } from './failures.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
-import { keyOf } from './keys.ts'
+import { keyOf, type RecordKey, readKey } from './keys.ts'
+import type { OperationResult } from './operation-result.ts'
 import type { Planner } from './planner.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
@@ -49,8 +51,8 @@ export interface Diagnosis {
 export interface Operation<R = unknown> {
   readonly table: RegisteredTable
   readonly unit: Unit
-  /** The change of the table's row count if the unit commits. */
-  readonly countChange: number
+  /** Returns by how much the number of rows has changed. null: it never changes. */
+  readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
   readonly result: (results: readonly WriteResult[]) => R
   /** Returns the meaning of a failure. May read the database, with the caller's right. */
@@ -60,6 +62,18 @@ export interface Operation<R = unknown> {
 export interface ChangeOptions {
   /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
   readonly returnsRecord?: boolean
+}
+
+interface CreateOptions {
+  /** The names of the fields that later operations of the batch use. */
+  readonly fields?: readonly string[]
+}
+
+/** The key of the record that an operation changes. */
+type RecordRef = string | number | OperationResult
+
+interface IncrementInput extends Omit<Increment, 'pk'> {
+  readonly pk: RecordRef
 }
 
 interface OperationOptions {
@@ -102,16 +116,16 @@ const readCount = ({ integers }: View, column: Column, count: number | string) =
 }
 
 /** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
-const readPk = (pk: string | number) => {
+const readPk = (pk: RecordRef): string | OperationResult => {
   if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
-  return String(pk)
+  return typeof pk === 'number' ? String(pk) : pk
 }
 
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
 export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
   const explainViolation = createViolations(db)
 
-  const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): Returned => {
+  const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): ReturnedState => {
     if (!returnsRecord) return 'nothing'
     return hasUpdateEffects(table) ? 'final' : 'changed'
   }
@@ -132,10 +146,11 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
    * none although the record exists.
    */
   const explainRowChange =
-    (write: FailedWrite, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, { text: pk }: RecordKey, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
       const { view } = write
       if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
+      if (pk === null) return final(changeOfResult())
       const found = await countByKey(caller, view, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
@@ -144,13 +159,13 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
 
   /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody): Operation<string> => {
+  const createOp = (view: View, body: RecordBody, { fields = [] }: CreateOptions = {}): Operation<string> => {
     assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
     return {
       table: view.table,
-      unit: view.statements.insert(sent, hasTriggers(view.table)),
-      countChange: 1,
+      unit: view.statements.insert(sent, hasTriggers(view.table), fields),
+      countChange: () => 1,
       result: (results) => String(results.at(-1)?.rows[0]?.record),
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
@@ -159,71 +174,93 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
   }
 
+  /**
+   * The result is the created record as JSON text, or null if a unique value is taken.
+   * @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION
+   */
+  const createOrIgnoreOp = (view: View, body: RecordBody): Operation<string | null> => {
+    assertTable(view.table)
+    const sent = readNewRecord(view, body, clock())
+    const recordIn = (results: readonly WriteResult[]) => returnedRecord(results) ?? null
+    return {
+      table: view.table,
+      unit: view.statements.insertOrIgnore(sent),
+      countChange: (results) => (recordIn(results) === null ? 0 : 1),
+      result: recordIn,
+      explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
+    }
+  }
+
   /** @throws TABLE_READ_ONLY, VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
     view: View,
-    pk: string,
+    pk: RecordRef,
     body: RecordBody,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
-    const key = keyOf(view, pk)
-    const { assignments, unchanged } = readChanges(view, pk, body)
+    const key = readKey(view, readPk(pk))
+    const { assignments, unchanged } = readChanges(view, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     return {
       table: view.table,
-      unit: view.statements.update({ key, assignments, unchanged, now: clock() }, returnedBy(view, options)),
-      countChange: 0,
+      unit: view.statements.update(
+        { key: key.params, assignments, unchanged, now: clock() },
+        returnedBy(view, options)
+      ),
+      countChange: null,
       result: returnedRecord,
-      explain: explainRowChange({ view, sent: assignments }, pk, reason)
+      explain: explainRowChange({ view, sent: assignments }, key, reason)
     }
   }
 
   /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const deleteOp = (
     view: View,
-    pk: string,
+    pk: RecordRef,
     { returnsRecord = false }: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
-    const explainChange = explainRowChange({ view }, pk, () => ignored(view.table))
+    const key = readKey(view, readPk(pk))
+    const explainChange = explainRowChange({ view }, key, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(keyOf(view, pk), returnsRecord)],
-      countChange: -1,
+      unit: [view.statements.remove(key.params, returnsRecord)],
+      countChange: () => -1,
       result: returnedRecord,
       explain: (caller, failure) =>
-        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION') ? final(stillReferenced(pk)) : explainChange(caller, failure)
+        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
+          ? final(stillReferenced(key.text))
+          : explainChange(caller, failure)
     }
   }
 
   /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const incrementOp = (
     view: View,
-    { pk, field, count = 1 }: Increment,
+    { pk, field, count = 1 }: IncrementInput,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
-    const text = readPk(pk)
     const column = incrementableColumn(view, field)
-    const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }
+    const key = readKey(view, readPk(pk))
+    const added = { count: readCount(view, column, count), column }
     const reason = async (caller: Caller) => {
       const { read, checkIncrement } = view.statements
-      const isBounded = await planner.usesIndex(view, read(increment.key))
-      const [row] = await (isBounded
-        ? db.read(checkIncrement(increment))
-        : db.scan(checkIncrement(increment, true), caller))
+      const check = { ...added, key: keyOf(view, String(key.text)) }
+      const isBounded = await planner.usesIndex(view, read(check.key))
+      const [row] = await (isBounded ? db.read(checkIncrement(check)) : db.scan(checkIncrement(check, true), caller))
       if (row?.number !== 1) return notANumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
     return {
       table: view.table,
-      unit: view.statements.increment({ ...increment, now: clock() }, returnedBy(view, options)),
-      countChange: 0,
+      unit: view.statements.increment({ ...added, key: key.params, now: clock() }, returnedBy(view, options)),
+      countChange: null,
       result: returnedRecord,
-      explain: explainRowChange({ view }, text, reason)
+      explain: explainRowChange({ view }, key, reason)
     }
   }
 
-  return { createOp, updateOp, deleteOp, incrementOp }
+  return { createOp, createOrIgnoreOp, updateOp, deleteOp, incrementOp }
 }

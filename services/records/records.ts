@@ -7,9 +7,11 @@ import type { RegisteredTable } from '../model/table.ts'
 import { TOO_WIDE } from '../sql/records.ts'
 import type { Statement } from '../sql/statement.ts'
 import { createAggregates } from './aggregates.ts'
+import { createBatches } from './batch.ts'
 import { createCommit } from './commit.ts'
 import type { Cursors } from './cursors.ts'
 import { recordNotFound } from './failures.ts'
+import { createFilteredChanges } from './filtered-changes.ts'
 import { keyOf } from './keys.ts'
 import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
@@ -18,6 +20,7 @@ import { createQueries } from './queries.ts'
 import type { Scan } from './scans.ts'
 import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
+import { createUpserts, type Upserted, type UpsertOptions } from './upserts.ts'
 import type { View } from './view.ts'
 
 interface RecordServiceOptions {
@@ -40,6 +43,9 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const pages = createPages({ db, planner, totals, scan, maxPageSize })
   const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
   const { aggregate } = createAggregates(scan)
+  const upserts = createUpserts(options)
+  const filteredChanges = createFilteredChanges({ ...options, planner })
+  const batch = createBatches({ operations, upserts, filteredChanges, commit })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
   const scanRecord = async (caller: Caller, { table }: View, statement: Statement, pk: string) => {
@@ -62,6 +68,19 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const create = async (caller: Caller, view: View, body: RecordBody): Promise<string> => {
     const [record] = await commit(caller, [createOp(view, body)])
     return record
+  }
+
+  /** Creates a record, or updates the one that these fields identify. `on`: their names. */
+  const upsert = async (
+    caller: Caller,
+    view: View,
+    on: readonly string[],
+    body: RecordBody,
+    upsertOptions: UpsertOptions
+  ): Promise<Upserted> => {
+    const key = await upserts.findKey(view, on)
+    const [upserted] = await commit(caller, [upserts.upsertOp(view, key, body, upsertOptions)])
+    return upserted
   }
 
   /** Returns the changed record as JSON text, or undefined without `returnsRecord`. */
@@ -88,7 +107,20 @@ export const createRecordService = (options: RecordServiceOptions) => {
     return isQuery ? queries.list(caller, view, request) : pages.list(caller, view, request)
   }
 
-  return { read, create, update, remove, increment, list, query: queries.query, aggregate, operations, commit }
+  return {
+    read,
+    create,
+    upsert,
+    update,
+    remove,
+    increment,
+    list,
+    query: queries.query,
+    aggregate,
+    batch,
+    operations,
+    commit
+  }
 }
 
 export type RecordService = ReturnType<typeof createRecordService>

@@ -4,19 +4,22 @@ import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectIfMissing } from '../sql/foreign-keys.ts'
-import type { Assignment } from '../sql/records.ts'
+import type { UnitAssignment } from '../sql/records.ts'
+import { isReference } from '../sql/statement.ts'
 
 /**
  * Returns the names of the sent fields that refer to a record that does not exist. SQLite's message names no column, so
- * each foreign key is checked again. Skips a key of which not all columns were sent, and a record that refers to itself.
+ * each foreign key is checked again. Skips a key of which not all values are known, and a record that refers to itself.
  */
 export const brokenReferences = async (
   db: Database,
   { name, structure }: RegisteredTable,
-  sent: readonly Assignment[]
+  sent: readonly UnitAssignment[]
 ) => {
-  const sentValue = (field: string): SqlValue =>
-    sent.find(([column]) => foldName(column.name) === foldName(field))?.[1] ?? null
+  const sentValue = (field: string): SqlValue => {
+    const value = sent.find(([column]) => foldName(column.name) === foldName(field))?.[1] ?? null
+    return isReference(value) ? null : value
+  }
 
   const isBroken = async ({ fields, table, targetFields }: ForeignKey) => {
     const values = fields.map(sentValue)

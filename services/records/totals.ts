@@ -1,8 +1,9 @@
-import type { Database } from '../engine/database.ts'
+import type { Database, WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
+import type { Unit } from '../sql/statement.ts'
 
 interface Entry {
   /** undefined: not counted yet. */
@@ -12,10 +13,22 @@ interface Entry {
   version: number
 }
 
-/** A write that changes the number of rows of a table. */
+/** A part of a unit. */
 interface CountedWrite {
   readonly table: RegisteredTable
-  readonly countChange: number
+  readonly unit: Unit
+  /** Returns by how much the number of rows has changed. null: it never changes. */
+  readonly countChange: ((results: readonly WriteResult[]) => number) | null
+}
+
+/** Returns the results of each part of a unit, from those of the whole unit. */
+const splitResults = (parts: readonly CountedWrite[], results: readonly WriteResult[]) => {
+  if (parts.length === 1) return [results]
+  let end = 0
+  return parts.map(({ unit }) => {
+    end += unit.length
+    return results.slice(end - unit.length, end)
+  })
 }
 
 /** Rows that may be counted on the event loop. */
@@ -69,27 +82,30 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   }
 
   const begin = ({ table, countChange }: CountedWrite) => {
-    if (countChange !== 0) entryOf(table).writesInFlight += 1
+    if (countChange) entryOf(table).writesInFlight += 1
   }
 
-  const end = ({ table, countChange }: CountedWrite, hasCommitted: boolean) => {
-    if (countChange === 0) return
+  /** `results`: undefined if the unit failed. */
+  const end = ({ table, countChange }: CountedWrite, results: readonly WriteResult[] | undefined) => {
+    if (!countChange) return
     const entry = entryOf(table)
     entry.writesInFlight -= 1
     entry.version += 1
-    if (hasCommitted && entry.total !== undefined) entry.total += countChange
+    if (results && entry.total !== undefined) entry.total += countChange(results)
   }
 
-  /** Adds the count changes of the writes to the totals when `committed` resolves. Counts them as in flight until then. */
-  const track = async <T>(writes: readonly CountedWrite[], committed: Promise<T>): Promise<T> => {
-    let hasCommitted = false
-    for (const write of writes) begin(write)
+  /**
+   * Adds the changes of the parts to the totals when the unit is committed, and counts them as in flight until then.
+   * Returns the results of each part.
+   */
+  const track = async (parts: readonly CountedWrite[], committed: Promise<readonly WriteResult[]>) => {
+    let results: readonly (readonly WriteResult[])[] = []
+    for (const part of parts) begin(part)
     try {
-      const result = await committed
-      hasCommitted = true
-      return result
+      results = splitResults(parts, await committed)
+      return results
     } finally {
-      for (const write of writes) end(write, hasCommitted)
+      for (const [index, part] of parts.entries()) end(part, results[index])
     }
   }
 

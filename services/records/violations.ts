@@ -5,7 +5,7 @@ import { DomainError, excerpt, MAX_DETAILS, pointer } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import { checksIn, type DeclaredRule, raisesIn, ruleOfIndex } from '../sql/declared-rules.ts'
 import { selectDeclarations } from '../sql/introspection.ts'
-import type { Assignment } from '../sql/records.ts'
+import type { UnitAssignment } from '../sql/records.ts'
 import { brokenReferences } from './references.ts'
 import type { View } from './view.ts'
 
@@ -14,7 +14,7 @@ const MESSAGES: Record<string, string> = { unique: 'is taken', required: 'must n
 /** A write that failed: the view of its caller, and the values that it would store. */
 export interface FailedWrite {
   readonly view: View
-  readonly sent?: readonly Assignment[]
+  readonly sent?: readonly UnitAssignment[]
 }
 
 const detailsFor = (names: readonly string[], code: string, describe: (name: string) => string): ErrorDetail[] =>

@@ -3,6 +3,7 @@ import { parseInteger } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable, Structure } from '../model/table.ts'
 import { columnRef, type Identifier } from './identifiers.ts'
+import type { Param } from './statement.ts'
 
 /** Decoded characters; a longer key does not fit in a path. */
 export const MAX_KEY_LENGTH = 8192
@@ -17,7 +18,7 @@ const COLLATIONS = ['BINARY', 'NOCASE', 'RTRIM']
 const inEachCollation = (condition: (collation: string) => string) => COLLATIONS.map(condition).join(' AND ')
 
 /** Returns the parameters of a condition that is repeated in each collation. */
-export const forEachCollation = (values: readonly SqlValue[]) => COLLATIONS.flatMap(() => values)
+export const forEachCollation = <T extends Param>(values: readonly T[]) => COLLATIONS.flatMap(() => values)
 
 /**
  * Returns a condition for exactly this value. `value`: an SQL expression; for a parameter bind `forEachCollation`.

@@ -8,22 +8,31 @@ import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
-import type { Statement, Unit } from './statement.ts'
+import type { Param, Statement, Unit, UnitStatement } from './statement.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
 
+/** The same in a unit. */
+export type UnitAssignment = readonly [column: Column, value: Param]
+
 interface RecordUpdate {
-  readonly key: readonly SqlValue[]
-  readonly assignments: readonly Assignment[]
+  readonly key: readonly Param[]
+  readonly assignments: readonly UnitAssignment[]
   /** Read-only fields in the request: the record changes only if they equal the stored values. */
   readonly unchanged: readonly Assignment[]
   /** Epoch milliseconds. */
   readonly now: number
 }
 
-interface RecordIncrement {
+interface IncrementCheck {
   readonly key: readonly SqlValue[]
+  readonly column: Column
+  readonly count: SqlValue
+}
+
+interface RecordIncrement {
+  readonly key: readonly Param[]
   readonly column: Column
   readonly count: SqlValue
   /** Epoch milliseconds. */
@@ -35,7 +44,7 @@ interface RecordIncrement {
  * (https://sqlite.org/lang_returning.html#limitations_and_caveats). `final` is the record after them, by a second
  * statement.
  */
-export type Returned = 'nothing' | 'changed' | 'final'
+export type ReturnedState = 'nothing' | 'changed' | 'final'
 
 /** Each set of fields in a request, and each order of them, has a text of its own. */
 const MAX_CACHED_TEXTS = 100
@@ -43,10 +52,10 @@ const MAX_CACHED_TEXTS = 100
 /** The text of a record that is too wide to be made on the event loop. A record's JSON is never empty. */
 export const TOO_WIDE = ''
 
-const namesOf = (assignments: readonly Assignment[]) => assignments.map(([{ name }]) => name)
-const valuesOf = (assignments: readonly Assignment[]) => assignments.map(([, value]) => value)
+export const namesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([{ name }]) => name)
+export const valuesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([, value]) => value)
 
-const composeInsert = (table: string, names: readonly string[]) => {
+export const composeInsert = (table: string, names: readonly string[]) => {
   if (names.length === 0) return `INSERT INTO ${table} DEFAULT VALUES`
   return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
@@ -56,10 +65,10 @@ const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable
   if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
     where: key.map((name) => isExactly(columnRef(table, name), '?')).join(' AND '),
-    paramsOf: (assignments: readonly Assignment[]) => {
+    paramsOf: (assignments: readonly UnitAssignment[]) => {
       const parts = assignments.filter(([{ isPrimary }]) => isPrimary)
       if (parts.length < key.length) return null
-      const partOf = (name: string) => parts.find(([column]) => column.name === name)?.[1] as SqlValue
+      const partOf = (name: string) => parts.find(([column]) => column.name === name)?.[1] as Param
       return key.flatMap((name) => forEachCollation([partOf(name)]))
     }
   }
@@ -67,19 +76,31 @@ const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable
 
 const META = '_rowhouse_meta'
 
+/** An expression that a statement returns, and the name of its column. */
+interface Returned {
+  readonly sql: string
+  readonly alias: string
+}
+
+/** Returns the name of the column with the value of a field that a unit returns beside the record. */
+export const returnedField = (position: number) => `field_${position}`
+
 /**
  * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
- * only. Returns no row unless the condition matches one row. Binds the parameters of `where` twice.
+ * only. Returns no row unless the condition matches one row. Binds the parameters of `where` once, and once for each
+ * expression.
  */
-const returnRow = (table: Identifier, json: string, where: string) =>
-  `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
+export const returnRow = (table: Identifier, returned: readonly Returned[], where: string) => {
+  const selected = returned.map(({ sql, alias }) => `(SELECT ${sql} FROM ${table} WHERE ${where}) AS ${alias}`)
+  return `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
     WHERE ${columnRef(META, 'key')} = 'version' AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1
-    RETURNING (SELECT ${json} FROM ${table} WHERE ${where}) AS record`
+    RETURNING ${selected.join(', ')}`
+}
 
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
 
 /** Sets `updated_at`. It always increases, also if the clock stands still or goes back. */
-const timestampUpdate = ({ name, structure }: RegisteredTable) => {
+export const timestampUpdate = ({ name, structure }: RegisteredTable) => {
   if (!structure.autoTimestamps) return { sql: '', params: () => [] }
   const sql = `, ${identifier(UPDATED_AT)} = max(?, coalesce(${columnRef(name, UPDATED_AT)}, 0) + 1)`
   return { sql, params: (now: number) => [BigInt(now)] }
@@ -114,8 +135,15 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const match = keyMatch(table)
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
-  const returnInserted = returnRow(name, json, inserted.where)
-  const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
+  const record = { sql: json, alias: 'record' }
+  const withFields = (fields: readonly string[]): readonly Returned[] => [
+    record,
+    ...fields.map((field, position) => ({ sql: refOf(field), alias: returnedField(position) }))
+  ]
+  const returning = (sql: string, fields: readonly string[] = []) =>
+    `${sql} RETURNING ${withFields(fields)
+      .map((returned) => `${returned.sql} AS ${returned.alias}`)
+      .join(', ')}`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
   const removeReturning = returning(removeSql)
 
@@ -133,21 +161,39 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   /**
    * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
    * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
-   * then; such a record is returned as it was inserted.
+   * then; such a record is returned as it was inserted. The last statement also returns the values of `fields`, as
+   * `returnedField`.
    */
-  const insert = (assignments: readonly Assignment[], hasTriggers: boolean): Unit => {
+  const insert = (
+    assignments: readonly UnitAssignment[],
+    hasTriggers: boolean,
+    fields: readonly string[] = []
+  ): Unit => {
     const names = namesOf(assignments)
     const params = valuesOf(assignments)
     const key = hasTriggers ? inserted.paramsOf(assignments) : null
     if (key) {
       const sql = cached('insert', names, () => composeInsert(name, names))
+      const returnInserted = cached('inserted', fields, () => returnRow(name, withFields(fields), inserted.where))
+      const repeated = [...key, ...withFields(fields).flatMap(() => key)]
       return [
         { sql, params, expect: 1 },
-        { sql: returnInserted, params: [...key, ...key], expect: 1 }
+        { sql: returnInserted, params: repeated, expect: 1 }
       ]
     }
-    const sql = cached('insert returning', names, () => returning(composeInsert(name, names)))
+    const sql = cached(`insert ${names.length}`, [...names, ...fields], () =>
+      returning(composeInsert(name, names), fields)
+    )
     return [{ sql, params, expect: 1 }]
+  }
+
+  /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
+  const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit => {
+    const names = namesOf(assignments)
+    const sql = cached('insert or ignore', names, () =>
+      returning(`${composeInsert(name, names)}${names.length === 0 ? '' : ' ON CONFLICT DO NOTHING'}`)
+    )
+    return [{ sql, params: valuesOf(assignments) }]
   }
 
   const isUnchanged = (assignment: Assignment) => {
@@ -160,9 +206,9 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const matchUnchanged = (unchanged: readonly Assignment[]) => [match, ...unchanged.map(isUnchanged)].join(' AND ')
 
   /** Reads the record with this key after a change. `keyParts`: parts of the key that the request sent as values. */
-  const returnFinal = (key: readonly SqlValue[], keyParts: readonly Assignment[] = []): Statement => {
+  const returnFinal = (key: readonly Param[], keyParts: readonly Assignment[] = []): UnitStatement => {
     const params = [...key, ...keyParts.flatMap(sameInJson)]
-    const sql = cached('return', namesOf(keyParts), () => returnRow(name, json, matchUnchanged(keyParts)))
+    const sql = cached('return', namesOf(keyParts), () => returnRow(name, [record], matchUnchanged(keyParts)))
     return { sql, params: [...params, ...params], expect: 1 }
   }
 
@@ -171,7 +217,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
-  const update = ({ key, assignments, unchanged, now }: RecordUpdate, returned: Returned): Unit => {
+  const update = ({ key, assignments, unchanged, now }: RecordUpdate, returned: ReturnedState): Unit => {
     const changed = namesOf(assignments)
     const sql = cached(`update ${changed.length} ${returned}`, [...changed, ...namesOf(unchanged)], () => {
       const text = composeUpdate(changed, unchanged)
@@ -192,7 +238,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
-  const increment = ({ key, column, count, now }: RecordIncrement, returned: Returned): Unit => {
+  const increment = ({ key, column, count, now }: RecordIncrement, returned: ReturnedState): Unit => {
     const sql = cached(`increment ${returned}`, [column.name], () => {
       const text = composeIncrement(column)
       return returned === 'changed' ? returning(text) : text
@@ -202,14 +248,14 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** RETURNING shows the record as it was. */
-  const remove = (key: readonly SqlValue[], returnsRecord: boolean): Statement => ({
+  const remove = (key: readonly Param[], returnsRecord: boolean): UnitStatement => ({
     sql: returnsRecord ? removeReturning : removeSql,
     params: key,
     expect: 1
   })
 
   /** Selects why an increment changed no row: `number` and `fits` are 0 or 1. */
-  const checkIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>, isScan = false): Statement => {
+  const checkIncrement = ({ key, column, count }: IncrementCheck, isScan = false): Statement => {
     const { isNumber, sumFits } = incrementOf(beforeOf(column))
     return {
       sql: `SELECT ${isNumber} AS number, ${sumFits} AS fits FROM ${name} WHERE ${isScan ? guardedMatch : match}`,
@@ -226,6 +272,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     exists: select('1'),
     remove,
     insert,
+    insertOrIgnore,
     update,
     increment,
     checkIncrement

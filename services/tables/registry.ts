@@ -36,6 +36,13 @@ type Facts = Structure | null
 /** Returns the facts about a table after a change. `known`: those that the registry has. */
 export type DeriveFacts = (known: Facts | undefined) => Facts
 
+/** `ref`: the id or the name in the request. @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
+const assertUsable = (table: Registration | undefined, ref: number | string): RegisteredTable => {
+  if (!table) throw tableNotFound(ref)
+  if (table.structure === null) throw tableUnusable(table.name)
+  return table
+}
+
 /**
  * The registered tables, in memory: a request finds its table without a read. Loaded at start and after external
  * commits; our own changes are applied in the step that acknowledges them. SQLite describes the stored tables again
@@ -156,12 +163,9 @@ export const createTableRegistry = (db: Database) => {
       return table
     },
     /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
-    get: (id: number): RegisteredTable => {
-      const table = byId.get(id)
-      if (!table) throw tableNotFound(id)
-      if (table.structure === null) throw tableUnusable(table.name)
-      return table
-    },
+    get: (id: number): RegisteredTable => assertUsable(byId.get(id), id),
+    /** Like `get`, by a name, ignoring case. @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
+    getByName: (name: string): RegisteredTable => assertUsable(byName.get(foldName(name)), name),
     /** The names of all tables but one in generated clients. */
     clientNames: (except: number | null) =>
       [...byId.values()].flatMap((table) => (table.structure && table.id !== except ? [table.choices.clientName] : [])),

@@ -9,7 +9,7 @@ export const OWN_PREFIX = RESERVED_PREFIX
 export const isOwn = (name: string) => foldName(name).startsWith(OWN_PREFIX)
 
 /** Words of routes under /data. */
-const ROUTE_NAMES = ['_schema', '_me', '_openapi.json']
+const ROUTE_NAMES = ['_schema', '_me', '_openapi.json', '_batch']
 
 /** Whether the name belongs to our own tables or to SQLite. */
 export const isInternal = (name: string) => {

@@ -224,6 +224,7 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
     unregister,
     builds,
     get: registry.get,
+    getByName: registry.getByName,
     find: registry.find,
     all: registry.all
   }

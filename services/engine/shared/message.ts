@@ -1,12 +1,12 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
-import type { Unit } from '../../sql/statement.ts'
+import type { Param, Unit } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from './plain-error.ts'
 
 /** The outcome of one unit: one result for each of its statements, or the error. */
 export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
-type Item = SqlValue | undefined
+type Item = Param | undefined
 
 /**
  * Units for the writer thread, or outcomes from it, as one flat list: structured clone spends more time on an array or
@@ -75,7 +75,7 @@ const createReader = ({ texts, items }: PackedList) => {
     sharedText: () => texts[count()] as string,
     values: (length: number) => {
       position += length
-      return items.slice(position - length, position) as SqlValue[]
+      return items.slice(position - length, position) as Param[]
     }
   }
 }

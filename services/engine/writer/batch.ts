@@ -1,5 +1,6 @@
-import type { Statement, Unit } from '../../sql/statement.ts'
-import { UnexpectedChanges } from '../database.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import { isReference, type Param, type Reference, type Unit, type UnitStatement } from '../../sql/statement.ts'
+import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
@@ -23,6 +24,19 @@ const sizeOfOutcome = (outcome: Outcome) => {
   for (const { rows } of outcome) for (const row of rows) size += sizeOf(Object.values(row))
   return size
 }
+
+/** @throws if the statement returned no such value: the unit is wrong */
+const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) => {
+  const value = results[statement]?.rows[0]?.[column]
+  if (value === undefined) throw new Error(`Statement ${statement} of the unit returned no '${column}'.`)
+  return value
+}
+
+/** Returns the values to bind. `results`: those of the earlier statements of the unit. */
+const boundValues = (params: readonly Param[], results: readonly WriteResult[]) =>
+  params.some(isReference)
+    ? params.map((param) => (isReference(param) ? referencedValue(param, results) : param))
+    : (params as readonly SqlValue[])
 
 /**
  * Commits a batch of independent units with one fsync (one for each MiB of results). The first attempt has no
@@ -64,9 +78,13 @@ export const createBatchRunner = (connection: Connection) => {
     keysVersion = dataVersion
   }
 
-  const executeStatement = ({ sql, params, expect }: Statement, position: number) => {
+  const executeStatement = (
+    { sql, params, expect }: UnitStatement,
+    position: number,
+    earlier: readonly WriteResult[]
+  ) => {
     try {
-      const result = run(sql, params)
+      const result = run(sql, boundValues(params, earlier))
       if (expect === undefined || result.changes === expect) return result
     } catch (error) {
       throw Object.assign(new Error(), toPlainError(error), { statement: position })
@@ -74,7 +92,11 @@ export const createBatchRunner = (connection: Connection) => {
     throw new UnexpectedChanges(position)
   }
 
-  const execute = (unit: Unit) => unit.map(executeStatement)
+  const execute = (unit: Unit) => {
+    const results: WriteResult[] = []
+    for (const [position, statement] of unit.entries()) results.push(executeStatement(statement, position, results))
+    return results
+  }
 
   const rollBack = () => {
     if (raw.inTransaction) run('ROLLBACK', [])

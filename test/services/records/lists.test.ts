@@ -257,9 +257,9 @@ t.test('lists and exports', async (t) => {
     totals.clear()
     let finish = () => {}
     const write = totals.track(
-      [{ table, countChange: 1 }],
-      new Promise<void>((resolve) => {
-        finish = resolve
+      [{ table, unit: [], countChange: () => 1 }],
+      new Promise<[]>((resolve) => {
+        finish = () => resolve([])
       })
     )
     const before = await totals.get(serviceCaller, table)

@@ -43,7 +43,8 @@ for (const [tableOptions, rowid] of [
     const { insert } = statementsOf(rowid)
     const values = (k: string, v: SqlValue) => [[COLUMNS[0], k] as const, [COLUMNS[1], v] as const]
     const { raw, run, value } = startConnection(tableOptions)
-    const runUnit = (unit: ReturnType<typeof insert>) => unit.map(({ sql, params }) => run(sql, params)).at(-1)?.rows
+    const runUnit = (unit: ReturnType<typeof insert>) =>
+      unit.map(({ sql, params }) => run(sql, params as readonly SqlValue[])).at(-1)?.rows
 
     t.test('by one statement if the table has no triggers', async (t) => {
       const unit = insert(values('a', 'x'), false)

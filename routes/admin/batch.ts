@@ -1,0 +1,41 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
+import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
+import type { BatchTables } from '../../services/records/batch.ts'
+import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
+
+const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { records, tables, views, config } = fastify
+
+  const batchTables: BatchTables = {
+    open: (name) => views.administratorView(tables.getByName(name)),
+    mayRead: () => true
+  }
+
+  fastify.post(
+    '/',
+    {
+      schema: {
+        operationId: 'adminRunBatch',
+        summary: 'Change several records at once',
+        description: 'Runs up to 1,000 operations on any tables in one transaction: all of them, or none.',
+        tags: ['records'],
+        body: BatchSchema,
+        response: { 200: BatchEnvelope }
+      },
+      bodyLimit: config.BATCH_LIMIT,
+      config: {
+        credential: 'administrator',
+        errors: [...TABLE_ERRORS, ...BATCH_ERRORS],
+        needsUniqueKeys: true,
+        maxParts: MAX_BATCH_PARTS
+      }
+    },
+    async ({ caller, body }, reply) => {
+      assertRoomForResponse(reply)
+      return okBatch(reply, await records.batch(caller, batchTables, body.operations))
+    }
+  )
+}
+
+export default batchRoutes

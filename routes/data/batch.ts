@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
+import { BATCH_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { tableChanged } from '../../services/model/errors.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
+import type { BatchTables } from '../../services/records/batch.ts'
+import { haveSameRecords } from '../../services/tables/structure.ts'
+import { openToTokens } from '../../services/tables/token-access.ts'
+import { authorize } from '../../services/tokens/authorize.ts'
+import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
+
+type Actions = Parameters<BatchTables['open']>[1]
+
+/** A table that a batch uses, as it was when the batch began. */
+interface UsedTable {
+  readonly table: RegisteredTable
+  readonly actions: Set<Actions[number]>
+}
+
+/** Creates the tables of one batch of a token, and the check that the token may still use them. */
+const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }: FastifyRequest) => {
+  const usedTables = new Map<string, UsedTable>()
+
+  const find = (name: string, actions: Iterable<Actions[number]>) => {
+    const current = tokens.current(token)
+    for (const action of actions) authorize(current, action, name)
+    return openToTokens(tables.find(name), name, true)
+  }
+
+  const use = (name: string, table: RegisteredTable) => {
+    const used = usedTables.get(name) ?? { table, actions: new Set() }
+    usedTables.set(name, used)
+    return used
+  }
+
+  const batchTables: BatchTables = {
+    open: (name, actions) => {
+      const used = use(name, find(name, actions))
+      for (const action of actions) used.actions.add(action)
+      return views.tokenView(used.table, token.integers)
+    },
+    mayRead: ({ table }) => tokens.current(token).scope.allows('read', table.name)
+  }
+
+  /** @throws the error of the right that has ended, TABLE_CHANGED */
+  const confirm = () => {
+    for (const [name, { table, actions }] of usedTables) {
+      if (!haveSameRecords(table.structure, find(name, actions).structure)) throw tableChanged(name)
+    }
+  }
+  return { batchTables, confirm }
+}
+
+const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { records, config } = fastify
+
+  fastify.post(
+    '/_batch',
+    {
+      schema: {
+        operationId: 'runBatch',
+        summary: 'Change several records at once',
+        description:
+          'Runs up to 1,000 operations in one transaction: all of them, or none. The token needs the right to each.',
+        tags: ['data'],
+        body: BatchSchema,
+        response: { 200: BatchEnvelope }
+      },
+      bodyLimit: config.BATCH_LIMIT,
+      config: {
+        credential: 'token',
+        action: 'none',
+        errors: [...TOKEN_READ_ERRORS, ...BATCH_ERRORS],
+        needsUniqueKeys: true,
+        maxParts: MAX_BATCH_PARTS
+      }
+    },
+    async (request, reply) => {
+      assertRoomForResponse(reply)
+      const { caller, body } = request
+      const { batchTables, confirm } = createTokenTables(fastify, request)
+      const confirmAll = async () => {
+        await caller.confirm()
+        confirm()
+      }
+      return okBatch(reply, await records.batch({ ...caller, confirm: confirmAll }, batchTables, body.operations))
+    }
+  )
+}
+
+export default batchRoutes

@@ -1,0 +1,25 @@
+import type { Violation } from '../model/errors.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import type { Column } from '../model/table.ts'
+import type { Param, Reference } from '../sql/statement.ts'
+
+/** The value of a field of the record that an earlier operation of the batch returns. */
+export class OperationResult {
+  /** The field of the returned record. */
+  readonly column: Column
+  readonly reference: Reference
+
+  constructor(column: Column, reference: Reference) {
+    this.column = column
+    this.reference = reference
+  }
+}
+
+const OTHER_TYPE: Violation = { code: 'type', message: 'must have the type of the field that `$result` names' }
+
+/** The value is known only in the transaction, so the types of both fields must be the same. */
+export const checkResult = (
+  column: Column,
+  { column: source, reference }: OperationResult
+): { readonly value: Param } | { readonly violation: Violation } =>
+  kindOf(column) === kindOf(source) ? { value: reference } : { violation: OTHER_TYPE }

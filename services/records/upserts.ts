@@ -1,0 +1,141 @@
+import type { RecordBody } from '../../schemas/record.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Clock } from '../model/clock.ts'
+import { excerpt, invalid, pointer } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import type { UnitAssignment } from '../sql/records.ts'
+import { selectUniqueKeys, toUniqueKeys, type UniqueKey, upsertStatements } from '../sql/upserts.ts'
+import { assertTable } from '../tables/failures.ts'
+import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
+import { readNewRecord } from './input.ts'
+import type { Operation } from './operations.ts'
+import type { View } from './view.ts'
+import { createViolations } from './violations.ts'
+
+export interface UpsertOptions {
+  /** Whether the caller may read stored records. Without it, the result has the key and the sent fields only. */
+  readonly mayRead: boolean
+  /** Fails if the record exists. */
+  readonly onlyCreates?: boolean
+  /** The names of the fields that later operations of the batch use. */
+  readonly fields?: readonly string[]
+}
+
+export interface Upserted {
+  readonly created: boolean
+  /** JSON text. */
+  readonly record: string
+}
+
+interface UpsertsOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+  readonly hasUpdateEffects: (table: RegisteredTable) => boolean
+}
+
+const sameNames = (one: readonly string[], other: readonly string[]) => {
+  const names = new Set(one.map(foldName))
+  return names.size === other.length && other.every((name) => names.has(foldName(name)))
+}
+
+const namesOf = ({ fields }: UniqueKey) => fields.map(({ name }) => name)
+
+const noSuchKey = (view: View, on: readonly string[], keys: readonly UniqueKey[]) => {
+  const visible = keys.map(namesOf).filter((names) => names.every((name) => view.columns.has(name)))
+  const list = [...new Set(visible.map((names) => `'${names.join(',')}'`))].join(', ')
+  const message = `No unique index of the table has exactly the fields '${excerpt(on.join(','))}'.`
+  return invalid([{ path: '/on', code: 'unique', message }], list === '' ? undefined : `These do: ${list}.`)
+}
+
+/** @throws VALIDATION_FAILED for a field of the key that is not sent */
+const requireKey = (key: UniqueKey, sent: readonly UnitAssignment[]) => {
+  const missing = namesOf(key).filter((name) => !sent.some(([column]) => column.name === name))
+  if (missing.length === 0) return
+  throw invalid(
+    missing.map((name) => ({ path: pointer(name), code: 'required', message: `'${name}' identifies the record.` }))
+  )
+}
+
+/** Creates the function that turns a view and an input into an upsert: one statement creates or updates a record. */
+export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: UpsertsOptions) => {
+  const explainViolation = createViolations(db)
+  /** A view is replaced when its table changes or another program commits. */
+  const keysByView = new WeakMap<View, readonly UniqueKey[]>()
+
+  const uniqueKeysOf = async (view: View) => {
+    const cached = keysByView.get(view)
+    if (cached) return cached
+    const [row] = await db.read(selectUniqueKeys(view.table.name))
+    const keys = toUniqueKeys(view.table, row)
+    keysByView.set(view, keys)
+    return keys
+  }
+
+  /** Returns the unique key with these fields, in any order. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
+  const findKey = async (view: View, on: readonly string[]): Promise<UniqueKey> => {
+    assertTable(view.table)
+    const keys = await uniqueKeysOf(view)
+    const isVisible = on.every((name) => view.columns.has(name))
+    const key = isVisible ? keys.find((candidate) => sameNames(namesOf(candidate), on)) : undefined
+    if (!key) throw noSuchKey(view, on, keys)
+    return key
+  }
+
+  const recordText = (view: View, sent: readonly UnitAssignment[], mayRead: boolean) => {
+    if (mayRead) return view.all.json.text
+    const shown = new Set([...view.table.structure.key, ...sent.map(([{ name }]) => name)])
+    return view.project(
+      [...view.columns.values()].filter(({ name }) => shown.has(name)),
+      []
+    ).json.text
+  }
+
+  /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
+  const upsertOp = (view: View, key: UniqueKey, values: RecordBody, options: UpsertOptions): Operation<Upserted> => {
+    const { table } = view
+    const now = clock()
+    const assignments = readNewRecord(view, values, now)
+    requireKey(key, assignments)
+    const sent = assignments.filter(([column]) => !column.isReadonly)
+    const others = sent.map(([column]) => column).filter(({ name }) => !namesOf(key).includes(name))
+    const unchanged = others.filter(({ isPrimary }) => isPrimary)
+    const unit = upsertStatements({
+      table,
+      assignments,
+      key,
+      changed: others.filter(({ isPrimary }) => !isPrimary),
+      unchanged,
+      json: recordText(view, sent, options.mayRead),
+      fields: options.fields ?? [],
+      onlyCreates: options.onlyCreates ?? false,
+      hasEffects: hasTriggers(table) || hasUpdateEffects(table),
+      now
+    })
+    const ignored = () => {
+      if (options.onlyCreates) return alreadyExists(namesOf(key))
+      return unchanged.length > 0 ? otherKeyExists(unchanged.map(({ name }) => name)) : ignoredByTrigger()
+    }
+    return {
+      table,
+      unit,
+      countChange: ([found]) => (found?.rows.length === 0 ? 1 : 0),
+      result: (results) => ({
+        created: results[0]?.rows.length === 0,
+        record: String(results.at(-1)?.rows[0]?.record)
+      }),
+      explain: async (caller, { error, statement }) => {
+        const cause =
+          error instanceof UnexpectedChanges
+            ? statement === 1
+              ? ignored()
+              : deletedByTrigger()
+            : await explainViolation(caller, error, { view, sent: assignments })
+        return { mayRetry: false, error: () => cause }
+      }
+    }
+  }
+
+  return { findKey, upsertOp }
+}

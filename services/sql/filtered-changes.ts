@@ -1,0 +1,48 @@
+import type { RegisteredTable } from '../model/table.ts'
+import type { Condition } from './conditions.ts'
+import { identifier } from './identifiers.ts'
+import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
+import type { Statement, Unit, UnitStatement } from './statement.ts'
+
+/** Records to change by a condition. */
+interface FilteredRecords {
+  readonly table: RegisteredTable
+  readonly condition: Condition
+  /** More records than this fail the unit. */
+  readonly maxAffected: number
+}
+
+/** Selects at most one row, to find out from its plan whether an index finds the records. */
+export const selectFiltered = ({ table, condition }: Omit<FilteredRecords, 'maxAffected'>): Statement => ({
+  sql: `SELECT 1 FROM ${identifier(table.name)} WHERE ${condition.sql} LIMIT 1`,
+  params: condition.params
+})
+
+/** Returns one row if the condition matches at most `maxAffected` records. */
+const assertFew = ({ table, condition, maxAffected }: FilteredRecords): UnitStatement => ({
+  sql: `SELECT 1 WHERE (SELECT count(*) FROM (
+    SELECT 1 FROM ${identifier(table.name)} WHERE ${condition.sql} LIMIT ?)) <= ?`,
+  params: [...condition.params, BigInt(maxAffected) + 1n, BigInt(maxAffected)],
+  expect: 1
+})
+
+/** Updates the records that a condition matches. The last statement changes them. */
+export const updateFiltered = (records: FilteredRecords, assignments: readonly UnitAssignment[], now: number): Unit => {
+  const { table, condition } = records
+  const timestamp = timestampUpdate(table)
+  const sets = namesOf(assignments)
+    .map((name) => `${identifier(name)} = ?`)
+    .join(', ')
+  const sql = `UPDATE ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
+  const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
+  return [assertFew(records), { sql, params }]
+}
+
+/** Deletes the records that a condition matches. The last statement deletes them. */
+export const deleteFiltered = (records: FilteredRecords): Unit => {
+  const { table, condition } = records
+  return [
+    assertFew(records),
+    { sql: `DELETE FROM ${identifier(table.name)} WHERE ${condition.sql}`, params: condition.params }
+  ]
+}

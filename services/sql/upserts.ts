@@ -1,0 +1,114 @@
+import type { Row } from '../model/sql-value.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import {
+  composeInsert,
+  namesOf,
+  returnedField,
+  returnRow,
+  timestampUpdate,
+  type UnitAssignment,
+  valuesOf
+} from './records.ts'
+import type { Param, Statement, Unit } from './statement.ts'
+
+/** Fields whose values identify one record: the primary key, or those of a unique index. */
+export interface UniqueKey {
+  readonly fields: readonly UniqueField[]
+}
+
+interface UniqueField {
+  readonly name: string
+  /** The collation of the index. */
+  readonly collation: string
+}
+
+/** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
+export const selectUniqueKeys = (table: string): Statement => ({
+  sql: `SELECT json_group_array(json(fields)) AS keys FROM (
+    SELECT (SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
+      FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key) AS fields
+    FROM temp.pragma_index_list(?) AS i WHERE i."unique" AND NOT i.partial
+      AND NOT EXISTS (SELECT 1 FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key AND c.name IS NULL)
+    ORDER BY i.name)`,
+  params: [table]
+})
+
+/** The boundary where the JSON of `selectUniqueKeys` gets its type. A key that is the rowid has no index. */
+export const toUniqueKeys = ({ structure }: RegisteredTable, row: Row | undefined): readonly UniqueKey[] => {
+  const indexes = JSON.parse(String(row?.keys)) as readonly (readonly UniqueField[])[]
+  const rowidKey = structure.key.map((name) => ({ name, collation: 'BINARY' }))
+  return [...(structure.isRowidKey ? [rowidKey] : []), ...indexes].map((fields) => ({ fields }))
+}
+
+interface Upsert {
+  readonly table: RegisteredTable
+  /** All values of a new record. */
+  readonly assignments: readonly UnitAssignment[]
+  readonly key: UniqueKey
+  /** The columns that change in a record that exists. */
+  readonly changed: readonly Column[]
+  /** Columns of the primary key that are sent, if `key` is another one. A record that exists must have these values. */
+  readonly unchanged: readonly Column[]
+  /** An expression for the record that is returned. */
+  readonly json: string
+  /** Fields that are returned beside the record, as `returnedField`. */
+  readonly fields: readonly string[]
+  /** A record that exists is not changed. */
+  readonly onlyCreates: boolean
+  /** Triggers or foreign key actions may change the record after it was stored. */
+  readonly hasEffects: boolean
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** Columns that the statement sets in a record that exists. It must set one, so it may set a column to its own value. */
+const setsOf = ({ table: { name }, changed, key }: Upsert, timestamp: string) => {
+  if (changed.length > 0) {
+    return (
+      changed.map((column) => `${identifier(column.name)} = excluded.${identifier(column.name)}`).join(', ') + timestamp
+    )
+  }
+  const [first] = key.fields.map((field) => field.name)
+  return `${identifier(String(first))} = ${columnRef(name, String(first))}`
+}
+
+/**
+ * Returns the statements of an upsert: the first one returns a row if the record exists, the last one returns the
+ * `record`. The others change one row each. A NULL in the key conflicts with nothing, as in the index itself.
+ */
+export const upsertStatements = (upsert: Upsert): Unit => {
+  const { table, assignments, key, unchanged, fields, json, hasEffects, now } = upsert
+  const name = identifier(table.name)
+  const match = key.fields.map(
+    (field) => `${columnRef(table.name, field.name)} = ? COLLATE ${identifier(field.collation)}`
+  )
+  const where = match.join(' AND ')
+  const keyValues = key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
+  const target = key.fields.map((field) => identifier(field.name)).join(', ')
+  const timestamp = timestampUpdate(table)
+  const guard = unchanged.map(
+    (column) => `${columnRef(table.name, column.name)} IS excluded.${identifier(column.name)}`
+  )
+  const action = upsert.onlyCreates
+    ? 'NOTHING'
+    : `UPDATE SET ${setsOf(upsert, timestamp.sql)}${guard.length > 0 ? ` WHERE ${guard.join(' AND ')}` : ''}`
+  const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
+  const insert = `${composeInsert(name, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
+  const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
+  const returned = [
+    { sql: json, alias: 'record' },
+    ...fields.map((field, position) => ({ sql: columnRef(table.name, field), alias: returnedField(position) }))
+  ]
+  const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }
+  if (hasEffects && !keyValues.includes(null)) {
+    const repeated = [...keyValues, ...returned.flatMap(() => keyValues)]
+    return [
+      find,
+      { sql: insert, params, expect: 1 },
+      { sql: returnRow(name, returned, where), params: repeated, expect: 1 }
+    ]
+  }
+  const list = returned.map(({ sql, alias }) => `${sql} AS ${alias}`).join(', ')
+  return [find, { sql: `${insert} RETURNING ${list}`, params, expect: 1 }]
+}
