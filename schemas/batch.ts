@@ -18,7 +18,6 @@ const OPERATION_NAMES = ['create', 'update', 'upsert', 'delete', 'incr'] as cons
 const OperationNameSchema = Type.Unsafe<(typeof OPERATION_NAMES)[number]>({
   type: 'string',
   enum: [...OPERATION_NAMES],
-  title: 'TableOperationName',
   description:
     '`create` and `upsert` need `values`. `update` needs `values`, and `pk` or `filter`. `delete` needs `pk` or `filter`. `incr` needs `pk` and `field`.',
   examples: ['incr']
@@ -28,7 +27,6 @@ export type OperationName = Static<typeof OperationNameSchema>
 const ConflictActionSchema = Type.Unsafe<'error' | 'ignore'>({
   type: 'string',
   enum: ['error', 'ignore'],
-  title: 'TableConflictAction',
   description:
     'Only for `create`. `ignore`: if a unique value is taken, nothing is created, and the result is `{"ignored": true}`. The default is `error`.',
   examples: ['ignore']
@@ -46,7 +44,12 @@ export const BatchOperationSchema = Type.Object(
         examples: ['7']
       })
     ),
-    values: Type.Optional(RecordBodySchema),
+    values: Type.Optional(
+      documentedAs(
+        RecordBodySchema,
+        Type.Unsafe<object>({ $ref: `#/components/schemas/${String(RecordBodySchema.title)}` })
+      )
+    ),
     on: Type.Optional(
       Type.Array(Type.String(), {
         minItems: 1,

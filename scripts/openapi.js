@@ -14,8 +14,8 @@ const USAGE = `Usage:
   --url URL        the address of the service
   --token-env NAME read the token from this environment variable
   --token-stdin    read the token from standard input
-  --openapi 3.0    OpenAPI 3.0.3 in place of 3.1.0
-  --output FILE    write to a file in place of standard output
+  --openapi 3.0    OpenAPI 3.0.3 instead of 3.1.0
+  --output FILE    write to a file instead of standard output
   --check FILE     write nothing, and exit 1 if the file differs from the document
 `
 
@@ -129,7 +129,7 @@ const readFormatted = (file) => {
 const check = (file, document, url) => {
   if (readFormatted(file) === document) return
   fail(
-    `${file} differs from the document of ${url}. Write it again with --output ${file} in place of --check ${file}, and generate the client again.`
+    `${file} differs from the document of ${url}. Write it again with --output ${file} instead of --check ${file}, and generate the client again.`
   )
 }
 

@@ -15,6 +15,7 @@ t.test('without variables, the defaults apply', async (t) => {
     MAX_PAGE_SIZE: 1000,
     PASSWORD_MIN_LENGTH: 8,
     BODY_LIMIT: 1_048_576,
+    BATCH_LIMIT: 16_777_216,
     CACHE_SIZE: 64,
     WAL_SIZE: 48,
     TRUST_PROXY: '',

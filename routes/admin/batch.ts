@@ -13,7 +13,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   fastify.post(
-    '/',
+    '',
     {
       schema: {
         operationId: 'adminRunBatch',

@@ -9,6 +9,7 @@ import { haveSameRecords } from '../../services/tables/structure.ts'
 import { openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
+import { wideIntegersAsText } from './wide-integers.ts'
 
 type Actions = Parameters<BatchTables['open']>[1]
 
@@ -52,6 +53,12 @@ const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }
   return { batchTables, confirm }
 }
 
+/** Returns the operations of a body that has not been validated. */
+const operationsIn = (body: unknown): readonly unknown[] => {
+  const { operations } = Object(body)
+  return Array.isArray(operations) ? operations : []
+}
+
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, config } = fastify
 
@@ -68,6 +75,10 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: BatchEnvelope }
       },
       bodyLimit: config.BATCH_LIMIT,
+      preValidation: (request, _reply, done) => {
+        for (const operation of operationsIn(request.body)) wideIntegersAsText(operation)
+        done()
+      },
       config: {
         credential: 'token',
         action: 'none',

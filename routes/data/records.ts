@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   QUERY_ERRORS,
   RECORD_CHANGE_ERRORS,
@@ -27,20 +26,13 @@ import { pathKey } from '../path-key.ts'
 import { onlyCreates } from '../preconditions.ts'
 import { assertRoomForResponse, changeOptions, okChanged, okStored, okText, okUpserted } from '../replies/json-text.ts'
 import { readableBy } from './readable.ts'
+import { wideIntegersAsText } from './wide-integers.ts'
 
 const tags = ['data']
 const credential = 'token'
 
 const READ = [...TOKEN_READ_ERRORS, ...RECORD_READ_ERRORS] as const
 const CHANGE = [...TOKEN_READ_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
-
-/** Schemas accept no `bigint`: a wide integer in the body of a token with numbers. The key and the count accept text. */
-const wideIntegersAsText = ({ body }: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-  for (const [name, value] of Object.entries(body ?? {})) {
-    if (typeof value === 'bigint') Reflect.set(body as object, name, String(value))
-  }
-  done()
-}
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const {
@@ -173,7 +165,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: IncrementSchema,
         response: { 200: RecordChangedSchema }
       },
-      preValidation: wideIntegersAsText,
+      preValidation: (request, _reply, done) => {
+        wideIntegersAsText(request.body)
+        done()
+      },
       config: {
         credential,
         action: 'update',

@@ -33,9 +33,9 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate Credentials Done DoneEnvelope Error ErrorCode
   ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
-  PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
+  PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults TableCreate TableEnvelope TableField
   TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex TableIndexCreate
-  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableRecord TableRecordAggregate
+  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableOperation TableOperationResult TableRecord TableRecordAggregate
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement TableRecordInput TableRecordPage

@@ -49,6 +49,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   }),
   'POST /auth/logout': () => ({ url: '/auth/logout' }),
 
+  'POST /admin/batch': () => ({ url: '/admin/batch', payload: { operations: [] } }),
   'GET /admin/tables': get('/admin/tables'),
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
   'GET /admin/openapi.json': get('/admin/openapi.json'),
@@ -130,6 +131,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { field: { ...field, name: setup.newName() } }
   }),
   'GET /data/:table': (setup, state) => ({ url: dataUrl(setup, state) }),
+  'POST /data/_batch': () => ({ url: '/data/_batch', payload: { operations: [] } }),
   'POST /data/:table/query': (setup, state) => ({ url: `${dataUrl(setup, state)}/query`, payload: {} }),
   'GET /data/:table/export': (setup, state) => ({ url: `${dataUrl(setup, state)}/export` }),
   'POST /data/:table/aggregate': (setup, state) => ({

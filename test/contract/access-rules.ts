@@ -61,6 +61,8 @@ export const accessRules = {
   'PUT /admin/tables/:id/data/:pk': 'administrator',
   'DELETE /admin/tables/:id/data/:pk': 'administrator',
 
+  'POST /admin/batch': 'administrator',
+
   'GET /admin/tokens': 'administrator',
   'POST /admin/tokens': 'administrator',
   'PUT /admin/tokens/:id': 'administrator',
@@ -73,6 +75,7 @@ export const accessRules = {
 
   'GET /data/_me': 'token',
   'GET /data/_openapi.json': 'token',
+  'POST /data/_batch': 'token',
   'POST /data/_schema/tables': 'schema',
   'POST /data/_schema/tables/:table/fields': 'schema',
   'GET /data/:table': 'read',

@@ -24,7 +24,7 @@ const clock = () => {
   return Date.now()
 }
 
-const app = await startApp(t, { env: { BODY_LIMIT: String(BODY_LIMIT) }, clock })
+const app = await startApp(t, { env: { BODY_LIMIT: String(BODY_LIMIT), BATCH_LIMIT: String(BODY_LIMIT) }, clock })
 const admin = await asAdmin(app)
 const table = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
 await admin.post(`/admin/tables/${table.id}/data`, { name: 'Tom' })
@@ -86,7 +86,7 @@ t.test('the service has every operation of the specification', async (t) => {
   t.equal(area('/admin/tables'), 20, 'thirteen of the specification, fields, importable, indexes, query, aggregate')
   t.equal(area('/admin/tokens'), 4)
   t.equal(area('/admin/admins'), 4)
-  t.equal(area('/data'), 14, 'twelve operations on tables, /data/_me and /data/_openapi.json')
+  t.equal(area('/data'), 15, 'twelve operations on tables, _batch, _me and _openapi.json')
 })
 
 t.test('without a credential, every guarded route responds 401', (t) =>

@@ -75,7 +75,7 @@ t.test('operations on several tables are one unit', async (t) => {
     t.equal((await cats.list()).total, before + 2)
   })
 
-  t.test('a failure names its operation, and nothing is stored', async (t) => {
+  t.test('after a failure nothing is stored', async (t) => {
     const before = await cats.list()
     const attempt = run(
       createOp(cats.view(), { name: 'new' }),
@@ -85,15 +85,15 @@ t.test('operations on several tables are one unit', async (t) => {
     await t.rejects(attempt, {
       code: 'UNIQUE_VIOLATION',
       statement: 2,
-      details: [{ path: '/operations/2/name', code: 'unique' }]
+      details: [{ path: '/name', code: 'unique' }]
     })
     t.strictSame(await cats.list(), before)
     await t.rejects(toys.read('mouse'), { code: 'RECORD_NOT_FOUND' })
   })
 
-  t.test('a failure without a field also names its operation', async (t) => {
+  t.test('a record that does not exist fails the unit', async (t) => {
     const attempt = run(updateOp(cats.view(), '1', { lives: 8 }), deleteOp(cats.view(), '99'))
-    await t.rejects(attempt, { code: 'RECORD_NOT_FOUND', details: [{ path: '/operations/1' }] })
+    await t.rejects(attempt, { code: 'RECORD_NOT_FOUND' })
     t.match(await cats.read('1'), { lives: 9 })
   })
 
@@ -105,13 +105,12 @@ t.test('operations on several tables are one unit', async (t) => {
         updateOp(cats.view(), '1', { lives: 8 }),
         createOp(logged.view(), { name })
       )
-    const details = [{ path: '/operations/2' }]
-    await t.rejects(attemptWith('ignore'), { code: 'REFUSED_BY_TRIGGER', message: /ignored the change/, details })
-    await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the record/, details })
+    await t.rejects(attemptWith('ignore'), { code: 'REFUSED_BY_TRIGGER', message: /ignored the change/ })
+    await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the record/ })
     t.equal((await logged.list()).total, 0)
   })
 
-  t.test('the error of a single operation has the position of the failed statement, and no path', async (t) => {
+  t.test('the error of a single operation has the position of the failed statement', async (t) => {
     await t.rejects(run(createOp(cats.view(), { name: 'Felix' })), {
       code: 'UNIQUE_VIOLATION',
       statement: 0,
@@ -119,13 +118,12 @@ t.test('operations on several tables are one unit', async (t) => {
     })
   })
 
-  t.test('a record that others reference cannot be deleted, and the error names the operation', async (t) => {
+  t.test('a record that others reference cannot be deleted', async (t) => {
     const message = "The record '1' cannot be deleted: other records reference it."
     await t.rejects(run(deleteOp(cats.view(), '1')), { code: 'FOREIGN_KEY_VIOLATION', message, details: undefined })
     await t.rejects(run(updateOp(cats.view(), '2', { lives: 1 }), deleteOp(cats.view(), '1')), {
       code: 'FOREIGN_KEY_VIOLATION',
-      message,
-      details: [{ path: '/operations/1' }]
+      message
     })
     t.match(await cats.read('2'), { lives: 6 })
   })
@@ -156,8 +154,7 @@ t.test('operations on several tables are one unit', async (t) => {
     await registry.load()
     await t.rejects(commit(caller, [updateOp(cats.view(), '2', { lives: 1 })]), { code: 'ENDED' })
     await t.rejects(run(updateOp(cats.view(), '1', { lives: 5 }), updateOp(cats.view(), '2', { lives: 1 })), {
-      code: 'REFUSED_BY_TRIGGER',
-      details: [{ path: '/operations/1' }]
+      code: 'REFUSED_BY_TRIGGER'
     })
     t.match(await cats.read('1'), { lives: 9 })
   })

@@ -1,0 +1,502 @@
+import t, { type Test } from 'tap'
+import type { ErrorCode } from '../../schemas/error.ts'
+import {
+  asAdmin,
+  asToken,
+  createDatabase,
+  dataOf,
+  expectError,
+  importTable,
+  startApp,
+  type TestResponse
+} from '../helpers.ts'
+
+const file = createDatabase(
+  t,
+  `CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT NOT NULL, total REAL DEFAULT 0, secret TEXT DEFAULT 'hidden');
+   CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders (id), sku TEXT,
+     n INTEGER CHECK (n >= 0), UNIQUE (order_id, sku));
+   CREATE TABLE stock (sku TEXT PRIMARY KEY NOT NULL, n INTEGER, color TEXT) WITHOUT ROWID;
+   CREATE TABLE places (a TEXT, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+   CREATE TABLE untyped (k PRIMARY KEY, n INTEGER);
+   CREATE TABLE logged (id INTEGER PRIMARY KEY, name TEXT, changes INTEGER DEFAULT 0);
+   CREATE TRIGGER counted AFTER INSERT ON logged BEGIN UPDATE logged SET changes = 1 WHERE id = new.id; END;
+   CREATE TRIGGER refused BEFORE UPDATE OF name ON logged WHEN new.name = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE unused (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+   CREATE VIEW big AS SELECT * FROM stock WHERE n > 100;
+   INSERT INTO stock VALUES ('cup', 10, 'red'), ('mug', 20, 'red'), ('jar', 30, 'blue');
+   INSERT INTO logged VALUES (1, 'one', 0);
+   CREATE TABLE many (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER);
+   CREATE INDEX many_n ON many (n);
+   INSERT INTO many SELECT value, value % 1000, value FROM generate_series(1, 100001);`.replace(
+    'SELECT value, value % 1000, value FROM generate_series(1, 100001)',
+    `WITH i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < 100001) SELECT i, i % 1000, i FROM i`
+  )
+)
+const app = await startApp(t, { env: { DATABASE: file } })
+const admin = await asAdmin(app)
+const NAMES = ['orders', 'lines', 'stock', 'places', 'untyped', 'logged', 'big', 'many']
+const ids = new Map<string, number>()
+for (const name of NAMES) ids.set(name, (await importTable(admin, name)).id)
+dataOf(await admin.put(`/admin/tables/${ids.get('orders')}`, { fields: [{ name: 'secret', isHidden: true }] }))
+const token = await asToken(app, admin)
+
+type Input = Readonly<Record<string, unknown>>
+
+const batch = (...operations: readonly Input[]) => token.post('/data/_batch', { operations })
+const results = async (...operations: readonly Input[]) => dataOf(await batch(...operations)).results
+const rowsOf = async (table: string, query = '') => dataOf(await token.get(`/data/${table}?size=100${query}`)).rows
+const pathsOf = (response: TestResponse) => response.json().error.details.map(({ path }: { path: string }) => path)
+
+const refuse = async (t: Test, operations: readonly Input[], status: number, code: ErrorCode, ...paths: string[]) => {
+  const response = await batch(...operations)
+  expectError(t, response, status, code)
+  t.strictSame(pathsOf(response), paths)
+  return response.json().error
+}
+
+t.test('each operation has the result of the single call', async (t) => {
+  t.strictSame(
+    await results(
+      { op: 'create', table: 'orders', values: { customer: 'Ann' } },
+      { op: 'update', table: 'ORDERS', pk: 1, values: { total: 5 } },
+      { op: 'upsert', table: 'stock', values: { sku: 'pot', n: 1 } },
+      { op: 'upsert', table: 'stock', on: ['sku'], values: { sku: 'pot', n: 2 } },
+      { op: 'incr', table: 'stock', pk: 'pot', field: 'n' },
+      { op: 'incr', table: 'stock', pk: 'pot', field: 'n', count: -2 },
+      { op: 'delete', table: 'stock', pk: 'mug' },
+      { op: 'create', table: 'logged', values: { name: 'two' } }
+    ),
+    [
+      { id: 1, customer: 'Ann', total: 0 },
+      { success: true },
+      { created: true, record: { sku: 'pot', n: 1, color: null } },
+      { created: false, record: { sku: 'pot', n: 2, color: null } },
+      { success: true },
+      { success: true },
+      { success: true },
+      { id: 2, name: 'two', changes: 1 }
+    ]
+  )
+  t.match(await rowsOf('stock'), [{ sku: 'cup' }, { sku: 'jar' }, { sku: 'pot', n: 1 }])
+  t.match(await rowsOf('orders'), [{ id: 1, total: 5 }])
+  t.strictSame(await results(), [], 'no operation')
+})
+
+t.test('a batch has all effects or none', async (t) => {
+  const before = [await rowsOf('orders'), await rowsOf('stock'), await rowsOf('lines')]
+  const valid = [
+    { op: 'create', table: 'orders', values: { customer: 'Bob' } },
+    { op: 'incr', table: 'stock', pk: 'cup', field: 'n', count: 5 },
+    { op: 'delete', table: 'stock', pk: 'jar' }
+  ]
+  const at = '/operations/3'
+  const values = { order_id: 1, sku: 'cup', n: 1 }
+  await refuse(
+    t,
+    [...valid, { op: 'create', table: 'orders', values: {} }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/values/customer`
+  )
+  await refuse(
+    t,
+    [...valid, { op: 'update', table: 'orders', pk: 99, values: { total: 1 } }],
+    404,
+    'RECORD_NOT_FOUND',
+    at
+  )
+  await refuse(t, [...valid, { op: 'delete', table: 'stock', pk: 'cap' }], 404, 'RECORD_NOT_FOUND', at)
+  await refuse(t, [...valid, { op: 'incr', table: 'stock', pk: 'cup', field: 'color' }], 400, 'NOT_INCREMENTABLE', at)
+  await refuse(
+    t,
+    [...valid, { op: 'incr', table: 'stock', pk: 'cup', field: 'n', count: 0.5 }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/count`
+  )
+  await refuse(
+    t,
+    [...valid, { op: 'create', table: 'lines', values: { ...values, n: -1 } }],
+    400,
+    'CONSTRAINT_VIOLATION',
+    at,
+    `${at}/values/n`
+  )
+  await refuse(
+    t,
+    [...valid, { op: 'create', table: 'lines', values: { ...values, order_id: 77 } }],
+    409,
+    'FOREIGN_KEY_VIOLATION',
+    at,
+    `${at}/values/order_id`
+  )
+  await refuse(
+    t,
+    [...valid, { op: 'create', table: 'lines', values }, { op: 'create', table: 'lines', values }],
+    409,
+    'UNIQUE_VIOLATION',
+    '/operations/4',
+    '/operations/4/values/order_id',
+    '/operations/4/values/sku'
+  )
+  await refuse(
+    t,
+    [...valid, { op: 'update', table: 'logged', pk: 1, values: { name: 'ignore' } }],
+    409,
+    'REFUSED_BY_TRIGGER',
+    at
+  )
+  await refuse(t, [...valid, { op: 'create', table: 'nowhere', values: {} }], 404, 'TABLE_NOT_FOUND', at)
+  await refuse(t, [...valid, { op: 'delete', table: 'big', pk: '1' }], 403, 'TABLE_READ_ONLY', at)
+  t.strictSame([await rowsOf('orders'), await rowsOf('stock'), await rowsOf('lines')], before)
+  t.equal((await batch(...valid)).statusCode, 200)
+})
+
+t.test('a value or a key can be that of an earlier result', async (t) => {
+  const [order, line, , upserted] = await results(
+    { op: 'create', table: 'orders', values: { customer: 'Eve' } },
+    { op: 'create', table: 'lines', values: { order_id: { $result: 0, field: 'id' }, sku: 'a', n: 1 } },
+    { op: 'incr', table: 'lines', pk: { $result: 1, field: 'id' }, field: 'n', count: 4 },
+    { op: 'upsert', table: 'stock', values: { sku: { $result: 1, field: 'sku' }, n: { $result: 1, field: 'n' } } },
+    { op: 'update', table: 'stock', pk: { $result: 3, field: 'sku' }, values: { color: { $result: 1, field: 'sku' } } },
+    { op: 'create', table: 'logged', values: { name: { $result: 0, field: 'customer' } } },
+    {
+      op: 'update',
+      table: 'orders',
+      pk: { $result: 0, field: 'id' },
+      values: { customer: { $result: 5, field: 'name' } }
+    },
+    { op: 'upsert', table: 'logged', on: ['id'], values: { id: { $result: 5, field: 'id' }, name: 'Eva' } }
+  )
+  t.equal(line.order_id, order.id)
+  t.strictSame(upserted.record, { sku: 'a', n: 1, color: null })
+  t.match(dataOf(await token.get(`/data/lines/records/${line.id}`)), { n: 5 })
+  t.match(dataOf(await token.get('/data/stock/records/a')), { color: 'a' })
+  t.match(await rowsOf('logged', '&q=Ev'), [{ name: 'Eva', changes: 1 }])
+  t.match(
+    await results(
+      { op: 'create', table: 'stock', values: { sku: 'gone' } },
+      { op: 'delete', table: 'stock', pk: { $result: 0, field: 'sku' } }
+    ),
+    [{ sku: 'gone' }, { success: true }]
+  )
+
+  const first = { op: 'create', table: 'orders', values: { customer: 'x' } }
+  const at = '/operations/1'
+  const line1 = (order_id: unknown, sku: unknown = 'x') => ({ op: 'create', table: 'lines', values: { order_id, sku } })
+  const bad = (path: string, ...operations: readonly Input[]) =>
+    refuse(t, operations, 400, 'VALIDATION_FAILED', path.split('/', 3).join('/'), path)
+  await bad(`${at}/values/order_id`, first, line1({ $result: 1, field: 'id' }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 2, field: 'id' }), first)
+  await bad(`${at}/values/order_id`, first, line1({ $result: '0', field: 'id' }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 0 }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 0, field: 'id', more: 1 }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 0, field: 'nothing' }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 0, field: 'secret' }))
+  await bad(`${at}/values/order_id`, first, line1({ $result: 0, field: 'customer' }))
+  await bad(
+    `${at}/values/order_id`,
+    { op: 'incr', table: 'stock', pk: 'cup', field: 'n' },
+    line1({ $result: 0, field: 'n' })
+  )
+  await bad(`${at}/values/order_id`, { ...first, onConflict: 'ignore' }, line1({ $result: 0, field: 'id' }))
+  await bad(`${at}/pk`, first, { op: 'delete', table: 'stock', pk: { $result: 0, field: 'id' } })
+  await bad(`${at}/pk`, first, { op: 'delete', table: 'places', pk: { $result: 0, field: 'id' } })
+  await bad(`${at}/pk`, first, { op: 'delete', table: 'untyped', pk: { $result: 0, field: 'id' } })
+  await bad(`${at}/pk`, first, { op: 'delete', table: 'stock', pk: ['x'] })
+  await bad(`${at}/values/sku`, first, {
+    op: 'update',
+    table: 'stock',
+    pk: 'cup',
+    values: { sku: { $result: 0, field: 'customer' }, n: 1 }
+  })
+  await refuse(
+    t,
+    [first, { op: 'delete', table: 'lines', pk: { $result: 0, field: 'id' } }],
+    404,
+    'RECORD_NOT_FOUND',
+    at
+  )
+  await refuse(
+    t,
+    [
+      first,
+      { op: 'create', table: 'lines', values: { order_id: { $result: 0, field: 'id' }, sku: 'x' } },
+      { op: 'delete', table: 'orders', pk: { $result: 0, field: 'id' } }
+    ],
+    409,
+    'FOREIGN_KEY_VIOLATION',
+    '/operations/2'
+  )
+  await bad('/operations/0/values/customer', { ...first, values: { customer: { $result: 0, field: 'customer' } } })
+})
+
+t.test('a key can be a number, or the text of several fields', async (t) => {
+  await results(
+    { op: 'create', table: 'places', values: { a: 'x,y', b: 1, n: 1 } },
+    { op: 'incr', table: 'places', pk: 'x%2Cy,1', field: 'n' },
+    { op: 'update', table: 'places', pk: 'x%2Cy,1', values: { n: 7 } }
+  )
+  t.strictSame(await rowsOf('places'), [{ a: 'x,y', b: 1, n: 7 }])
+  await refuse(
+    t,
+    [{ op: 'delete', table: 'orders', pk: 2 ** 53 }],
+    400,
+    'VALIDATION_FAILED',
+    '/operations/0',
+    '/operations/0/pk'
+  )
+  t.match(await results({ op: 'delete', table: 'places', pk: 'x%2Cy,1' }), [{ success: true }])
+})
+
+t.test('a create can ignore a conflict', async (t) => {
+  const create = (values: object, onConflict?: string) => ({
+    op: 'create',
+    table: 'stock',
+    values,
+    ...(onConflict && { onConflict })
+  })
+  const before = dataOf(await token.get('/data/stock')).total
+  t.strictSame(await results(create({ sku: 'cup', n: 99 }, 'ignore'), create({ sku: 'new', n: 1 }, 'ignore')), [
+    { ignored: true },
+    { sku: 'new', n: 1, color: null }
+  ])
+  t.match(dataOf(await token.get('/data/stock')), { total: before + 1 })
+  t.equal(dataOf(await token.get('/data/stock/records/cup')).n !== 99, true)
+  t.match(await results({ op: 'create', table: 'logged', values: {}, onConflict: 'ignore' }), [{ name: null }])
+  await refuse(
+    t,
+    [create({ sku: 'cup' }, 'error')],
+    409,
+    'UNIQUE_VIOLATION',
+    '/operations/0',
+    '/operations/0/values/sku'
+  )
+  await refuse(
+    t,
+    [{ op: 'create', table: 'lines', values: { order_id: 1, n: -1 }, onConflict: 'ignore' }],
+    400,
+    'CONSTRAINT_VIOLATION',
+    '/operations/0',
+    '/operations/0/values/n'
+  )
+})
+
+t.test('an update or a delete can take a filter', async (t) => {
+  const red = { where: { color: { eq: 'crimson' } } }
+  const create = (sku: string) => ({ op: 'create', table: 'stock', values: { sku, n: 1, color: 'crimson' } })
+  const total = async () => dataOf(await token.get('/data/stock')).total
+  const before = await total()
+  t.strictSame(
+    (
+      await results(create('f1'), create('f2'), {
+        op: 'update',
+        table: 'stock',
+        filter: red,
+        maxAffected: 2,
+        values: { n: 5 }
+      })
+    )[2],
+    { success: true, affected: 2 }
+  )
+  t.match(await rowsOf('stock', '&q=crimson'), [{ n: 5 }, { n: 5 }])
+  const at = '/operations/0'
+  await refuse(
+    t,
+    [{ op: 'update', table: 'stock', filter: red, maxAffected: 1, values: { n: 6 } }],
+    409,
+    'TOO_MANY_AFFECTED',
+    at
+  )
+  await refuse(t, [{ op: 'delete', table: 'stock', filter: red, maxAffected: 1 }], 409, 'TOO_MANY_AFFECTED', at)
+  t.match(await rowsOf('stock', '&q=crimson'), [{ n: 5 }, { n: 5 }])
+  t.strictSame(await results({ op: 'delete', table: 'stock', filter: red, maxAffected: 10 }), [
+    { success: true, affected: 2 }
+  ])
+  t.strictSame(await results({ op: 'delete', table: 'stock', filter: red, maxAffected: 10 }), [
+    { success: true, affected: 0 }
+  ])
+  t.equal(await total(), before)
+
+  await refuse(
+    t,
+    [{ op: 'update', table: 'stock', filter: red, values: { n: 1 } }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/maxAffected`
+  )
+  await refuse(
+    t,
+    [{ op: 'update', table: 'stock', pk: 'cup', filter: red, maxAffected: 1, values: { n: 1 } }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/pk`
+  )
+  await refuse(
+    t,
+    [{ op: 'delete', table: 'stock', filter: { where: { colour: { eq: 1 } } }, maxAffected: 1 }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/filter/where/colour`
+  )
+  await refuse(
+    t,
+    [{ op: 'update', table: 'stock', filter: red, maxAffected: 1, values: { sku: 'x' } }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/values/sku`
+  )
+  await refuse(
+    t,
+    [{ op: 'update', table: 'stock', filter: red, maxAffected: 1, values: {} }],
+    400,
+    'VALIDATION_FAILED',
+    at,
+    `${at}/values`
+  )
+  await refuse(
+    t,
+    [{ op: 'update', table: 'lines', filter: {}, maxAffected: 100, values: { n: -1 } }],
+    400,
+    'CONSTRAINT_VIOLATION',
+    at,
+    `${at}/values/n`
+  )
+  await refuse(t, [{ op: 'delete', table: 'orders', filter: {}, maxAffected: 100 }], 409, 'FOREIGN_KEY_VIOLATION', at)
+  await refuse(t, [{ op: 'delete', table: 'big', filter: {}, maxAffected: 100 }], 403, 'TABLE_READ_ONLY', at)
+})
+
+t.test('a filter without an index may read 100,000 records', async (t) => {
+  const change = (field: string) => ({
+    op: 'update',
+    table: 'many',
+    filter: { where: { [field]: { eq: 7 } } },
+    maxAffected: 200,
+    values: { m: 7 }
+  })
+  t.strictSame(await results(change('n')), [{ success: true, affected: 100 }])
+  await refuse(t, [change('m')], 409, 'FILTER_NOT_INDEXED', '/operations/0')
+  await results({ op: 'delete', table: 'many', pk: 100001 })
+  t.strictSame(await results(change('m')), [{ success: true, affected: 100 }])
+})
+
+t.test('an operation takes its own members only', async (t) => {
+  const at = '/operations/0'
+  const invalid = (operation: Input, ...names: string[]) =>
+    refuse(t, [operation], 400, 'VALIDATION_FAILED', at, ...names.map((name) => `${at}/${name}`))
+  await invalid({ op: 'create', table: 'stock' }, 'values')
+  await invalid({ op: 'create', table: 'stock', pk: '1', values: { sku: 'x' } }, 'pk')
+  await invalid({ op: 'create', table: 'stock', values: { sku: 'x' }, filter: {} }, 'filter')
+  await invalid({ op: 'update', table: 'stock', values: {} }, 'pk')
+  await invalid({ op: 'update', table: 'stock', pk: 'cup', values: { n: 1 }, maxAffected: 1 }, 'maxAffected')
+  await invalid({ op: 'delete', table: 'stock' }, 'pk')
+  await invalid({ op: 'incr', table: 'stock', pk: 'cup' }, 'field')
+  await invalid({ op: 'upsert', table: 'stock', values: { sku: 'x' }, onConflict: 'ignore' }, 'onConflict')
+  const closed = await batch({ op: 'merge', table: 'stock', values: {} })
+  expectError(t, closed, 400, 'VALIDATION_FAILED', '/operations/0/op')
+})
+
+t.test('a batch is bounded', async (t) => {
+  const incr = { op: 'incr', table: 'stock', pk: 'cup', field: 'n' }
+  const { n } = dataOf(await token.get('/data/stock/records/cup'))
+  t.equal((await batch(...Array.from({ length: 1000 }, () => incr))).statusCode, 200)
+  t.match(dataOf(await token.get('/data/stock/records/cup')), { n: n + 1000 })
+  expectError(t, await batch(...Array.from({ length: 1001 }, () => incr)), 413, 'TOO_MANY_OPERATIONS')
+  const note = 'x'.repeat(2 ** 21)
+  const large = { op: 'upsert', table: 'stock', values: { sku: 'cup', color: note } }
+  t.equal((await batch(large, large)).statusCode, 200, 'more than BODY_LIMIT')
+  expectError(t, await batch(...Array.from({ length: 8 }, () => large)), 413, 'BODY_TOO_LARGE')
+  const parts = (count: number) => ({
+    op: 'create',
+    table: 'orders',
+    values: { customer: 'x', o: Array.from({ length: count }, () => []) }
+  })
+  expectError(t, await batch(parts(30_000)), 400, 'VALIDATION_FAILED', '/operations/0')
+  expectError(t, await batch(parts(200_000)), 400, 'VALIDATION_FAILED', '')
+  const repeated = await app.inject({
+    method: 'POST',
+    url: '/data/_batch',
+    headers: { ...token.headers, 'content-type': 'application/json' },
+    payload: '{"operations":[],"operations":[]}'
+  })
+  expectError(t, repeated, 400, 'VALIDATION_FAILED')
+})
+
+t.test('a token needs the right to each operation, and nothing is changed without it', async (t) => {
+  const operations: Readonly<Record<string, readonly [Input, readonly string[]]>> = {
+    create: [{ op: 'create', table: 'orders', values: { customer: 'x' } }, ['create']],
+    ignore: [{ op: 'create', table: 'orders', values: { customer: 'x' }, onConflict: 'ignore' }, ['create']],
+    update: [{ op: 'update', table: 'orders', pk: 1, values: { total: 1 } }, ['update']],
+    incr: [{ op: 'incr', table: 'orders', pk: 1, field: 'total' }, ['update']],
+    delete: [
+      { op: 'delete', table: 'stock', filter: { where: { n: { eq: -5 } } }, maxAffected: 1 },
+      ['delete', 'read']
+    ],
+    filter: [{ op: 'update', table: 'stock', filter: {}, maxAffected: 100, values: { n: 1 } }, ['update', 'read']],
+    upsert: [{ op: 'upsert', table: 'stock', values: { sku: 'cup', n: 4 } }, ['create', 'update']]
+  }
+  const ACTIONS = ['read', 'create', 'update', 'delete']
+  for (const [name, [operation, needed]] of Object.entries(operations)) {
+    for (let mask = 1; mask < 2 ** ACTIONS.length; mask += 1) {
+      const actions = ACTIONS.filter((_, bit) => mask & (2 ** bit)) as ('read' | 'create')[]
+      const client = await asToken(app, admin, { tables: ['orders', 'stock'], actions })
+      const response = await client.post('/data/_batch', { operations: [operation] })
+      const isAllowed = needed.every((action) => actions.some((granted) => granted === action))
+      t.equal(response.statusCode, isAllowed ? 200 : 403, `${name} with ${actions}`)
+      if (!isAllowed) t.equal(response.json().error.details[0].path, '/operations/0')
+    }
+  }
+  const elsewhere = await asToken(app, admin, { tables: ['stock'], actions: ['read', 'write'] })
+  const before = await rowsOf('stock')
+  const response = await elsewhere.post('/data/_batch', {
+    operations: [{ op: 'incr', table: 'stock', pk: 'cup', field: 'n' }, operations.create?.[0]]
+  })
+  expectError(t, response, 403, 'ACTION_NOT_ALLOWED')
+  t.strictSame(await rowsOf('stock'), before)
+})
+
+t.test('tables that are read-only or not published are refused', async (t) => {
+  const url = `/admin/tables/${ids.get('places')}`
+  const create = { op: 'create', table: 'places', values: { a: 'z', b: 1 } }
+  dataOf(await admin.put(url, { isEditable: false }))
+  await refuse(t, [create], 403, 'TABLE_READ_ONLY', '/operations/0')
+  dataOf(await admin.put(url, { isPublished: false }))
+  await refuse(t, [create], 404, 'TABLE_NOT_FOUND', '/operations/0')
+  dataOf(await admin.put(url, { isPublished: true, isEditable: true }))
+  t.equal((await batch(create)).statusCode, 200)
+})
+
+t.test('administrators run batches on all tables, with the hidden fields', async (t) => {
+  const run = (...operations: readonly Input[]) => admin.post('/admin/batch', { operations })
+  dataOf(await admin.put(`/admin/tables/${ids.get('places')}`, { isPublished: false }))
+  const response = await run(
+    { op: 'create', table: 'orders', values: { customer: 'Zoe', secret: 's' } },
+    { op: 'upsert', table: 'places', on: ['b', 'a'], values: { a: 'q', b: 2 } }
+  )
+  t.match(dataOf(response).results, [{ secret: 's' }, { created: true, record: { a: 'q', b: 2 } }])
+  expectError(t, await run({ op: 'create', table: 'unused', values: {} }), 404, 'TABLE_NOT_FOUND')
+  dataOf(await admin.put(`/admin/tables/${ids.get('places')}`, { isPublished: true }))
+})
+
+t.test('a token with other integers gets the results in its form', async (t) => {
+  const wide = '9007199254740993'
+  const issue = async (integers: string) =>
+    `Bearer ${dataOf(await admin.post('/admin/tokens', { name: 't', integers, permissions: { tables: ['*'], actions: ['write', 'read'] } })).token}`
+  const send = async (integers: string, payload: string) => {
+    const headers = { authorization: await issue(integers), 'content-type': 'application/json' }
+    return app.inject({ method: 'POST', url: '/data/_batch', headers, payload })
+  }
+  const operations = (pk: string, n: string) =>
+    `{"operations":[{"op":"create","table":"orders","values":{"id":${pk},"customer":"w"}},{"op":"incr","table":"stock","pk":"jug","field":"n","count":${n}},{"op":"delete","table":"orders","pk":${pk}}]}`
+  await batch({ op: 'upsert', table: 'stock', values: { sku: 'jug', n: 0 } })
+  t.match((await send('number', operations(wide, wide))).body, `"id":${wide},`)
+  t.match((await send('string', operations(`"${wide}"`, `"-${wide}"`))).body, `"id":"${wide}",`)
+  t.match(dataOf(await token.get('/data/stock/records/jug')), { n: 0 })
+})
