@@ -28,12 +28,18 @@ export const temporaryDirectory = (t: Test) => {
   return directory
 }
 
+/**
+ * TypeBox makes valid schemas, and test/contract/ checks the document. Here, a check against the meta-schema would compile
+ * the meta-schema again for each schema.
+ */
+const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false, validateFormats: false } as const
+
 const validators = new WeakMap<object, ValidateFunction>()
 
 const validatorOf = (schema: object) => {
   const cached = validators.get(schema)
   if (cached) return cached
-  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
+  const validate = new Ajv(AJV_OPTIONS).compile(schema)
   validators.set(schema, validate)
   return validate
 }
