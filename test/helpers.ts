@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import BetterSqlite3 from 'better-sqlite3'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
@@ -13,20 +10,12 @@ import { type ErrorBody, type ErrorCode, ErrorSchema } from '../schemas/error.ts
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
+import { CHEAP, PASSWORD, temporaryDirectory } from './fixtures.ts'
 import './plain-threads.ts'
 
-export const PASSWORD = 'correct horse'
+export { CHEAP, createDatabase, PASSWORD, temporaryDirectory } from './fixtures.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-
-/** The smallest cost that argon2 accepts. */
-export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
-
-export const temporaryDirectory = (t: Test) => {
-  const directory = mkdtempSync(join(tmpdir(), 'rowhouse-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
 
 /**
  * TypeBox makes valid schemas, and test/contract/ checks the document. Here, a check against the meta-schema would compile
@@ -133,15 +122,6 @@ export const startApp = async (t: Test, { env = {}, onRegister, ...options }: St
 }
 
 export type App = Awaited<ReturnType<typeof startApp>>
-
-/** Creates a SQLite file without the service, as another program would, and returns its path. */
-export const createDatabase = (t: Test, sql: string) => {
-  const file = join(temporaryDirectory(t), 'external.sqlite')
-  const db = new BetterSqlite3(file)
-  db.exec(sql)
-  db.close()
-  return file
-}
 
 /** Returns functions that send requests, each with these headers. */
 export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<string, string> = {}) => {
