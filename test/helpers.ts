@@ -1,40 +1,23 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { Ajv, type ValidateFunction } from 'ajv'
 import BetterSqlite3 from 'better-sqlite3'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
-import { type ErrorBody, type ErrorCode, ErrorSchema } from '../schemas/error.ts'
+import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './fixtures.ts'
+import './plain-forks.ts'
 import './plain-threads.ts'
+import { isFailure, validatorOf } from './validators.ts'
 
 export { CHEAP, createDatabase, PASSWORD, temporaryDirectory } from './fixtures.ts'
+export { isFailure } from './validators.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-
-/**
- * TypeBox makes valid schemas, and test/contract/ checks the document. Here, a check against the meta-schema would compile
- * the meta-schema again for each schema.
- */
-const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false, validateFormats: false } as const
-
-const validators = new WeakMap<object, ValidateFunction>()
-
-const validatorOf = (schema: object) => {
-  const cached = validators.get(schema)
-  if (cached) return cached
-  const validate = new Ajv(AJV_OPTIONS).compile(schema)
-  validators.set(schema, validate)
-  return validate
-}
-
-/** Returns true for the error envelope, without any further properties. */
-export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body) && (body as ErrorBody).success === false
 
 /** The declarations of a request's route, in the form of its registration. */
 const routeOf = ({ method, routeOptions: { url = '', config, schema } }: FastifyRequest) => ({
