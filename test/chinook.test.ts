@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createDatabase, temporaryDirectory } from './helpers.ts'
+import { createDatabase, temporaryDirectory } from './fixtures.ts'
 import { compareWithSqlite } from './real-database.ts'
 
 /** Chinook, a music shop: 11 tables, foreign keys, a composite key, NVARCHAR, NUMERIC and DATETIME columns. */

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createDatabase, PASSWORD, temporaryDirectory } from './helpers.ts'
+import { createDatabase, PASSWORD, temporaryDirectory } from './fixtures.ts'
 import { type Service, startService } from './service-process.ts'
 
 /** The name in the examples of deploy/. */

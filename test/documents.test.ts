@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { PASSWORD, temporaryDirectory } from './helpers.ts'
+import { PASSWORD, temporaryDirectory } from './fixtures.ts'
 import { plainNode } from './plain-process.ts'
 import { type Service, startService } from './service-process.ts'
 

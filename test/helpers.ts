@@ -1,45 +1,23 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
 import BetterSqlite3 from 'better-sqlite3'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
-import { type ErrorBody, type ErrorCode, ErrorSchema } from '../schemas/error.ts'
+import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { Field, NewTable, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
+import { CHEAP, PASSWORD, temporaryDirectory } from './fixtures.ts'
+import './plain-forks.ts'
 import './plain-threads.ts'
+import { isFailure, validatorOf } from './validators.ts'
 
-export const PASSWORD = 'correct horse'
+export { CHEAP, createDatabase, PASSWORD, temporaryDirectory } from './fixtures.ts'
+export { isFailure } from './validators.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-
-/** The smallest cost that argon2 accepts. */
-export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
-
-export const temporaryDirectory = (t: Test) => {
-  const directory = mkdtempSync(join(tmpdir(), 'rowhouse-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
-
-const validators = new WeakMap<object, ValidateFunction>()
-
-const validatorOf = (schema: object) => {
-  const cached = validators.get(schema)
-  if (cached) return cached
-  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
-  validators.set(schema, validate)
-  return validate
-}
-
-/** Returns true for the error envelope, without any further properties. */
-export const isFailure = (body: unknown) => validatorOf(ErrorSchema)(body) && (body as ErrorBody).success === false
 
 /** The declarations of a request's route, in the form of its registration. */
 const routeOf = ({ method, routeOptions: { url = '', config, schema } }: FastifyRequest) => ({
@@ -127,15 +105,6 @@ export const startApp = async (t: Test, { env = {}, onRegister, ...options }: St
 }
 
 export type App = Awaited<ReturnType<typeof startApp>>
-
-/** Creates a SQLite file without the service, as another program would, and returns its path. */
-export const createDatabase = (t: Test, sql: string) => {
-  const file = join(temporaryDirectory(t), 'external.sqlite')
-  const db = new BetterSqlite3(file)
-  db.exec(sql)
-  db.close()
-  return file
-}
 
 /** Returns functions that send requests, each with these headers. */
 export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<string, string> = {}) => {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { temporaryDirectory } from './helpers.ts'
+import { temporaryDirectory } from './fixtures.ts'
 import { type Environment, WITHOUT_OVERRIDE } from './plain-process.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import tap, { type Test } from 'tap'
-import { PASSWORD, temporaryDirectory } from './helpers.ts'
+import { PASSWORD, temporaryDirectory } from './fixtures.ts'
 import { type Environment, spawnPlain } from './plain-process.ts'
 
 /** The bundle that `npm start` runs. */

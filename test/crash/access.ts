@@ -1,5 +1,5 @@
 import type { TableIndex } from '../../schemas/table-index.ts'
-import { PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { type Call, createHttp, dataOf, type TestResponse } from './http.ts'
 import { ABSENT, type Ledger, type State } from './ledger.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { assertListening } from '../service-process.ts'
 import { createHttp } from './http.ts'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { temporaryDirectory } from '../helpers.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 
 /** The C sources stay in test/crash: the build does not copy them. */
 const SOURCES = fileURLToPath(new URL('../../../test/crash/', import.meta.url))

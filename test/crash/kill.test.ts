@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { temporaryDirectory } from '../helpers.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'

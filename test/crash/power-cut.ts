@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { temporaryDirectory } from '../helpers.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 import { runService, startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
-import { createDatabase, PASSWORD } from '../helpers.ts'
+import { createDatabase, PASSWORD } from '../fixtures.ts'
 import { type Service, startService } from '../service-process.ts'
 import { createHttpClient, type HttpRequest, type HttpResponse, type Send } from './http-client.ts'
 import type { Operation } from './openapi-document.ts'

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { temporaryDirectory } from '../helpers.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 import { plainNode, WITHOUT_OVERRIDE } from '../plain-process.ts'
 
 const SCRIPT = resolve('scripts/build.js')

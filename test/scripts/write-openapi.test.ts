@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { temporaryDirectory } from '../helpers.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 
 const script = fileURLToPath(new URL('../../scripts/write-openapi.js', import.meta.url))
 const plainThreads = new URL('../plain-threads.js', import.meta.url).href

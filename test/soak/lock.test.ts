@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { isFailure, PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
+import { isFailure } from '../validators.ts'
 import { createClient, type HttpRequest, type HttpResponse } from './http-client.ts'
 
 const ROUNDS = scaled(10)

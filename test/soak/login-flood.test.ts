@@ -1,6 +1,6 @@
 import t from 'tap'
 import { median } from '../../bench/statistics.ts'
-import { PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 import { createClient, type HttpResponse } from './http-client.ts'

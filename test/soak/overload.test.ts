@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import { isFailure, PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService, withPreload } from '../service-process.ts'
+import { isFailure } from '../validators.ts'
 import { createClient, type HttpResponse } from './http-client.ts'
 
 const ROUNDS = scaled(10)

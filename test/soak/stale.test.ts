@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 import { createClient } from './http-client.ts'

@@ -1,8 +1,9 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { isFailure, PASSWORD } from '../helpers.ts'
+import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService, withPreload } from '../service-process.ts'
+import { isFailure } from '../validators.ts'
 import { createClient } from './http-client.ts'
 import { residentMib } from './memory.ts'
 

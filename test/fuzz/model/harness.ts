@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import type { Arbitrary } from 'fast-check'
 import type { SearchIndex } from '../../../schemas/table.ts'
-import { PASSWORD } from '../../helpers.ts'
+import { PASSWORD } from '../../fixtures.ts'
 import { changePassword, issueToken, logIn } from './accounts.ts'
 import {
   type Administrator,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createCredentials } from '../../../services/accounts/credentials.ts'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
 import { DomainError } from '../../../services/model/errors.ts'
-import { CHEAP } from '../../helpers.ts'
+import { CHEAP } from '../../fixtures.ts'
 
 const passwords = createPasswords(CHEAP)
 const attempt = { name: 'admin', address: '192.0.2.1' }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
-import { CHEAP } from '../../helpers.ts'
+import { CHEAP } from '../../fixtures.ts'
 
 const passwords = createPasswords(CHEAP)
 const costIn = (hash: string) => hash.split('$').slice(0, 4).join('$')

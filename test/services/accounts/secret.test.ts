@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { assertSecret, readOrCreateSecret } from '../../../services/accounts/secret.ts'
-import { temporaryDirectory } from '../../helpers.ts'
+import { temporaryDirectory } from '../../fixtures.ts'
 
 const GOOD = '3f1c9a7be52d4860a1b7c3d95e8f2046'
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createPasswords } from '../../../services/accounts/passwords.ts'
 import { createVerifier } from '../../../services/accounts/verifier.ts'
-import { CHEAP } from '../../helpers.ts'
+import { CHEAP } from '../../fixtures.ts'
 import { spawnPlain } from '../../plain-process.ts'
 
 const { hash } = createPasswords(CHEAP)
