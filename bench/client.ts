@@ -47,6 +47,12 @@ export const readText = async (url: string, token: string) =>
 export const aggregateRecords = (url: string, token: string, body: object) =>
   post(url, { authorization: `Bearer ${token}` }, body)
 
+/** Sends a batch, and reads the response without parsing it. */
+export const sendBatch = async (url: string, token: string, body: string) => {
+  const headers = { ...json, authorization: `Bearer ${token}` }
+  await (await assertSuccess(await fetch(url, { method: 'POST', headers, body }))).arrayBuffer()
+}
+
 /** Runs a query. Returns the cursor of the next page. */
 export const queryRecords = async (url: string, token: string, body: object) =>
   (await post(url, { authorization: `Bearer ${token}` }, body)).data.next

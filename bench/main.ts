@@ -3,6 +3,7 @@ import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runAggregate } from './experiments/aggregate.ts'
+import { runBatches } from './experiments/batch.ts'
 import { runExport } from './experiments/export.ts'
 import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
@@ -25,6 +26,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   'search-index': { title: 'Search with an index', run: runSearchIndex },
   query: { title: 'Queries', run: runQueries },
   aggregate: { title: 'Aggregates', run: runAggregate },
+  batch: { title: 'Batches', run: runBatches },
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },

@@ -37,7 +37,7 @@ const page = (number: number, table = TABLE): HttpRequest => ({
 
 const nearStart = () => between(1, 5)
 
-const newItem = () => ({
+export const newItem = () => ({
   name: `Item ${randomKey()}`,
   price: between(0, 100_000) / 100,
   qty: between(0, 999),

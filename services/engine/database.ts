@@ -70,6 +70,8 @@ export interface Database extends Scans {
   readonly viewScans: Pick<Scans, 'scan' | 'holdReader'>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
+  /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */
+  writeBulk(unit: Unit): Promise<readonly WriteResult[]>
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
   /** May be called more than once. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../schemas/batch.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { Action } from '../../schemas/token.ts'
@@ -38,6 +39,9 @@ interface Source {
   /** The position of the statement that returns them. */
   readonly statement: number
 }
+
+/** Operations that are compiled before other requests run: about 0.5 ms. */
+const OPERATIONS_PER_TICK = 100
 
 const DONE = '{"success":true}'
 
@@ -280,7 +284,10 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
     if (inputs.length > MAX_OPERATIONS) throw tooManyOperations()
     const compile = createCompiler(caller, tables, inputs)
     const compiled: TextOperation[] = []
-    for (const [index, input] of inputs.entries()) compiled.push(await compile(input, index))
+    for (const [index, input] of inputs.entries()) {
+      if (index > 0 && index % OPERATIONS_PER_TICK === 0) await nextTick()
+      compiled.push(await compile(input, index))
+    }
     return commit(caller, compiled)
   }
 }

@@ -15,6 +15,9 @@ type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Op
 /** `parts`: the results of each operation. */
 type Outcome = { readonly parts: readonly (readonly WriteResult[])[] } | { readonly diagnosis: Diagnosis }
 
+/** Statements of a unit that does not hold up other units for long. */
+const MAX_SMALL_UNIT = 50
+
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const unitOf = (operations: readonly Operation[]): Unit => {
   const statements: UnitStatement[] = []
@@ -53,7 +56,9 @@ const diagnose = async (caller: Caller, operations: readonly Operation[], error:
 export const createCommit = ({ db, totals }: CommitOptions) => {
   const attempt = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
     try {
-      return { parts: await totals.track(operations, db.write(unitOf(operations))) }
+      const unit = unitOf(operations)
+      const written = unit.length > MAX_SMALL_UNIT ? db.writeBulk(unit) : db.write(unit)
+      return { parts: await totals.track(operations, written) }
     } catch (error) {
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
+import { createBulkWrites } from './bulk-writes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
 import { createViewScans } from './view-scans.ts'
@@ -63,6 +64,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     holdReader: async (caller) => readers.hold(caller),
     viewScans,
     write: writer.write,
+    writeBulk: createBulkWrites(writer),
     onExternalCommit: (listener) => listeners.push(listener),
     close: () => {
       closing ??= close()

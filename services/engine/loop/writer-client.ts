@@ -138,10 +138,13 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
     worker.once('exit', () => runInSequence(end))
   })
 
+  /** The number of units that are not settled. */
+  const countPending = () => inFlight.length + queued.length
+
   const write = (unit: Unit) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
-      if (inFlight.length + queued.length >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
+      if (countPending() >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
         return reject(overloaded('Too many writes are pending. Try again.', 1))
       }
       const size = sizeOfUnit(unit)
@@ -168,5 +171,5 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
     await ended
   }
 
-  return { write, close }
+  return { write, countPending, close }
 }
