@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'method-not-allowed'
   | 'timeout'
   | 'conflict'
+  | 'precondition'
   | 'too-large'
   | 'too-long'
   | 'unsupported'
@@ -28,6 +29,7 @@ export const statusOf: Record<ErrorKind, number> = {
   'method-not-allowed': 405,
   timeout: 408,
   conflict: 409,
+  precondition: 412,
   'too-large': 413,
   'too-long': 414,
   unsupported: 415,
@@ -153,6 +155,10 @@ export const errorCatalogue = {
   },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
+  PRECONDITION_FAILED: {
+    kind: 'precondition',
+    meaning: 'The record has changed: `If-Match` does not have its `ETag`. Nothing was changed. Read the record again.'
+  },
   BODY_TOO_LARGE: {
     kind: 'too-large',
     meaning: 'The body is larger than BODY_LIMIT. The body of a login is limited to 32 KiB.'

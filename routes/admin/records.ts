@@ -10,18 +10,21 @@ import {
 import {
   ExportQuerySchema,
   ExportSchema,
+  IfMatchHeadersSchema,
+  IfNoneMatchHeadersSchema,
   ListQuerySchema,
   PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
   RecordEnvelope,
   RecordParamsSchema,
-  ReturnQuerySchema
+  ReturnQuerySchema,
+  recordResponses
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { sendExport } from '../replies/export.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okRecord, okStored, okText } from '../replies/json-text.ts'
 import { createReadable } from './readable.ts'
 
 const tags = ['records']
@@ -84,13 +87,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Returns the record with this key, with the hidden fields.',
         tags,
         params: RecordParamsSchema,
-        response: { 200: RecordEnvelope }
+        headers: IfNoneMatchHeadersSchema,
+        response: recordResponses
       },
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, params, url }, reply) => {
       const view = viewOf(params.id)
-      return okText(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
+      return okRecord(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
     }
   )
 
@@ -124,6 +128,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
@@ -147,6 +152,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
       config: { credential: 'administrator', errors: CHANGE }

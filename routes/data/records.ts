@@ -9,6 +9,8 @@ import {
   TOKEN_TABLE_ERRORS
 } from '../../schemas/operation-errors.ts'
 import {
+  IfMatchHeadersSchema,
+  IfNoneMatchHeadersSchema,
   IncrementSchema,
   ListQuerySchema,
   PageEnvelope,
@@ -16,12 +18,13 @@ import {
   RecordChangedSchema,
   RecordEnvelope,
   ReturnQuerySchema,
+  recordResponses,
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText } from '../replies/json-text.ts'
+import { assertRoomForResponse, changeOptions, okChanged, okRecord, okStored, okText } from '../replies/json-text.ts'
 import { readableBy } from './readable.ts'
 
 const tags = ['data']
@@ -73,13 +76,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Returns the record with this key, without the hidden fields.',
         tags,
         params: TableRecordParamsSchema,
-        response: { 200: RecordEnvelope }
+        headers: IfNoneMatchHeadersSchema,
+        response: recordResponses
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, token, table, params, url }, reply) => {
       const pk = pathKey(table, params.pk, url)
-      return okText(reply, await records.read(caller, tokenView(table, token.integers), pk))
+      return okRecord(reply, await records.read(caller, tokenView(table, token.integers), pk))
     }
   )
 
@@ -117,6 +121,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
@@ -139,6 +144,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
       config: { credential, action: 'delete', errors: CHANGE }
@@ -160,6 +166,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: IncrementSchema,
         response: { 200: RecordChangedSchema }
       },

@@ -24,9 +24,9 @@ const unitOf = (operations: readonly Operation[]): Unit => {
 /** Prefixes the details of an error with the path of its operation in the batch: `/operations/2/name`. */
 const atOperation = (error: Error, index: number) => {
   if (!(error instanceof DomainError)) return error
-  const { code, message, hint, retryAfter, statement, details = [{ path: '', code: 'failed', message }] } = error
+  const { code, message, hint, retryAfter, statement, etag, details = [{ path: '', code: 'failed', message }] } = error
   const located = details.map((detail) => ({ ...detail, path: `/operations/${index}${detail.path}` }))
-  return new DomainError(code, message, { details: located, hint, retryAfter, statement })
+  return new DomainError(code, message, { details: located, hint, retryAfter, statement, etag })
 }
 
 /** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */

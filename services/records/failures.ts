@@ -17,6 +17,13 @@ export const withoutKey = (view: string) =>
     hint: 'Read its pages. An administrator can import the view again, with `primaryKey`.'
   })
 
+/** `etag`: the tag of the record as it is now; undefined for a caller without the right to read it. */
+export const preconditionFailed = (pk: string, etag: string | undefined) =>
+  new DomainError('PRECONDITION_FAILED', `The record '${excerpt(pk)}' has changed: If-Match does not have its ETag.`, {
+    hint: 'Read the record again. Then send the change again, with the new ETag.',
+    etag
+  })
+
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 

@@ -5,9 +5,10 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
+import { recordTag } from '../model/record-tag.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
-import type { Returned } from '../sql/records.ts'
+import type { IfMatch, Returned } from '../sql/records.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
@@ -17,6 +18,7 @@ import {
   ignoredByTrigger,
   notANumber,
   overflow,
+  preconditionFailed,
   recordNotFound,
   roundedKey,
   stillReferenced
@@ -24,6 +26,7 @@ import {
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf } from './keys.ts'
 import type { Planner } from './planner.ts'
+import type { Read } from './read.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
@@ -60,12 +63,18 @@ export interface Operation<R = unknown> {
 export interface ChangeOptions {
   /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
   readonly returnsRecord?: boolean
+  /**
+   * The strong entity tags of `If-Match`, with their quotes: the record must have one of them before the change, as the
+   * caller sees it. Without tags no record matches. undefined: every record matches.
+   */
+  readonly ifMatch?: IfMatch
 }
 
 interface OperationOptions {
   readonly db: Database
   readonly clock: Clock
   readonly planner: Planner
+  readonly read: Read
   readonly hasTriggers: (table: RegisteredTable) => boolean
   /** Whether triggers or foreign key actions may change a record after an update of it. */
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
@@ -107,8 +116,14 @@ const readPk = (pk: string | number) => {
   return String(pk)
 }
 
+/** The record of an operation, and the tags that it may have. */
+interface Target {
+  readonly pk: string
+  readonly ifMatch: IfMatch
+}
+
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
-export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpdateEffects }: OperationOptions) => {
   const explainViolation = createViolations(db)
 
   const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): Returned => {
@@ -120,11 +135,19 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
   const countByKey = async (caller: Caller, view: View, pk: string) => {
-    const { read, exists } = view.statements
+    const { read: readStatement, exists } = view.statements
     const key = keyOf(view, pk)
-    const isBounded = await planner.usesIndex(view, read(key))
+    const isBounded = await planner.usesIndex(view, readStatement(key))
     const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
     return rows.length
+  }
+
+  /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
+  const findMismatch = async (caller: Caller, view: View, { pk, ifMatch }: Target) => {
+    if (!ifMatch) return null
+    const etag = recordTag(await read(caller, view, pk))
+    if (ifMatch.includes(etag)) return null
+    return preconditionFailed(pk, caller.mayRead(view.table.name) ? etag : undefined)
   }
 
   /**
@@ -132,14 +155,17 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
    * none although the record exists.
    */
   const explainRowChange =
-    (write: FailedWrite, pk: string, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, target: Target, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
       const { view } = write
+      const { pk } = target
       if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
       const found = await countByKey(caller, view, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
       if (found === 0) return final(recordNotFound(pk))
+      const mismatch = await findMismatch(caller, view, target)
+      if (mismatch) return final(mismatch)
       return { mayRetry: true, error: () => reason(caller) }
     }
 
@@ -167,15 +193,16 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
+    const { ifMatch } = options
     const key = keyOf(view, pk)
     const { assignments, unchanged } = readChanges(view, pk, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     return {
       table: view.table,
-      unit: view.statements.update({ key, assignments, unchanged, now: clock() }, returnedBy(view, options)),
+      unit: view.statements.update({ key, assignments, unchanged, now: clock(), ifMatch }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange({ view, sent: assignments }, pk, reason)
+      explain: explainRowChange({ view, sent: assignments }, { pk, ifMatch }, reason)
     }
   }
 
@@ -183,13 +210,13 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
   const deleteOp = (
     view: View,
     pk: string,
-    { returnsRecord = false }: ChangeOptions = {}
+    { returnsRecord = false, ifMatch }: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
-    const explainChange = explainRowChange({ view }, pk, () => ignored(view.table))
+    const explainChange = explainRowChange({ view }, { pk, ifMatch }, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(keyOf(view, pk), returnsRecord)],
+      unit: [view.statements.remove(keyOf(view, pk), returnsRecord ? 'changed' : 'nothing', ifMatch)],
       countChange: -1,
       result: returnedRecord,
       explain: (caller, failure) =>
@@ -204,12 +231,13 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
+    const { ifMatch } = options
     const text = readPk(pk)
     const column = incrementableColumn(view, field)
     const increment = { count: readCount(view, column, count), column, key: keyOf(view, text) }
     const reason = async (caller: Caller) => {
-      const { read, checkIncrement } = view.statements
-      const isBounded = await planner.usesIndex(view, read(increment.key))
+      const { read: readStatement, checkIncrement } = view.statements
+      const isBounded = await planner.usesIndex(view, readStatement(increment.key))
       const [row] = await (isBounded
         ? db.read(checkIncrement(increment))
         : db.scan(checkIncrement(increment, true), caller))
@@ -218,10 +246,10 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     }
     return {
       table: view.table,
-      unit: view.statements.increment({ ...increment, now: clock() }, returnedBy(view, options)),
+      unit: view.statements.increment({ ...increment, now: clock(), ifMatch }, returnedBy(view, options)),
       countChange: 0,
       result: returnedRecord,
-      explain: explainRowChange({ view }, text, reason)
+      explain: explainRowChange({ view }, { pk: text, ifMatch }, reason)
     }
   }
 

@@ -13,6 +13,9 @@ import type { Statement, Unit } from './statement.ts'
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
 
+/** The entity tags that the record may have before the change. undefined: any. */
+export type IfMatch = readonly string[] | undefined
+
 interface RecordUpdate {
   readonly key: readonly SqlValue[]
   readonly assignments: readonly Assignment[]
@@ -20,6 +23,7 @@ interface RecordUpdate {
   readonly unchanged: readonly Assignment[]
   /** Epoch milliseconds. */
   readonly now: number
+  readonly ifMatch: IfMatch
 }
 
 interface RecordIncrement {
@@ -28,6 +32,7 @@ interface RecordIncrement {
   readonly count: SqlValue
   /** Epoch milliseconds. */
   readonly now: number
+  readonly ifMatch: IfMatch
 }
 
 /**
@@ -117,7 +122,6 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const returnInserted = returnRow(name, json, inserted.where)
   const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
-  const removeReturning = returning(removeSql)
 
   /** For a full scan in a reader thread, if no index serves the key. */
   const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
@@ -150,6 +154,19 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return [{ sql, params, expect: 1 }]
   }
 
+  const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`
+
+  /** Adds to a change the comparison of the entity tag, and the record that it returns. */
+  const extended = (change: string, returned: Returned, ifMatch: IfMatch) => {
+    const text = ifMatch ? change + tagMatches : change
+    return returned === 'changed' ? returning(text) : text
+  }
+
+  /** The part of a cache key for these extensions. */
+  const extensionKey = (returned: Returned, ifMatch: IfMatch) => (ifMatch ? `${returned} tagged` : returned)
+
+  const tagParams = (ifMatch: IfMatch) => (ifMatch ? [JSON.stringify(ifMatch)] : [])
+
   const isUnchanged = (assignment: Assignment) => {
     const isEqual = `${refOf(assignment[0].name)} IS ?`
     return `(${sameInJson(assignment)
@@ -171,13 +188,14 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
-  const update = ({ key, assignments, unchanged, now }: RecordUpdate, returned: Returned): Unit => {
+  const update = ({ key, assignments, unchanged, now, ifMatch }: RecordUpdate, returned: Returned): Unit => {
     const changed = namesOf(assignments)
-    const sql = cached(`update ${changed.length} ${returned}`, [...changed, ...namesOf(unchanged)], () => {
-      const text = composeUpdate(changed, unchanged)
-      return returned === 'changed' ? returning(text) : text
-    })
-    const params = [...valuesOf(assignments), ...timestamp.params(now), ...key, ...unchanged.flatMap(sameInJson)]
+    const kind = `update ${changed.length} ${extensionKey(returned, ifMatch)}`
+    const sql = cached(kind, [...changed, ...namesOf(unchanged)], () =>
+      extended(composeUpdate(changed, unchanged), returned, ifMatch)
+    )
+    const conditionParams = [...key, ...unchanged.flatMap(sameInJson), ...tagParams(ifMatch)]
+    const params = [...valuesOf(assignments), ...timestamp.params(now), ...conditionParams]
     if (returned !== 'final') return [{ sql, params, expect: 1 }]
     const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
     return [{ sql, params, expect: 1 }, returnFinal(key, keyParts)]
@@ -192,24 +210,27 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
-  const increment = ({ key, column, count, now }: RecordIncrement, returned: Returned): Unit => {
-    const sql = cached(`increment ${returned}`, [column.name], () => {
-      const text = composeIncrement(column)
-      return returned === 'changed' ? returning(text) : text
-    })
-    const statement = { sql, params: [count, ...timestamp.params(now), ...key, count, count, count], expect: 1 }
+  const increment = ({ key, column, count, now, ifMatch }: RecordIncrement, returned: Returned): Unit => {
+    const sql = cached(`increment ${extensionKey(returned, ifMatch)}`, [column.name], () =>
+      extended(composeIncrement(column), returned, ifMatch)
+    )
+    const conditionParams = [...key, count, count, count, ...tagParams(ifMatch)]
+    const statement = { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }
     return returned === 'final' ? [statement, returnFinal(key)] : [statement]
   }
 
   /** RETURNING shows the record as it was. */
-  const remove = (key: readonly SqlValue[], returnsRecord: boolean): Statement => ({
-    sql: returnsRecord ? removeReturning : removeSql,
-    params: key,
+  const remove = (key: readonly SqlValue[], returned: 'nothing' | 'changed', ifMatch: IfMatch): Statement => ({
+    sql: cached(`delete ${extensionKey(returned, ifMatch)}`, [], () => extended(removeSql, returned, ifMatch)),
+    params: [...key, ...tagParams(ifMatch)],
     expect: 1
   })
 
   /** Selects why an increment changed no row: `number` and `fits` are 0 or 1. */
-  const checkIncrement = ({ key, column, count }: Omit<RecordIncrement, 'now'>, isScan = false): Statement => {
+  const checkIncrement = (
+    { key, column, count }: Pick<RecordIncrement, 'key' | 'column' | 'count'>,
+    isScan = false
+  ): Statement => {
     const { isNumber, sumFits } = incrementOf(beforeOf(column))
     return {
       sql: `SELECT ${isNumber} AS number, ${sumFits} AS fits FROM ${name} WHERE ${isScan ? guardedMatch : match}`,
