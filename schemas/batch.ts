@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict } from './envelope.ts'
 import { Double, Int32 } from './numbers.ts'
-import { INTEGER_PATTERN } from './patterns.ts'
+import { IF_MATCH_PATTERN, INTEGER_PATTERN } from './patterns.ts'
 import { FilterSchema } from './query.ts'
 import { RecordBodySchema } from './record.ts'
 
@@ -73,6 +73,16 @@ export const BatchOperationSchema = Type.Object(
         description: 'Needed with `filter`: if it matches more records, the batch fails.',
         examples: [100]
       })
+    ),
+    ifMatch: Type.Optional(
+      documentedAs(
+        Type.String({ pattern: IF_MATCH_PATTERN }),
+        Type.String({
+          description:
+            'Only with `pk`: the `ETag` of the record, with its quotes, or several, as in the header If-Match. With another tag, the batch fails.',
+          examples: ['"sMPYLLsQHLbLbZGfPGUWwA"']
+        })
+      )
     ),
     onConflict: Type.Optional(ConflictActionSchema)
   },

@@ -162,7 +162,8 @@ export const errorCatalogue = {
 
   PRECONDITION_FAILED: {
     kind: 'precondition',
-    meaning: 'The record is not in the state that the request requires: If-Match or If-None-Match. Nothing was changed.'
+    meaning:
+      'The record is not in the state that `If-Match` or `If-None-Match` requires. Nothing was changed. Read it again.'
   },
   TOO_MANY_OPERATIONS: { kind: 'too-large', meaning: 'The batch has more than 1,000 operations.' },
   BODY_TOO_LARGE: {

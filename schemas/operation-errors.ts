@@ -49,7 +49,12 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 ]
 
 /** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */
-export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [...RECORD_CREATE_ERRORS, 'RECORD_NOT_FOUND', 'SCAN_TIMEOUT']
+export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [
+  ...RECORD_CREATE_ERRORS,
+  'RECORD_NOT_FOUND',
+  'PRECONDITION_FAILED',
+  'SCAN_TIMEOUT'
+]
 
 /** For batches. */
 export const BATCH_ERRORS: readonly ErrorCode[] = [

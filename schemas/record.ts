@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict, TableIdSchema } from './envelope.ts'
 import { Double, Int32, Int64 } from './numbers.ts'
-import { INTEGER_PATTERN } from './patterns.ts'
+import { IF_MATCH_PATTERN, INTEGER_PATTERN } from './patterns.ts'
 
 /** Type.Record would match each key with a regular expression. */
 const anyFields = { type: 'object', additionalProperties: true } as const
@@ -98,6 +98,41 @@ export const CreateHeadersSchema = Type.Object({
     })
   )
 })
+
+const TAG_EXAMPLE = '"sMPYLLsQHLbLbZGfPGUWwA"'
+
+export const IfMatchHeadersSchema = Type.Object({
+  'If-Match': Type.Optional(
+    documentedAs(
+      Type.String({
+        pattern: IF_MATCH_PATTERN,
+        description:
+          'The `ETag` of a read of the record, or several, separated by commas. If the record has another tag now, nothing is changed and the response is 412. `*` allows any record.',
+        examples: [TAG_EXAMPLE]
+      }),
+      Type.String()
+    )
+  )
+})
+
+export const IfNoneMatchHeadersSchema = Type.Object({
+  'If-None-Match': Type.Optional(
+    Type.String({
+      description: 'The `ETag` of an earlier read. The response is 304 if the record is still the same.',
+      examples: [TAG_EXAMPLE]
+    })
+  )
+})
+
+const tagHeaders = {
+  ETag: { type: 'string', description: 'Identifies this content of the record.' }
+}
+
+/** The responses to a read of one record. */
+export const recordResponses = {
+  200: { ...RecordEnvelope, headers: tagHeaders },
+  304: Type.Null({ description: 'The record is still the same. The response has no body.', headers: tagHeaders })
+}
 
 const pageParameter = (example: number, description: string) =>
   Type.Optional(Int32({ minimum: 1, maximum: 999_999_999, description, examples: [example] }))

@@ -18,7 +18,8 @@ const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
   name: '',
   requestId: id,
   address: ip,
-  confirm: async () => {}
+  confirm: async () => {},
+  mayRead: () => false
 })
 
 /** Adds `request.caller`. */

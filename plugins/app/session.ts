@@ -140,7 +140,8 @@ export default fp(
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
         await confirmSession(request)
-      }
+      },
+      mayRead: () => true
     })
 
     const verifyCookie = (request: FastifyRequest): Promise<SessionClaims> =>

@@ -129,7 +129,8 @@ export default fp<TokenAuthOptions>(
         const action = request[ACTION]
         if (action === null) tokens.current(request.token)
         else confirmTable(request, action)
-      }
+      },
+      mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
     })
 
     const confirmTable = (request: FastifyRequest, action: NeededAction) => {

@@ -107,6 +107,7 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
   const error = reportFailure(thrown, request)
   // RFC 6750, 3: a 401 names the expected kind of credential.
   if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
+  if (error.etag !== undefined) reply.header('etag', error.etag)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   return reply
     .code(statusOf[error.kind])

@@ -6,13 +6,13 @@ export interface TaggedText {
   readonly etag: string
 }
 
-/** RFC 9110, 13.1.2: tags are compared without their `W/`. */
-const matches = (header: string | undefined, etag: string) =>
+/** Whether `If-None-Match` names the tag. RFC 9110, 13.1.2: tags are compared without their `W/`. */
+export const matchesTag = (header: string | undefined, etag: string) =>
   header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, ''))) === true
 
 /** Sends JSON text with its tag, or 304 if the client has it. */
 export const sendTagged = ({ headers }: FastifyRequest, reply: FastifyReply, { text, etag }: TaggedText) => {
   reply.header('etag', etag)
-  if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
+  if (matchesTag(headers['if-none-match'], etag)) return reply.code(304).send()
   return reply.type('application/json; charset=utf-8').send(text)
 }

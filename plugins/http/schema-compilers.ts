@@ -28,6 +28,12 @@ const createTextConverter = (schema: TSchema) => {
   }
 }
 
+/** Node gives headers in lower case. Fastify converts their names only for its own compilers. */
+const withLowerCaseNames = (schema: TSchema): TSchema => {
+  const properties = Object.entries(schema.properties).map(([name, property]) => [name.toLowerCase(), property])
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
 /** Ajv stops at the first error. */
 const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]]) =>
   invalid(errors.map(toErrorDetail), hintOf(errors[0]))
@@ -37,7 +43,8 @@ const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]]) =>
  * into "" or 0, and drops unknown keys silently. Schemas are compiled at the first request: see `serializerCompiler`.
  */
 const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
-  return ({ schema, httpPart }) => {
+  return ({ schema: declared, httpPart }) => {
+    const schema = httpPart === 'headers' ? withLowerCaseNames(declared) : declared
     let validate: ValidateFunction | undefined
     const prepare = httpPart === 'body' ? () => {} : createTextConverter(schema)
     return (value: unknown) => {

@@ -89,8 +89,8 @@ const corsOptions = (origins: readonly string[]) => {
     origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type'],
-    exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match'],
+    exposedHeaders: ['Allow', 'Content-Disposition', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
     maxAge: PREFLIGHT_MAX_AGE_S
   }
   const withoutPreflight = { ...options, preflight: false }

@@ -8,8 +8,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, views, config } = fastify
 
   const batchTables: BatchTables = {
-    open: (name) => views.administratorView(tables.getByName(name)),
-    mayRead: () => true
+    open: (name) => views.administratorView(tables.getByName(name))
   }
 
   fastify.post(

@@ -12,19 +12,30 @@ import {
   CreateQuerySchema,
   ExportQuerySchema,
   ExportSchema,
+  IfMatchHeadersSchema,
+  IfNoneMatchHeadersSchema,
   ListQuerySchema,
   PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
   RecordEnvelope,
   RecordParamsSchema,
-  ReturnQuerySchema
+  ReturnQuerySchema,
+  recordResponses
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { onlyCreates } from '../preconditions.ts'
 import { sendExport } from '../replies/export.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText, okUpserted } from '../replies/json-text.ts'
+import {
+  assertRoomForResponse,
+  changeOptions,
+  okChanged,
+  okRecord,
+  okStored,
+  okText,
+  okUpserted
+} from '../replies/json-text.ts'
 import { createReadable } from './readable.ts'
 
 const tags = ['records']
@@ -87,13 +98,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Returns the record with this key, with the hidden fields.',
         tags,
         params: RecordParamsSchema,
-        response: { 200: RecordEnvelope }
+        headers: IfNoneMatchHeadersSchema,
+        response: recordResponses
       },
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, params, url }, reply) => {
       const view = viewOf(params.id)
-      return okText(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
+      return okRecord(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
     }
   )
 
@@ -120,8 +132,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       assertRoomForResponse(reply)
       const view = viewOf(params.id)
       if (query.upsert === undefined) return okStored(reply, await records.create(caller, view, body))
-      const options = { mayRead: true, onlyCreates: onlyCreates(headers) }
-      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, options))
+      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, onlyCreates(headers)))
     }
   )
 
@@ -135,6 +146,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
@@ -158,6 +170,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: RecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
       config: { credential: 'administrator', errors: CHANGE }

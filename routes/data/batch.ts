@@ -40,8 +40,7 @@ const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }
       const used = use(name, find(name, actions))
       for (const action of actions) used.actions.add(action)
       return views.tokenView(used.table, token.integers)
-    },
-    mayRead: ({ table }) => tokens.current(token).scope.allows('read', table.name)
+    }
   }
 
   /** @throws the error of the right that has ended, TABLE_CHANGED */

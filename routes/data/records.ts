@@ -10,6 +10,8 @@ import {
 import {
   CreateHeadersSchema,
   CreateQuerySchema,
+  IfMatchHeadersSchema,
+  IfNoneMatchHeadersSchema,
   IncrementSchema,
   ListQuerySchema,
   PageEnvelope,
@@ -17,6 +19,7 @@ import {
   RecordChangedSchema,
   RecordEnvelope,
   ReturnQuerySchema,
+  recordResponses,
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
@@ -24,7 +27,15 @@ import { authorize } from '../../services/tokens/authorize.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { onlyCreates } from '../preconditions.ts'
-import { assertRoomForResponse, changeOptions, okChanged, okStored, okText, okUpserted } from '../replies/json-text.ts'
+import {
+  assertRoomForResponse,
+  changeOptions,
+  okChanged,
+  okRecord,
+  okStored,
+  okText,
+  okUpserted
+} from '../replies/json-text.ts'
 import { readableBy } from './readable.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
 
@@ -69,13 +80,14 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Returns the record with this key, without the hidden fields.',
         tags,
         params: TableRecordParamsSchema,
-        response: { 200: RecordEnvelope }
+        headers: IfNoneMatchHeadersSchema,
+        response: recordResponses
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, token, table, params, url }, reply) => {
       const pk = pathKey(table, params.pk, url)
-      return okText(reply, await records.read(caller, tokenView(table, token.integers), pk))
+      return okRecord(reply, await records.read(caller, tokenView(table, token.integers), pk))
     }
   )
 
@@ -104,8 +116,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       const view = tokenView(table, token.integers)
       if (query.upsert === undefined) return okStored(reply, await records.create(caller, view, body))
       authorize(token, 'update', table.name)
-      const options = { mayRead: token.scope.allows('read', table.name), onlyCreates: onlyCreates(headers) }
-      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, options))
+      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, onlyCreates(headers)))
     }
   )
 
@@ -119,6 +130,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
@@ -141,6 +153,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableRecordParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
       config: { credential, action: 'delete', errors: CHANGE }
@@ -162,6 +175,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         params: TableParamsSchema,
         querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
         body: IncrementSchema,
         response: { 200: RecordChangedSchema }
       },

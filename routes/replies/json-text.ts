@@ -1,8 +1,11 @@
 import type { Server } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { matchesTag } from '../../plugins/http/etag.ts'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
 import { overloaded } from '../../services/model/errors.ts'
+import { recordTag, strongTags } from '../../services/model/record-tag.ts'
+import type { ChangeOptions } from '../../services/records/operations.ts'
 import type { Upserted } from '../../services/records/upserts.ts'
 
 /** Characters above which a response counts as large. */
@@ -66,11 +69,28 @@ export const okText = (reply: FastifyReply, json: string): never => {
   return okStored(reply, json)
 }
 
-/** Returns the options of a change. @throws OVERLOADED if it returns a record: see `assertRoomForResponse` */
-export const changeOptions = (reply: FastifyReply, query: ReturnQuery) => {
+/**
+ * Returns a record with its tag, for a handler to return, or 304 if the client has it.
+ * @throws OVERLOADED: see `okText`
+ */
+export const okRecord = (reply: FastifyReply, json: string): never => {
+  const etag = recordTag(json)
+  if (matchesTag(reply.request.headers['if-none-match'], etag)) {
+    return reply.code(304).header('etag', etag).send() as never
+  }
+  const text = okText(reply, json)
+  reply.header('etag', etag)
+  return text
+}
+
+/**
+ * Returns the options of a change, with the tags of the header `If-Match`.
+ * @throws OVERLOADED if it returns a record: see `assertRoomForResponse`
+ */
+export const changeOptions = (reply: FastifyReply, query: ReturnQuery): ChangeOptions => {
   const returnsRecord = query.return === 'record'
   if (returnsRecord) assertRoomForResponse(reply)
-  return { returnsRecord }
+  return { returnsRecord, ifMatch: strongTags(reply.request.headers['if-match']) }
 }
 
 /** Returns the response to a stored change, with its record as JSON text if it has one, for a handler to return. */

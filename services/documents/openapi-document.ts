@@ -47,6 +47,13 @@ const headerOf: Record<number, Json> = {
       example: 'GET, HEAD, POST'
     }
   },
+  412: {
+    ETag: {
+      description: 'The tag that the record has now. Only for callers that can read it.',
+      schema: { type: 'string' },
+      example: '"sMPYLLsQHLbLbZGfPGUWwA"'
+    }
+  },
   429: retryAfter,
   503: retryAfter
 }

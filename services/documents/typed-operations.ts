@@ -56,12 +56,20 @@ const keyParameters = (typed: TypedTable): readonly Parameter[] => {
 /** Parameters of a list that typed clients send in the body of a query, where they have types. */
 const QUERY_BODY = ['filter', 'fields', 'expand', 'cursor', 'total']
 
-const isShown = ({ in: place, name }: Parameter) => place === 'query' && !QUERY_BODY.includes(name)
+const IF_MATCH = 'If-Match'
+
+/** `If-None-Match` is not shown: a generated client reports the response 304 as a failure. */
+const isShown = ({ in: place, name }: Parameter) => (place === 'query' ? !QUERY_BODY.includes(name) : name === IF_MATCH)
+
+/** Parameters of changes that are of use only for a caller that can read. */
+const NEEDS_READ = ['return', IF_MATCH]
 
 /** A generator may make a type of each shared parameter, and a table may be named `Order`. */
-const componentName = ({ name }: Parameter) => (name === 'order' ? 'recordOrder' : name)
+const COMPONENT_NAMES: Readonly<Record<string, string>> = { order: 'recordOrder', [IF_MATCH]: 'ifMatch' }
 
-/** Returns the query parameters of the operations, which all tables share. */
+const componentName = ({ name }: Parameter) => COMPONENT_NAMES[name] ?? name
+
+/** Returns the query and header parameters of the operations, which all tables share. */
 export const sharedParameters = ({ list, update }: GenericOperations): Json =>
   Object.fromEntries(
     [list, update]
@@ -70,9 +78,9 @@ export const sharedParameters = ({ list, update }: GenericOperations): Json =>
       .map((parameter) => [componentName(parameter), parameter])
   )
 
-const queryParameters = (operation: Json, typed: TypedTable): readonly Json[] =>
+const sharedParametersOf = (operation: Json, typed: TypedTable): readonly Json[] =>
   parametersOf(operation)
-    .filter((parameter) => isShown(parameter) && (parameter.name !== 'return' || typed.canRead))
+    .filter((parameter) => isShown(parameter) && (typed.canRead || !NEEDS_READ.includes(parameter.name)))
     .map((parameter) => ({ $ref: `#/components/parameters/${componentName(parameter)}` }))
 
 /** The failures that programs handle. All others have the same body, and are under `default`. */
@@ -211,9 +219,15 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
 
 const contentOf = (schema: string) => ({ 'application/json': { schema: refTo(schema) } })
 
+/** Returns the headers of a success, if it has any. */
+const headersOf = ({ responses }: Json) => {
+  const { headers } = (responses as Readonly<Record<string, Json>>)[200] as Json
+  return headers === undefined ? {} : { headers }
+}
+
 const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   const { name, label, choices } = typed.table
-  const parameters = queryParameters(generic, typed)
+  const parameters = sharedParametersOf(generic, typed)
   return {
     operationId: call.verb + choices.clientName + (call.suffix ?? ''),
     summary: inComment(`${call.summary}: ${label || name}`),
@@ -221,7 +235,10 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
     tags: [choices.clientName],
     ...(parameters.length > 0 && { parameters }),
     ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
-    responses: { ...failuresOf(generic, call), 200: { description: 'Success.', content: contentOf(call.response) } }
+    responses: {
+      ...failuresOf(generic, call),
+      200: { description: 'Success.', ...headersOf(generic), content: contentOf(call.response) }
+    }
   }
 }
 

@@ -13,6 +13,8 @@ export interface Caller {
    * has ended since the request began, or if the client has disconnected.
    */
   confirm(): Promise<void>
+  /** Whether the caller has the right to read the records of this table now. */
+  mayRead(table: string): boolean
 }
 
 export interface AdminCaller extends Caller {
@@ -27,5 +29,6 @@ export const serviceCaller: Caller = {
   name: 'rowhouse',
   requestId: '',
   address: '',
-  confirm: async () => {}
+  confirm: async () => {},
+  mayRead: () => true
 }

@@ -8,6 +8,8 @@ interface Explanation {
   readonly retryAfter?: number | undefined
   /** Position of the failed statement in its unit, from 0. */
   readonly statement?: number | undefined
+  /** The entity tag that the record has now. */
+  readonly etag?: string | undefined
   /** What SQLite names as the cause: a CHECK, an index, or the message of a trigger. Not part of the response. */
   readonly reported?: string | undefined
 }
@@ -22,10 +24,11 @@ export class DomainError extends Error {
   readonly retryAfter: number | undefined
   /** Position of the failed statement in its unit of writes, from 0; undefined if no statement failed. */
   readonly statement: number | undefined
+  readonly etag: string | undefined
   readonly reported: string | undefined
 
   constructor(code: ErrorCode, message: string, explanation: Explanation = {}) {
-    const { details, hint, retryAfter, statement, reported } = explanation
+    const { details, hint, retryAfter, statement, etag, reported } = explanation
     super(message)
     this.code = code
     this.kind = errorCatalogue[code].kind
@@ -33,6 +36,7 @@ export class DomainError extends Error {
     this.hint = hint
     this.retryAfter = retryAfter
     this.statement = statement
+    this.etag = etag
     this.reported = reported
   }
 }

@@ -4,8 +4,10 @@ import type { RecordBody } from '../../schemas/record.ts'
 import type { Action } from '../../schemas/token.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
+import { strongTags } from '../model/record-tag.ts'
 import { returnedField } from '../sql/records.ts'
 import type { createCommit } from './commit.ts'
+import { changedInBatch } from './failures.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
@@ -17,8 +19,6 @@ import type { View } from './view.ts'
 export interface BatchTables {
   /** @throws if the caller may not perform all actions on the table */
   open(name: string, actions: readonly Exclude<Action, 'write'>[]): View
-  /** Whether the caller may read the records of the table. */
-  mayRead(view: View): boolean
 }
 
 interface BatchesOptions {
@@ -57,16 +57,16 @@ const FILTERED: readonly Member[] = ['filter', 'maxAffected']
 const MEMBERS: Record<OperationName, Members> = {
   create: { needed: ['values'], optional: ['onConflict'] },
   upsert: { needed: ['values'], optional: ['on'] },
-  update: { needed: ['pk', 'values'], optional: [] },
-  delete: { needed: ['pk'], optional: [] },
-  incr: { needed: ['pk', 'field'], optional: ['count'] }
+  update: { needed: ['pk', 'values'], optional: ['ifMatch'] },
+  delete: { needed: ['pk'], optional: ['ifMatch'] },
+  incr: { needed: ['pk', 'field'], optional: ['count', 'ifMatch'] }
 }
 
 /** Members of an update or a delete that has a filter instead of a key. */
 const membersOf = ({ op, filter }: BatchOperation): Members => {
   const members = MEMBERS[op]
   if (filter === undefined || (op !== 'update' && op !== 'delete')) return members
-  return { ...members, needed: [...members.needed.filter((name) => name !== 'pk'), ...FILTERED] }
+  return { needed: [...members.needed.filter((name) => name !== 'pk'), ...FILTERED], optional: [] }
 }
 
 /** @throws VALIDATION_FAILED for a member that is missing, or that the operation does not have */
@@ -117,6 +117,8 @@ const atOperation = (error: Error, index: number) => {
   const first = { path, code: error.code, message: error.message }
   return new DomainError(error.code, `Operation ${index}: ${error.message}`, { ...error, details: [first, ...details] })
 }
+
+const tagsOf = ({ ifMatch }: BatchOperation) => ({ ifMatch: strongTags(ifMatch) })
 
 /** Returns the fields that later operations use, by the position of the operation that returns them. */
 const usedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown, readonly string[]> => {
@@ -217,16 +219,16 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
       },
       upsert: async (view, input, index) => {
         const key = await upserts.findKey(view, input.on ?? view.table.structure.key)
-        const options = { fields: visibleFields(view, index), mayRead: tables.mayRead(view) }
-        const operation = withValues((values) => upserts.upsertOp(view, key, values, options), input)
-        addSource(index, view, options.fields, operation)
+        const fields = visibleFields(view, index)
+        const operation = withValues((values) => upserts.upsertOp(caller, view, { key, values, fields }), input)
+        addSource(index, view, fields, operation)
         return withResult(operation, ({ created, record }) => `{"created":${created},"record":${record}}`)
       },
       update: async (view, input) => {
         if (input.filter === undefined) {
           const pk = resolveKey(view, input.pk)
           return withResult(
-            withValues((values) => operations.updateOp(view, pk, values), input),
+            withValues((values) => operations.updateOp(view, pk, values, tagsOf(input)), input),
             () => DONE
           )
         }
@@ -238,13 +240,14 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
       },
       delete: async (view, input) => {
         if (input.filter === undefined) {
-          return withResult(operations.deleteOp(view, resolveKey(view, input.pk)), () => DONE)
+          return withResult(operations.deleteOp(view, resolveKey(view, input.pk), tagsOf(input)), () => DONE)
         }
         return withResult(filteredChanges.deleteFilteredOp(view, await filteredRecords(view, input)), affected)
       },
-      incr: (view, { pk, field = '', count }) => {
+      incr: (view, input) => {
+        const { pk, field = '', count } = input
         const increment = { pk: resolveKey(view, pk), field, ...(count !== undefined && { count }) }
-        return withResult(operations.incrementOp(view, increment), () => DONE)
+        return withResult(operations.incrementOp(view, increment, tagsOf(input)), () => DONE)
       }
     }
 
@@ -267,7 +270,9 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
         statements += operation.unit.length
         const explain = async (...args: Parameters<typeof operation.explain>): Promise<Diagnosis> => {
           const diagnosis = await operation.explain(...args)
-          return { ...diagnosis, error: async () => atOperation(await diagnosis.error(), index) }
+          const errorOf = () =>
+            input.ifMatch !== undefined && diagnosis.mayRetry ? changedInBatch() : diagnosis.error()
+          return { ...diagnosis, error: async () => atOperation(await errorOf(), index) }
         }
         return { ...operation, explain }
       } catch (error) {

@@ -5,9 +5,10 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
+import { recordTag } from '../model/record-tag.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { checkCount } from '../model/values.ts'
-import type { ReturnedState } from '../sql/records.ts'
+import type { IfMatch, ReturnedState } from '../sql/records.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
@@ -18,14 +19,16 @@ import {
   ignoredByTrigger,
   notANumber,
   overflow,
+  preconditionFailed,
   recordNotFound,
   roundedKey,
   stillReferenced
 } from './failures.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
-import { keyOf, type RecordKey, readKey } from './keys.ts'
+import { keyOf, readKey } from './keys.ts'
 import type { OperationResult } from './operation-result.ts'
 import type { Planner } from './planner.ts'
+import type { Read } from './read.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
@@ -62,6 +65,11 @@ export interface Operation<R = unknown> {
 export interface ChangeOptions {
   /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
   readonly returnsRecord?: boolean
+  /**
+   * The strong entity tags of `If-Match`, with their quotes: the record must have one of them before the change, as the
+   * caller sees it. Without tags no record matches. undefined: every record matches.
+   */
+  readonly ifMatch?: IfMatch
 }
 
 interface CreateOptions {
@@ -80,6 +88,7 @@ interface OperationOptions {
   readonly db: Database
   readonly clock: Clock
   readonly planner: Planner
+  readonly read: Read
   readonly hasTriggers: (table: RegisteredTable) => boolean
   /** Whether triggers or foreign key actions may change a record after an update of it. */
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
@@ -121,8 +130,15 @@ const readPk = (pk: RecordRef): string | OperationResult => {
   return typeof pk === 'number' ? String(pk) : pk
 }
 
+/** The record of an operation, and the tags that it may have. */
+interface Target {
+  /** null: an earlier operation of the batch returns the key. */
+  readonly pk: string | null
+  readonly ifMatch: IfMatch
+}
+
 /** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
-export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpdateEffects }: OperationOptions) => {
   const explainViolation = createViolations(db)
 
   const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): ReturnedState => {
@@ -134,11 +150,19 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
   const countByKey = async (caller: Caller, view: View, pk: string) => {
-    const { read, exists } = view.statements
+    const { read: readStatement, exists } = view.statements
     const key = keyOf(view, pk)
-    const isBounded = await planner.usesIndex(view, read(key))
+    const isBounded = await planner.usesIndex(view, readStatement(key))
     const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
     return rows.length
+  }
+
+  /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
+  const findMismatch = async (caller: Caller, view: View, pk: string, ifMatch: IfMatch) => {
+    if (!ifMatch) return null
+    const etag = recordTag(await read(caller, view, pk))
+    if (ifMatch.includes(etag)) return null
+    return preconditionFailed(pk, caller.mayRead(view.table.name) ? etag : undefined)
   }
 
   /**
@@ -146,7 +170,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
    * none although the record exists.
    */
   const explainRowChange =
-    (write: FailedWrite, { text: pk }: RecordKey, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, { pk, ifMatch }: Target, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
       const { view } = write
       if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
@@ -155,6 +179,8 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
       if (found === 0) return final(recordNotFound(pk))
+      const mismatch = await findMismatch(caller, view, pk, ifMatch)
+      if (mismatch) return final(mismatch)
       return { mayRetry: true, error: () => reason(caller) }
     }
 
@@ -199,18 +225,19 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
+    const { ifMatch } = options
     const key = readKey(view, readPk(pk))
     const { assignments, unchanged } = readChanges(view, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
     return {
       table: view.table,
       unit: view.statements.update(
-        { key: key.params, assignments, unchanged, now: clock() },
+        { key: key.params, assignments, unchanged, now: clock(), ifMatch },
         returnedBy(view, options)
       ),
       countChange: null,
       result: returnedRecord,
-      explain: explainRowChange({ view, sent: assignments }, key, reason)
+      explain: explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
     }
   }
 
@@ -218,14 +245,14 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
   const deleteOp = (
     view: View,
     pk: RecordRef,
-    { returnsRecord = false }: ChangeOptions = {}
+    { returnsRecord = false, ifMatch }: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
     const key = readKey(view, readPk(pk))
-    const explainChange = explainRowChange({ view }, key, () => ignored(view.table))
+    const explainChange = explainRowChange({ view }, { pk: key.text, ifMatch }, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(key.params, returnsRecord)],
+      unit: [view.statements.remove(key.params, returnsRecord ? 'changed' : 'nothing', ifMatch)],
       countChange: () => -1,
       result: returnedRecord,
       explain: (caller, failure) =>
@@ -242,23 +269,24 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(view.table)
+    const { ifMatch } = options
     const column = incrementableColumn(view, field)
     const key = readKey(view, readPk(pk))
     const added = { count: readCount(view, column, count), column }
     const reason = async (caller: Caller) => {
-      const { read, checkIncrement } = view.statements
+      const { read: readStatement, checkIncrement } = view.statements
       const check = { ...added, key: keyOf(view, String(key.text)) }
-      const isBounded = await planner.usesIndex(view, read(check.key))
+      const isBounded = await planner.usesIndex(view, readStatement(check.key))
       const [row] = await (isBounded ? db.read(checkIncrement(check)) : db.scan(checkIncrement(check, true), caller))
       if (row?.number !== 1) return notANumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
     return {
       table: view.table,
-      unit: view.statements.increment({ ...added, key: key.params, now: clock() }, returnedBy(view, options)),
+      unit: view.statements.increment({ ...added, key: key.params, now: clock(), ifMatch }, returnedBy(view, options)),
       countChange: null,
       result: returnedRecord,
-      explain: explainRowChange({ view }, key, reason)
+      explain: explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
     }
   }
 

@@ -1,26 +1,22 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database } from '../engine/database.ts'
-import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { TOO_WIDE } from '../sql/records.ts'
-import type { Statement } from '../sql/statement.ts'
 import { createAggregates } from './aggregates.ts'
 import { createBatches } from './batch.ts'
 import { createCommit } from './commit.ts'
 import type { Cursors } from './cursors.ts'
-import { recordNotFound } from './failures.ts'
 import { createFilteredChanges } from './filtered-changes.ts'
-import { keyOf } from './keys.ts'
 import { type ChangeOptions, createOperations } from './operations.ts'
 import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
 import { createQueries } from './queries.ts'
+import { createRead } from './read.ts'
 import type { Scan } from './scans.ts'
 import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
-import { createUpserts, type Upserted, type UpsertOptions } from './upserts.ts'
+import { createUpserts, type Upserted } from './upserts.ts'
 import type { View } from './view.ts'
 
 interface RecordServiceOptions {
@@ -38,7 +34,8 @@ interface RecordServiceOptions {
 export const createRecordService = (options: RecordServiceOptions) => {
   const { db, totals, scan, cursors, maxPageSize } = options
   const planner = createPlanner(db)
-  const operations = createOperations({ ...options, planner })
+  const read = createRead({ db, planner })
+  const operations = createOperations({ ...options, planner, read })
   const commit = createCommit({ db, totals })
   const pages = createPages({ db, planner, totals, scan, maxPageSize })
   const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
@@ -48,38 +45,22 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const batch = createBatches({ operations, upserts, filteredChanges, commit })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
-  const scanRecord = async (caller: Caller, { table }: View, statement: Statement, pk: string) => {
-    const [row] = await scansOf(db, table).scan(statement, caller)
-    if (typeof row?.record !== 'string') throw recordNotFound(pk)
-    return row.record
-  }
-
-  /** Returns the record as JSON text. @throws RECORD_NOT_FOUND */
-  const read = async (caller: Caller, view: View, pk: string): Promise<string> => {
-    const key = keyOf(view, pk)
-    const plan = await planner.planRecord(view, key)
-    if (plan.via === 'scan') return scanRecord(caller, view, plan.statement, pk)
-    const record = await db.readText(plan.statement)
-    if (record === null) throw recordNotFound(pk)
-    return record === TOO_WIDE ? scanRecord(caller, view, view.statements.read(key, true), pk) : record
-  }
-
   /** Returns the created record as JSON text. */
   const create = async (caller: Caller, view: View, body: RecordBody): Promise<string> => {
     const [record] = await commit(caller, [createOp(view, body)])
     return record
   }
 
-  /** Creates a record, or updates the one that these fields identify. `on`: their names. */
+  /** Creates a record, or updates the one that these fields identify. `on`: their names. `onlyCreates`: fails if it exists. */
   const upsert = async (
     caller: Caller,
     view: View,
     on: readonly string[],
-    body: RecordBody,
-    upsertOptions: UpsertOptions
+    values: RecordBody,
+    onlyCreates = false
   ): Promise<Upserted> => {
     const key = await upserts.findKey(view, on)
-    const [upserted] = await commit(caller, [upserts.upsertOp(view, key, body, upsertOptions)])
+    const [upserted] = await commit(caller, [upserts.upsertOp(caller, view, { key, values, onlyCreates })])
     return upserted
   }
 

@@ -1,5 +1,6 @@
 import type { RecordBody } from '../../schemas/record.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { excerpt, invalid, pointer } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
@@ -13,9 +14,10 @@ import type { Operation } from './operations.ts'
 import type { View } from './view.ts'
 import { createViolations } from './violations.ts'
 
-export interface UpsertOptions {
-  /** Whether the caller may read stored records. Without it, the result has the key and the sent fields only. */
-  readonly mayRead: boolean
+export interface UpsertInput {
+  /** The fields that identify the record. */
+  readonly key: UniqueKey
+  readonly values: RecordBody
   /** Fails if the record exists. */
   readonly onlyCreates?: boolean
   /** The names of the fields that later operations of the batch use. */
@@ -83,6 +85,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     return key
   }
 
+  /** A caller that may not read the stored record gets its key and the sent fields only. */
   const recordText = (view: View, sent: readonly UnitAssignment[], mayRead: boolean) => {
     if (mayRead) return view.all.json.text
     const shown = new Set([...view.table.structure.key, ...sent.map(([{ name }]) => name)])
@@ -93,7 +96,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
   }
 
   /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const upsertOp = (view: View, key: UniqueKey, values: RecordBody, options: UpsertOptions): Operation<Upserted> => {
+  const upsertOp = (caller: Caller, view: View, { key, values, ...options }: UpsertInput): Operation<Upserted> => {
     const { table } = view
     const now = clock()
     const assignments = readNewRecord(view, values, now)
@@ -107,7 +110,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       key,
       changed: others.filter(({ isPrimary }) => !isPrimary),
       unchanged,
-      json: recordText(view, sent, options.mayRead),
+      json: recordText(view, sent, caller.mayRead(table.name)),
       fields: options.fields ?? [],
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),

@@ -2,6 +2,8 @@
 export interface Dialect {
   /** Returns an expression for the base64 text of `value`, an expression whose value is a BLOB. */
   base64(value: string): string
+  /** Returns an expression for the entity tag of a record. `json`: an expression for its JSON text. */
+  recordTag(json: string): string
   /**
    * Returns a condition that is true for every row. It fails the statement if the service stops or the time limit of a
    * scan is over. For statements in reader threads only.

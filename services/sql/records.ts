@@ -15,6 +15,8 @@ export type Assignment = readonly [column: Column, value: SqlValue]
 
 /** The same in a unit. */
 export type UnitAssignment = readonly [column: Column, value: Param]
+/** The entity tags that the record may have before the change. undefined: any. */
+export type IfMatch = readonly string[] | undefined
 
 interface RecordUpdate {
   readonly key: readonly Param[]
@@ -23,6 +25,7 @@ interface RecordUpdate {
   readonly unchanged: readonly Assignment[]
   /** Epoch milliseconds. */
   readonly now: number
+  readonly ifMatch: IfMatch
 }
 
 interface IncrementCheck {
@@ -37,6 +40,7 @@ interface RecordIncrement {
   readonly count: SqlValue
   /** Epoch milliseconds. */
   readonly now: number
+  readonly ifMatch: IfMatch
 }
 
 /**
@@ -145,7 +149,6 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       .map((returned) => `${returned.sql} AS ${returned.alias}`)
       .join(', ')}`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
-  const removeReturning = returning(removeSql)
 
   /** For a full scan in a reader thread, if no index serves the key. */
   const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
@@ -196,6 +199,19 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return [{ sql, params: valuesOf(assignments) }]
   }
 
+  const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`
+
+  /** Adds to a change the comparison of the entity tag, and the record that it returns. */
+  const extended = (change: string, returned: ReturnedState, ifMatch: IfMatch) => {
+    const text = ifMatch ? change + tagMatches : change
+    return returned === 'changed' ? returning(text) : text
+  }
+
+  /** The part of a cache key for these extensions. */
+  const extensionKey = (returned: ReturnedState, ifMatch: IfMatch) => (ifMatch ? `${returned} tagged` : returned)
+
+  const tagParams = (ifMatch: IfMatch) => (ifMatch ? [JSON.stringify(ifMatch)] : [])
+
   const isUnchanged = (assignment: Assignment) => {
     const isEqual = `${refOf(assignment[0].name)} IS ?`
     return `(${sameInJson(assignment)
@@ -217,13 +233,14 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
-  const update = ({ key, assignments, unchanged, now }: RecordUpdate, returned: ReturnedState): Unit => {
+  const update = ({ key, assignments, unchanged, now, ifMatch }: RecordUpdate, returned: ReturnedState): Unit => {
     const changed = namesOf(assignments)
-    const sql = cached(`update ${changed.length} ${returned}`, [...changed, ...namesOf(unchanged)], () => {
-      const text = composeUpdate(changed, unchanged)
-      return returned === 'changed' ? returning(text) : text
-    })
-    const params = [...valuesOf(assignments), ...timestamp.params(now), ...key, ...unchanged.flatMap(sameInJson)]
+    const kind = `update ${changed.length} ${extensionKey(returned, ifMatch)}`
+    const sql = cached(kind, [...changed, ...namesOf(unchanged)], () =>
+      extended(composeUpdate(changed, unchanged), returned, ifMatch)
+    )
+    const conditionParams = [...key, ...unchanged.flatMap(sameInJson), ...tagParams(ifMatch)]
+    const params = [...valuesOf(assignments), ...timestamp.params(now), ...conditionParams]
     if (returned !== 'final') return [{ sql, params, expect: 1 }]
     const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
     return [{ sql, params, expect: 1 }, returnFinal(key, keyParts)]
@@ -238,19 +255,19 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
-  const increment = ({ key, column, count, now }: RecordIncrement, returned: ReturnedState): Unit => {
-    const sql = cached(`increment ${returned}`, [column.name], () => {
-      const text = composeIncrement(column)
-      return returned === 'changed' ? returning(text) : text
-    })
-    const statement = { sql, params: [count, ...timestamp.params(now), ...key, count, count, count], expect: 1 }
+  const increment = ({ key, column, count, now, ifMatch }: RecordIncrement, returned: ReturnedState): Unit => {
+    const sql = cached(`increment ${extensionKey(returned, ifMatch)}`, [column.name], () =>
+      extended(composeIncrement(column), returned, ifMatch)
+    )
+    const conditionParams = [...key, count, count, count, ...tagParams(ifMatch)]
+    const statement = { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }
     return returned === 'final' ? [statement, returnFinal(key)] : [statement]
   }
 
   /** RETURNING shows the record as it was. */
-  const remove = (key: readonly Param[], returnsRecord: boolean): UnitStatement => ({
-    sql: returnsRecord ? removeReturning : removeSql,
-    params: key,
+  const remove = (key: readonly Param[], returned: 'nothing' | 'changed', ifMatch: IfMatch): UnitStatement => ({
+    sql: cached(`delete ${extensionKey(returned, ifMatch)}`, [], () => extended(removeSql, returned, ifMatch)),
+    params: [...key, ...tagParams(ifMatch)],
     expect: 1
   })
 

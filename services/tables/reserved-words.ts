@@ -45,7 +45,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`
   BadRequest Conflict Forbidden InsufficientStorage InternalServerError MethodNotAllowed NotFound OtherFailure
-  PayloadTooLarge RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests URITooLong Unauthorized
+  PayloadTooLarge PreconditionFailed RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests URITooLong Unauthorized
   UnsupportedMediaType`)
 
 /** Conditions on fields, in typed documents. */
@@ -54,7 +54,7 @@ export const SHARED_CONDITIONS: readonly string[] = words(
 )
 
 /** Some generators make a type of each shared parameter of a typed document. `page` and `return` are above. */
-const SHARED_PARAMETERS = words('q recordorder size')
+const SHARED_PARAMETERS = words('ifmatch q recordorder size')
 
 /** A table `Identity` would have the operation `readIdentity`, which the shared paths of typed documents have. */
 const SHARED_OPERATIONS = words('identity ownaccount')

@@ -92,6 +92,9 @@ const HEADERS: readonly Record<string, string>[] = [
   { 'x-http-method-override': 'DELETE' },
   { range: 'bytes=0-1' },
   { 'if-none-match': '*' },
+  { 'if-match': '*' },
+  { 'if-match': 'W/"x", "y"' },
+  { 'if-match': '"' },
   { 'x-long': 'x'.repeat(80_000) }
 ]
 

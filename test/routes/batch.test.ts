@@ -500,3 +500,27 @@ t.test('a token with other integers gets the results in its form', async (t) => 
   t.match((await send('string', operations(`"${wide}"`, `"-${wide}"`))).body, `"id":"${wide}",`)
   t.match(dataOf(await token.get('/data/stock/records/jug')), { n: 0 })
 })
+
+t.test('an operation can require the entity tag of its record', async (t) => {
+  const url = '/data/stock/records/tagged'
+  await batch({ op: 'upsert', table: 'stock', values: { sku: 'tagged', n: 1 } })
+  const tagOf = async () => String((await token.get(url)).headers.etag)
+  const ifMatch = await tagOf()
+  const update = { op: 'update', table: 'stock', pk: 'tagged', values: { n: 2 }, ifMatch }
+  const incr = { op: 'incr', table: 'stock', pk: 'tagged', field: 'n' }
+  await refuse(t, [incr, update], 412, 'PRECONDITION_FAILED', '/operations/1')
+  await refuse(t, [{ ...incr, ifMatch: '"other"' }], 412, 'PRECONDITION_FAILED', '/operations/0')
+  await refuse(
+    t,
+    [{ op: 'delete', table: 'stock', pk: 'tagged', ifMatch: `W/${ifMatch}` }],
+    412,
+    'PRECONDITION_FAILED',
+    '/operations/0'
+  )
+  await refuse(t, [{ ...update, ifMatch: 'other' }], 400, 'VALIDATION_FAILED', '/operations/0/ifMatch')
+  t.equal((await batch({ ...incr, ifMatch: '"other"' })).headers.etag, ifMatch, 'the present tag')
+  t.strictSame(await results(update, { ...incr, ifMatch: '*' }), [{ success: true }, { success: true }])
+  t.strictSame(await results({ op: 'delete', table: 'stock', pk: 'tagged', ifMatch: `"other", ${await tagOf()}` }), [
+    { success: true }
+  ])
+})

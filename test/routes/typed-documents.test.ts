@@ -78,6 +78,20 @@ t.test('a token reads the operations and the types of its tables', async (t) => 
   t.strictSame(schemas.ProductsIncrement.properties.field.enum, ['price', 'cost', 'stock'])
 })
 
+t.test('a change takes If-Match if the token can read, and a read returns the tag to send', async (t) => {
+  const path = '/data/products/records/{id}'
+  const writer = await asToken(app, admin, { tables: ['products'], actions: ['update', 'delete'] })
+  const { paths, components } = await documentOf()
+  const without = (await documentOf(writer)).paths
+  t.match(components.parameters.ifMatch, { in: 'header', name: 'If-Match', required: false })
+  t.strictSame(Object.keys(paths[path].get.responses[200].headers), ['ETag'])
+  t.notOk('parameters' in paths[path].get)
+  const reference = { $ref: '#/components/parameters/ifMatch' }
+  for (const operation of [paths[path].put, paths[path].delete, paths['/data/products/incr'].post])
+    t.has(operation.parameters, [{ $ref: '#/components/parameters/return' }, reference])
+  for (const operation of [without[path].put, without[path].delete]) t.notOk('parameters' in operation)
+})
+
 t.test('every tag of an operation is described', async (t) => {
   const { tags, paths } = await documentOf()
   const operations = Object.values<Record<string, { tags?: string[] }>>(paths).flatMap((path) => Object.values(path))

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { recordTag } from '../../model/record-tag.ts'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 
 /** Prepared statements per cache. It needs a limit, because each table and choice of fields has its own SQL texts. */
@@ -36,6 +37,7 @@ const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.pragma(`cache_size = ${-1024 * cacheSize}`)
   // SQLite's own base64() is not in this build, and its JSON functions reject BLOBs.
   raw.function('base64', { deterministic: true, directOnly: true }, toBase64)
+  raw.function('record_tag', { deterministic: true, directOnly: true }, recordTag)
 }
 
 type Prepare = (sql: string) => BetterSqlite3.Statement<unknown[]>

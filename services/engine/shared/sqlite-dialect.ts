@@ -5,8 +5,8 @@ import type { Dialect } from '../../sql/dialect.ts'
 const DIVISOR_BITS = 12
 
 /**
- * Returns the dialect of SQLite. Its expressions call two functions written in JavaScript: `base64()`
- * (`shared/connection.ts`) and `alive()` (`reader/scan.ts`), which throws to end a scan.
+ * Returns the dialect of SQLite. Its expressions call three functions written in JavaScript: `base64()` and
+ * `record_tag()` (`shared/connection.ts`), and `alive()` (`reader/scan.ts`), which throws to end a scan.
  *
  * The guard calls `alive()` for about one row in 3,500: a count of 1 million rows in memory takes 32 ms with it, and 65
  * with a call for each row. The divisor is a prime, because keys that advance in steps then have every remainder. Divisor
@@ -19,6 +19,7 @@ export const createSqliteDialect = (): Dialect => {
   const remainder = randomInt(divisor)
   return {
     base64: (value) => `base64(${value})`,
+    recordTag: (json) => `record_tag(${json})`,
     scanGuard: (rowid) => (rowid === null ? 'alive()' : `(abs(${rowid} % ${divisor}) <> ${remainder} OR alive())`)
   }
 }

@@ -7,9 +7,9 @@ t.test('the caller of a request', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(caller)
-  app.get('/', async ({ caller: { confirm, ...values } }) => {
+  app.get('/', async ({ caller: { confirm, mayRead, ...values } }) => {
     await confirm()
-    return values
+    return { ...values, mayRead: mayRead('cats') }
   })
   app.get('/known', {
     onRequest: async (request) => {
@@ -20,7 +20,8 @@ t.test('the caller of a request', async (t) => {
 
   t.test('is anonymous without a credential, and has the id and address of the request', async (t) => {
     const response = await app.inject({ url: '/', remoteAddress: '192.0.2.1' })
-    t.match(response.json(), { kind: 'anonymous', id: 0, name: '', requestId: /^req-/, address: '192.0.2.1' })
+    const anonymous = { kind: 'anonymous', id: 0, name: '', address: '192.0.2.1', mayRead: false }
+    t.match(response.json(), { ...anonymous, requestId: /^req-/ })
   })
 
   t.test('is the one that a hook has set', async (t) => {

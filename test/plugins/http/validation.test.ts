@@ -10,7 +10,7 @@ import { NAME_PATTERN } from '../../../schemas/patterns.ts'
 const strict = { additionalProperties: false }
 
 /** Starts an app whose only route returns its body and its query. */
-const startEcho = async (t: Test, schema: { body?: TSchema; querystring?: TSchema }) => {
+const startEcho = async (t: Test, schema: { body?: TSchema; querystring?: TSchema; headers?: TSchema }) => {
   const app = Fastify({ schemaController: compilers })
   await app.register(errors)
   await app.register(validation)
@@ -19,11 +19,25 @@ const startEcho = async (t: Test, schema: { body?: TSchema; querystring?: TSchem
   return {
     send: (payload: string, type = 'application/json') =>
       app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': type }, payload }),
-    query: (text: string) => app.inject({ method: 'POST', url: `/echo?${text}` })
+    query: (text: string) => app.inject({ method: 'POST', url: `/echo?${text}` }),
+    header: (name: string, value: string) => app.inject({ method: 'POST', url: '/echo', headers: { [name]: value } })
   }
 }
 
 const firstDetail = (response: { json(): { error: { details: unknown[] } } }) => response.json().error.details[0]
+
+t.test('a header is checked whatever the case of its name', async (t) => {
+  const { header } = await startEcho(t, {
+    headers: Type.Object({ 'If-Match': Type.Optional(Type.String({ pattern: '^x+$' })) })
+  })
+  for (const name of ['If-Match', 'if-match', 'IF-MATCH']) {
+    t.equal((await header(name, 'x')).statusCode, 200)
+    const refused = await header(name, 'y')
+    t.equal(refused.statusCode, 400)
+    t.match(firstDetail(refused), { path: '/if-match', code: 'format' })
+  }
+  t.equal((await header('other', 'y')).statusCode, 200)
+})
 
 t.test('a body is unchanged, or is refused with the path of the invalid value', async (t) => {
   const { send } = await startEcho(t, {

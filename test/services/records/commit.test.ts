@@ -1,6 +1,7 @@
 import t from 'tap'
 import { UnexpectedChanges } from '../../../services/engine/database.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
+import { recordTag } from '../../../services/model/record-tag.ts'
 import type { Operation } from '../../../services/records/operations.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
@@ -126,6 +127,26 @@ t.test('operations on several tables are one unit', async (t) => {
       message
     })
     t.match(await cats.read('2'), { lives: 6 })
+  })
+
+  t.test('an operation with tags compares them in the unit, and its error has the present tag', async (t) => {
+    const view = cats.view()
+    const etag = recordTag(await records.read(serviceCaller, view, '1'))
+    const ifMatch = ['"other"', etag]
+    await run(updateOp(view, '1', { lives: 2 }, { ifMatch }), incrementOp(view, { pk: '1', field: 'lives' }))
+    const present = recordTag(await records.read(serviceCaller, view, '1'))
+    for (const operation of [
+      updateOp(view, '1', { lives: 4 }, { ifMatch }),
+      updateOp(view, '1', { lives: 4 }, { ifMatch: [] }),
+      incrementOp(view, { pk: '1', field: 'lives' }, { ifMatch }),
+      deleteOp(view, '1', { ifMatch })
+    ])
+      await t.rejects(run(createOp(view, { name: 'f' }), operation), {
+        code: 'PRECONDITION_FAILED',
+        etag: present
+      })
+    t.match(await cats.read('1'), { lives: 3 })
+    await run(updateOp(view, '1', { lives: 9 }, { ifMatch: [present] }))
   })
 
   t.test('an error of an operation that is not a domain error is thrown unchanged', async (t) => {

@@ -74,7 +74,7 @@ public final class Scenario {
     var schema = api.readTableSchema("Album").getData();
     expect(schema.getPrimaryKey().equals("AlbumId"), schema);
     expect(schema.getFields().get(0).getJsonType() == JsonType.INTEGER, schema);
-    var link = api.readRecord("PlaylistTrack", "1,2").getData();
+    var link = api.readRecord("PlaylistTrack", "1,2", null).getData();
     expect(link.equals(Map.of("PlaylistId", 1, "TrackId", 2)), link);
 
     var table = new TableCreate().name("orders").label("Orders").autoTimestamps(true)
@@ -94,22 +94,22 @@ public final class Scenario {
     Map<String, Object> changes = new HashMap<>();
     changes.put("note", null);
     changes.put("paid", true);
-    var updated = api.updateRecord("orders", "1", changes, null).getData();
+    var updated = api.updateRecord("orders", "1", changes, null, null).getData();
     expect(updated.getSuccess(), updated);
-    var read = api.readRecord("orders", "1").getData();
+    var read = api.readRecord("orders", "1", null).getData();
     expect(read.get("note") == null && read.get("price").equals(12.5), read);
-    var repriced = api.updateRecord("orders", "1", Map.of("price", 9.5), "record").getData();
+    var repriced = api.updateRecord("orders", "1", Map.of("price", 9.5), "record", null).getData();
     expect(repriced.getRecord().get("price").equals(9.5), repriced);
     var more = new TableRecordIncrement().pk("1").field("quantity").count(3.0);
-    var increased = api.incrementRecord("orders", more, "record").getData();
+    var increased = api.incrementRecord("orders", more, "record", null).getData();
     expect(increased.getRecord().get("quantity").equals(5), increased);
-    var counted = api.incrementRecord("orders", new TableRecordIncrement().pk("1").field("quantity"), null).getData();
+    var counted = api.incrementRecord("orders", new TableRecordIncrement().pk("1").field("quantity"), null, null).getData();
     expect(counted.getSuccess(), counted);
     var wide = api.createRecord("orders", Map.of("customer", "Jonas", "quantity", WIDE)).getData();
     expect(wide.get("quantity").equals(WIDE), wide);
 
-    expect(api.deleteRecord("orders", "1", null).getData().getSuccess(), "delete");
-    var missing = failure(404, () -> api.readRecord("orders", "1"));
+    expect(api.deleteRecord("orders", "1", null, null).getData().getSuccess(), "delete");
+    var missing = failure(404, () -> api.readRecord("orders", "1", null));
     expect(missing.getCode() == ErrorCode.RECORD_NOT_FOUND, missing);
     var invalid = failure(400, () -> api.createRecord("orders", Map.of("customer", 5)));
     expect(invalid.getDetails().get(0).getPath().equals("/customer"), invalid);

@@ -50,7 +50,7 @@ func main() {
 	expect(len(found.Rows) == 2, "search", found)
 	schema := must(api.ReadTableSchemaWithResponse(ctx, "Album")).JSON200.Data
 	expect(schema.PrimaryKey == "AlbumId" && schema.Fields[0].JsonType == rowhouse.JsonTypeInteger, "schema", schema)
-	link := must(api.ReadRecordWithResponse(ctx, "PlaylistTrack", "1,2")).JSON200.Data
+	link := must(api.ReadRecordWithResponse(ctx, "PlaylistTrack", "1,2", nil)).JSON200.Data
 	expect(link["TrackId"] == 2.0, "composite key", link)
 
 	created := must(api.CreateTableWithResponse(ctx, rowhouse.TableCreate{
@@ -74,7 +74,7 @@ func main() {
 	expect(order["id"] == 1.0 && order["paid"] == false, "create", order)
 	updated := must(api.UpdateRecordWithResponse(ctx, "orders", "1", nil, rowhouse.TableRecordInput{"note": nil, "paid": true})).JSON200.Data
 	expect(updated.Success && updated.Record == nil, "update", updated)
-	read := must(api.ReadRecordWithResponse(ctx, "orders", "1")).JSON200.Data
+	read := must(api.ReadRecordWithResponse(ctx, "orders", "1", nil)).JSON200.Data
 	expect(read["note"] == nil && read["price"] == 12.5, "read", read)
 	repriced := must(api.UpdateRecordWithResponse(ctx, "orders", "1", &rowhouse.UpdateRecordParams{Return: to(rowhouse.UpdateRecordParamsReturnRecord)}, rowhouse.TableRecordInput{"price": 10})).JSON200.Data
 	expect((*repriced.Record)["price"] == 10.0, "return", repriced)
@@ -87,7 +87,7 @@ func main() {
 
 	deleted := must(api.DeleteRecordWithResponse(ctx, "orders", "1", nil)).JSON200.Data
 	expect(deleted.Success, "delete", deleted)
-	missing := must(api.ReadRecordWithResponse(ctx, "orders", "1"))
+	missing := must(api.ReadRecordWithResponse(ctx, "orders", "1", nil))
 	expect(missing.StatusCode() == 404 && missing.JSON404.Error.Code == rowhouse.RECORDNOTFOUND, "404", missing)
 	invalid := must(api.CreateRecordWithResponse(ctx, "orders", rowhouse.TableRecordInput{"customer": 5}))
 	expect((*invalid.JSON400.Error.Details)[0].Path == "/customer", "400", invalid)

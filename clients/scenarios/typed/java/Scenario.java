@@ -32,12 +32,12 @@ public final class Scenario {
     var values = new TrackCreate().name("Dog Eat Dog").milliseconds(215196L).unitPrice(0.99).albumId(4L);
     var created = api.createTrack(values).getData();
     expect(created.getTrackId() == 4 && created.getBytes() == null, created);
-    var updated = api.updateTrack(4L, new TrackUpdate().albumId(null), "record").getData();
+    var updated = api.updateTrack(4L, new TrackUpdate().albumId(null), "record", null).getData();
     expect(updated.getRecord().getAlbumId() == null, updated);
     var more = new TrackIncrement().pk("4").field(TrackIncrement.FieldEnum.MILLISECONDS).count(4.0);
-    var increased = api.incrementTrack(more, "record").getData();
+    var increased = api.incrementTrack(more, "record", null).getData();
     expect(increased.getRecord().getMilliseconds() == 215200, increased);
-    expect(api.deleteTrack(4L, null).getData().getSuccess(), "delete");
+    expect(api.deleteTrack(4L, null, null).getData().getSuccess(), "delete");
     try {
       api.readTrack(4L);
       throw new AssertionError("The call succeeded.");

@@ -65,7 +65,7 @@ async fn main() {
     let schema = api.read_table_schema("Album").await.unwrap().into_inner().data;
     assert_eq!(schema.primary_key, "AlbumId");
     assert_eq!(schema.fields[0].json_type, JsonType::Integer);
-    let link = api.read_record("PlaylistTrack", "1,2").await.unwrap().into_inner().data;
+    let link = api.read_record("PlaylistTrack", "1,2", None).await.unwrap().into_inner().data;
     assert_eq!(serde_json::to_value(&link).unwrap(), json!({ "PlaylistId": 1, "TrackId": 2 }));
 
     let table = TableCreate {
@@ -93,26 +93,26 @@ async fn main() {
     assert_eq!(order["id"], 1);
     assert_eq!(order["paid"], false);
     let changes = record(json!({ "note": null, "paid": true }));
-    let updated = api.update_record("orders", "1", None, &changes).await.unwrap().into_inner().data;
+    let updated = api.update_record("orders", "1", None, None, &changes).await.unwrap().into_inner().data;
     assert!(updated.success && updated.record.is_none());
-    let read = api.read_record("orders", "1").await.unwrap().into_inner().data;
+    let read = api.read_record("orders", "1", None).await.unwrap().into_inner().data;
     assert_eq!(read["note"], Value::Null);
     assert_eq!(read["price"], 12.5);
     let price = record(json!({ "price": 10 }));
-    let repriced = api.update_record("orders", "1", Some(UpdateRecordReturn::Record), &price).await.unwrap();
+    let repriced = api.update_record("orders", "1", Some(UpdateRecordReturn::Record), None, &price).await.unwrap();
     assert_eq!(repriced.into_inner().data.record.unwrap()["price"], 10.0);
     let mut more = TableRecordIncrement { count: None, field: "quantity".to_string(), pk: "1".to_string() };
-    let counted = api.increment_record("orders", None, &more).await.unwrap().into_inner().data;
+    let counted = api.increment_record("orders", None, None, &more).await.unwrap().into_inner().data;
     assert!(counted.success);
     more.count = Some(3.0);
-    let increased = api.increment_record("orders", Some(IncrementRecordReturn::Record), &more).await.unwrap();
+    let increased = api.increment_record("orders", Some(IncrementRecordReturn::Record), None, &more).await.unwrap();
     assert_eq!(increased.into_inner().data.record.unwrap()["quantity"], 6);
     let values = record(json!({ "customer": "Jonas", "quantity": WIDE }));
     let wide = api.create_record("orders", &values).await.unwrap().into_inner().data;
     assert_eq!(wide["quantity"], WIDE);
 
-    assert!(api.delete_record("orders", "1", None).await.unwrap().into_inner().data.success);
-    let missing = failure(404, api.read_record("orders", "1").await);
+    assert!(api.delete_record("orders", "1", None, None).await.unwrap().into_inner().data.success);
+    let missing = failure(404, api.read_record("orders", "1", None).await);
     assert_eq!(missing.code, ErrorCode::RecordNotFound);
     let invalid = failure(400, api.create_record("orders", &record(json!({ "customer": 5 }))).await);
     assert_eq!(invalid.details[0].path, "/customer");

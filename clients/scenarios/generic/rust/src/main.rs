@@ -54,7 +54,7 @@ async fn main() {
     let schema = data_api::read_table_schema(api, "Album").await.unwrap().data;
     assert_eq!(schema.primary_key, "AlbumId");
     assert_eq!(schema.fields[0].json_type, JsonType::Integer);
-    let link = data_api::read_record(api, "PlaylistTrack", "1,2").await.unwrap().data;
+    let link = data_api::read_record(api, "PlaylistTrack", "1,2", None).await.unwrap().data;
     assert_eq!(link, record(json!({ "PlaylistId": 1, "TrackId": 2 })));
 
     let mut customer = field("customer", JsonType::String);
@@ -81,26 +81,26 @@ async fn main() {
     assert_eq!(order["id"], 1);
     assert_eq!(order["paid"], false);
     let changes = record(json!({ "note": null, "paid": true }));
-    let updated = data_api::update_record(api, "orders", "1", changes, None).await.unwrap().data;
+    let updated = data_api::update_record(api, "orders", "1", changes, None, None).await.unwrap().data;
     assert!(updated.success && updated.record.is_none());
-    let read = data_api::read_record(api, "orders", "1").await.unwrap().data;
+    let read = data_api::read_record(api, "orders", "1", None).await.unwrap().data;
     assert_eq!(read["note"], Value::Null);
     assert_eq!(read["price"], 12.5);
     let price = record(json!({ "price": 10 }));
-    let repriced = data_api::update_record(api, "orders", "1", price, Some("record")).await.unwrap().data;
+    let repriced = data_api::update_record(api, "orders", "1", price, Some("record"), None).await.unwrap().data;
     assert_eq!(repriced.record.unwrap()["price"], 10.0);
     let mut more = TableRecordIncrement::new("1".to_string(), "quantity".to_string());
-    let counted = data_api::increment_record(api, "orders", more.clone(), None).await.unwrap().data;
+    let counted = data_api::increment_record(api, "orders", more.clone(), None, None).await.unwrap().data;
     assert!(counted.success);
     more.count = Some(3.0);
-    let increased = data_api::increment_record(api, "orders", more, Some("record")).await.unwrap().data;
+    let increased = data_api::increment_record(api, "orders", more, Some("record"), None).await.unwrap().data;
     assert_eq!(increased.record.unwrap()["quantity"], 6);
     let values = record(json!({ "customer": "Jonas", "quantity": WIDE }));
     let wide = data_api::create_record(api, "orders", values).await.unwrap().data;
     assert_eq!(wide["quantity"], WIDE);
 
-    assert!(data_api::delete_record(api, "orders", "1", None).await.unwrap().data.success);
-    let missing = failure(404, data_api::read_record(api, "orders", "1").await);
+    assert!(data_api::delete_record(api, "orders", "1", None, None).await.unwrap().data.success);
+    let missing = failure(404, data_api::read_record(api, "orders", "1", None).await);
     assert_eq!(missing.code, ErrorCode::RecordNotFound);
     let invalid = failure(400, data_api::create_record(api, "orders", record(json!({ "customer": 5 }))).await);
     assert_eq!(invalid.details.unwrap()[0].path, "/customer");

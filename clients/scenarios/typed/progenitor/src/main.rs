@@ -33,11 +33,11 @@ async fn main() {
     let created = api.create_track(&new).await.unwrap().into_inner().data;
     assert_eq!((created.track_id, created.bytes), (4, None));
     let changes = TrackUpdate { name: Some("Overdose".parse().unwrap()), ..Default::default() };
-    let updated = api.update_track(4, Some(UpdateTrackReturn::Record), &changes).await.unwrap().into_inner().data;
+    let updated = api.update_track(4, Some(UpdateTrackReturn::Record), None, &changes).await.unwrap().into_inner().data;
     assert_eq!(updated.record.unwrap().album_id, Some(4));
     let more = TrackIncrement { count: None, field: TrackIncrementField::Milliseconds, pk: "4".to_string() };
-    assert!(api.increment_track(None, &more).await.unwrap().into_inner().data.success);
-    assert!(api.delete_track(4, None).await.unwrap().into_inner().data.success);
+    assert!(api.increment_track(None, None, &more).await.unwrap().into_inner().data.success);
+    assert!(api.delete_track(4, None, None).await.unwrap().into_inner().data.success);
     let Err(Error::ErrorResponse(missing)) = api.read_track(4).await else { panic!() };
     assert_eq!(missing.into_inner().error.code, ErrorCode::RecordNotFound);
 }

@@ -26,12 +26,12 @@ async fn main() {
     let created = track_api::create_track(api, values).await.unwrap().data;
     assert_eq!((created.track_id, created.bytes), (4, None));
     let changes = TrackUpdate { album_id: Some(None), ..TrackUpdate::default() };
-    let updated = track_api::update_track(api, 4, changes, Some("record")).await.unwrap().data;
+    let updated = track_api::update_track(api, 4, changes, Some("record"), None).await.unwrap().data;
     assert_eq!(updated.record.unwrap().album_id, None);
     let more = TrackIncrement { count: Some(4.0), ..TrackIncrement::new("4".to_string(), Field::Milliseconds) };
-    let increased = track_api::increment_track(api, more, Some("record")).await.unwrap().data;
+    let increased = track_api::increment_track(api, more, Some("record"), None).await.unwrap().data;
     assert_eq!(increased.record.unwrap().milliseconds, 215200);
-    assert!(track_api::delete_track(api, 4, None).await.unwrap().data.success);
+    assert!(track_api::delete_track(api, 4, None, None).await.unwrap().data.success);
     let Err(Error::ResponseError(missing)) = track_api::read_track(api, 4).await else { panic!() };
     assert_eq!(missing.status.as_u16(), 404);
     let body = serde_json::from_str::<ErrorResponse>(&missing.content).unwrap();
