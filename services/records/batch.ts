@@ -5,6 +5,7 @@ import type { Action } from '../../schemas/token.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
 import { strongTags } from '../model/record-tag.ts'
+import type { Column } from '../model/table.ts'
 import { returnedField } from '../sql/records.ts'
 import type { createCommit } from './commit.ts'
 import { changedInBatch } from './failures.ts'
@@ -12,7 +13,7 @@ import type { createFilteredChanges } from './filtered-changes.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
 import type { createOperations, Diagnosis, Operation } from './operations.ts'
-import type { createUpserts } from './upserts.ts'
+import { type createUpserts, upsertedColumns } from './upserts.ts'
 import type { View } from './view.ts'
 
 /** The tables of a batch, as its caller sees them. */
@@ -33,7 +34,8 @@ type TextOperation = Operation<string>
 
 /** An operation whose record later operations can use. */
 interface Source {
-  readonly view: View
+  /** The fields of the returned record. */
+  readonly columns: readonly Column[]
   /** The names of the fields that the unit returns. */
   readonly fields: readonly string[]
   /** The position of the statement that returns them. */
@@ -157,7 +159,7 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
       if (!source) {
         throw fail("'$result' must be the position of an earlier create or upsert, without `onConflict`.")
       }
-      const column = source.view.columns.get(field)
+      const column = source.columns.find(({ name }) => name === field)
       if (!column) throw fail(`'${excerpt(field)}' is not a field of the record that '$result' names.`)
       const name = returnedField(source.fields.indexOf(field))
       return new OperationResult(column, { statement: source.statement, column: name })
@@ -200,8 +202,8 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
       result: (results) => toText(operation.result(results))
     })
 
-    const addSource = (index: number, view: View, fields: readonly string[], { unit }: Operation) =>
-      sources.set(index, { view, fields, statement: statements + unit.length - 1 })
+    const addSource = (index: number, columns: readonly Column[], fields: readonly string[], { unit }: Operation) =>
+      sources.set(index, { columns, fields, statement: statements + unit.length - 1 })
 
     const compilers: Record<
       OperationName,
@@ -212,16 +214,18 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
           const operation = withValues((values) => operations.createOrIgnoreOp(view, values), input)
           return withResult(operation, (record) => record ?? '{"ignored":true}')
         }
-        const fields = visibleFields(view, index)
+        const columns = [...view.columns.values()]
+        const fields = usedOf(index, columns)
         const operation = withValues((values) => operations.createOp(view, values, { fields }), input)
-        addSource(index, view, fields, operation)
+        addSource(index, columns, fields, operation)
         return operation
       },
       upsert: async (view, input, index) => {
         const key = await upserts.findKey(view, input.on ?? view.table.structure.key)
-        const fields = visibleFields(view, index)
+        const columns = upsertedColumns(caller, view, input.values ?? {})
+        const fields = usedOf(index, columns)
         const operation = withValues((values) => upserts.upsertOp(caller, view, { key, values, fields }), input)
-        addSource(index, view, fields, operation)
+        addSource(index, columns, fields, operation)
         return withResult(operation, ({ created, record }) => `{"created":${created},"record":${record}}`)
       },
       update: async (view, input) => {
@@ -251,8 +255,8 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
       }
     }
 
-    const visibleFields = (view: View, index: number) =>
-      (used.get(index) ?? []).filter((field) => view.columns.has(field))
+    const usedOf = (index: number, columns: readonly Column[]) =>
+      (used.get(index) ?? []).filter((field) => columns.some(({ name }) => name === field))
 
     const filteredRecords = async (view: View, { filter, maxAffected = 0 }: BatchOperation) => ({
       condition: await filteredChanges.readCondition(caller, view, filter),

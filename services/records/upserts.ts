@@ -4,13 +4,13 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { excerpt, invalid, pointer } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UnitAssignment } from '../sql/records.ts'
 import { selectUniqueKeys, toUniqueKeys, type UniqueKey, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
 import { readNewRecord } from './input.ts'
-import type { Operation } from './operations.ts'
+import type { Diagnosis, Operation } from './operations.ts'
 import type { View } from './view.ts'
 import { createViolations } from './violations.ts'
 
@@ -60,6 +60,18 @@ const requireKey = (key: UniqueKey, sent: readonly UnitAssignment[]) => {
   )
 }
 
+/**
+ * Returns the columns of the record that an upsert returns. The record may have existed: a caller without the right to read
+ * it gets its key and the sent fields only.
+ */
+export const upsertedColumns = (caller: Caller, { table, columns }: View, values: RecordBody): readonly Column[] => {
+  const all = [...columns.values()]
+  if (caller.mayRead(table.name)) return all
+  return all.filter(({ name, isPrimary }) => isPrimary || Object.hasOwn(values, name))
+}
+
+const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
 /** Creates the function that turns a view and an input into an upsert: one statement creates or updates a record. */
 export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: UpsertsOptions) => {
   const explainViolation = createViolations(db)
@@ -85,16 +97,6 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     return key
   }
 
-  /** A caller that may not read the stored record gets its key and the sent fields only. */
-  const recordText = (view: View, sent: readonly UnitAssignment[], mayRead: boolean) => {
-    if (mayRead) return view.all.json.text
-    const shown = new Set([...view.table.structure.key, ...sent.map(([{ name }]) => name)])
-    return view.project(
-      [...view.columns.values()].filter(({ name }) => shown.has(name)),
-      []
-    ).json.text
-  }
-
   /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
   const upsertOp = (caller: Caller, view: View, { key, values, ...options }: UpsertInput): Operation<Upserted> => {
     const { table } = view
@@ -110,7 +112,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       key,
       changed: others.filter(({ isPrimary }) => !isPrimary),
       unchanged,
-      json: recordText(view, sent, caller.mayRead(table.name)),
+      json: view.project(upsertedColumns(caller, view, values), []).json.text,
       fields: options.fields ?? [],
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
@@ -128,14 +130,11 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         created: results[0]?.rows.length === 0,
         record: String(results.at(-1)?.rows[0]?.record)
       }),
-      explain: async (caller, { error, statement }) => {
-        const cause =
-          error instanceof UnexpectedChanges
-            ? statement === 1
-              ? ignored()
-              : deletedByTrigger()
-            : await explainViolation(caller, error, { view, sent: assignments })
-        return { mayRetry: false, error: () => cause }
+      explain: async (_caller, { error, statement }) => {
+        if (!(error instanceof UnexpectedChanges)) {
+          return final(await explainViolation(caller, error, { view, sent: assignments }))
+        }
+        return final(statement === 1 ? ignored() : deletedByTrigger())
       }
     }
   }

@@ -524,3 +524,17 @@ t.test('an operation can require the entity tag of its record', async (t) => {
     { success: true }
   ])
 })
+
+t.test('a result of an upsert has no field that the token may not read', async (t) => {
+  const writer = await asToken(app, admin, { tables: ['stock', 'logged'], actions: ['create', 'update'] })
+  await batch({ op: 'upsert', table: 'stock', values: { sku: 'quiet', n: 77 } })
+  const copy = (field: string) =>
+    writer.post('/data/_batch', {
+      operations: [
+        { op: 'upsert', table: 'stock', values: { sku: 'quiet', color: 'grey' } },
+        { op: 'create', table: 'logged', values: { [field === 'n' ? 'changes' : 'name']: { $result: 0, field } } }
+      ]
+    })
+  expectError(t, await copy('n'), 400, 'VALIDATION_FAILED', '/operations/1')
+  t.match(dataOf(await copy('color')).results, [{ record: { sku: 'quiet', color: 'grey' } }, { name: 'grey' }])
+})
