@@ -103,6 +103,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     const now = clock()
     const assignments = readNewRecord(view, values, now)
     requireKey(key, assignments)
+    const shown = upsertedColumns(caller, view, values)
     const sent = assignments.filter(([column]) => !column.isReadonly)
     const others = sent.map(([column]) => column).filter(({ name }) => !namesOf(key).includes(name))
     const unchanged = others.filter(({ isPrimary }) => isPrimary)
@@ -112,7 +113,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       key,
       changed: others.filter(({ isPrimary }) => !isPrimary),
       unchanged,
-      json: view.project(upsertedColumns(caller, view, values), []).json.text,
+      json: (shown.length === view.columns.size ? view.all : view.project(shown, [])).json.text,
       fields: options.fields ?? [],
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
