@@ -30,16 +30,16 @@ const TYPES = words(`
  */
 export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate AdminEnvelope
-  AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate Credentials Done DoneEnvelope Error ErrorCode
+  AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate Credentials Done DoneEnvelope Error ErrorCode
   ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableCreate TableEnvelope TableField
-  TableFieldAddition TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex TableIndexCreate
-  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableRecord TableRecordAggregate
+  TableFieldAddition TableFieldCheck TableFieldCreate TableFieldUpdate TableForeignKey TableImport TableIndex TableIndexCreate
+  TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope TableNamingToken TableRecord TableRecordAggregate
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordIncrement TableRecordInput TableRecordPage
-  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableSearchIndex
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate TableSearchIndex
   TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */

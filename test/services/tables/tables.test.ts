@@ -3,6 +3,7 @@ import t from 'tap'
 import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
+import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -271,7 +272,13 @@ t.test('a change that is acknowledged during a load of the registry is kept', as
       return db.read(statement)
     }
   })
-  const tables = createTableService({ db, registry, clock: Date.now, onBuildFailure: () => {} })
+  const tables = createTableService({
+    db,
+    registry,
+    clock: Date.now,
+    tokenNames: createTokenService({ db, clock: Date.now }).names,
+    onBuildFailure: () => {}
+  })
   const { id } = await tables.importTable(serviceCaller, 'theirs')
   isLocked = true
   const loading = registry.load()
