@@ -41,12 +41,17 @@ const idsFor = (path: string, { id }: Table, { tokens, adminIds }: Environment) 
   return path.startsWith('/admin/admins') ? adminIds : [id]
 }
 
-const fillParameters = (path: string, table: Table, environment: Environment, { pick, chance }: Random) => {
+/** `{name}` is that of a field or of an index. */
+const nameFor = (path: string, { id, fields }: Table, { indexes }: Environment, { pick }: Random) =>
+  path.includes('/fields/') ? pick(fields).name : (indexes.get(id) ?? 'sqlite_autoindex_keyless_1')
+
+const fillParameters = (path: string, table: Table, environment: Environment, random: Random) => {
+  const { pick, chance } = random
   const id = String(pick([...idsFor(path, table, environment), 999_999_999]))
   const pk = chance(0.3) ? pick(environment.keys) : pick(['1', '2', '3'])
-  const index = environment.indexes.get(table.id) ?? 'sqlite_autoindex_keyless_1'
-  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': index }
-  return path.replaceAll(/\{\w+\}/g, (name) => encodeURIComponent(String(values[name])))
+  const name = nameFor(path, table, environment, random)
+  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': name }
+  return path.replaceAll(/\{\w+\}/g, (parameter) => encodeURIComponent(String(values[parameter])))
 }
 
 type MakeBody = (table: Table, environment: Environment, random: Random) => Json
@@ -99,6 +104,8 @@ const bodies: Record<string, MakeBody> = {
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),
   adminCreateTableIndex: ({ fields }, _, { pick, chance }) => ({ fields: [pick(fields).name], isUnique: chance(0.3) }),
+  adminUpdateTableField: (_table, _environment, { pick }) =>
+    pick([{ label: 'New' }, { nullable: true }, { jsonType: 'string', defaultValue: null }, { name: 'renamed' }]),
   logIn: login,
   changeOwnPassword: passwordChange,
   adminCreateAccount: (_table, _environment, random) => ({
@@ -112,6 +119,8 @@ const bodies: Record<string, MakeBody> = {
 const parameterValues: Record<string, (table: Table, random: Random) => unknown> = {
   order: ({ fields }, { pick }) => `${pick(['', '-'])}${pick(fields).name}`,
   tables: ({ name }) => name,
+  // Other operations need tables.
+  drop: (_, { chance }) => chance(0.1),
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 

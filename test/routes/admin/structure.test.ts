@@ -383,6 +383,21 @@ t.test('rowids, WITHOUT ROWID and STRICT are kept', async (t) => {
   t.match(declaration('made'), /AUTOINCREMENT.*STRICT$/)
 })
 
+t.test('a new name together with a new default follows everywhere, too', async (t) => {
+  const { admin, change, declaration } = await start(
+    t,
+    `${SCHEMA} CREATE TABLE friends (id INTEGER PRIMARY KEY, nick TEXT REFERENCES owners (nick));
+     CREATE VIEW nicks AS SELECT nick FROM owners;
+     CREATE TRIGGER named AFTER INSERT ON log BEGIN UPDATE owners SET nick = new.line; END;`
+  )
+  const owners = await importTable(admin, 'owners')
+  dataOf(await change(owners, 'nick', { name: 'alias', defaultValue: 'x' }))
+  t.match(declaration('owners'), /alias TEXT DEFAULT 'x' UNIQUE|"alias" TEXT DEFAULT 'x' UNIQUE/)
+  t.match(declaration('friends'), /REFERENCES owners \("?alias"?\)/)
+  t.match(declaration('nicks'), /SELECT "?alias"? FROM owners/)
+  t.match(declaration('named'), /SET "?alias"? = new/)
+})
+
 t.test('a default must be a value of the field', async (t) => {
   const { admin, change } = await start(t)
   const fields = [
