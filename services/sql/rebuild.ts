@@ -11,6 +11,9 @@ interface Token {
   readonly index: number
 }
 
+/** The tokens of one column or constraint of a table. */
+type Definition = readonly [Token, ...Token[]]
+
 /** New parts of the declaration of a column. What is absent stays. */
 export interface NewDefinition {
   readonly type?: string | undefined
@@ -23,7 +26,7 @@ const CONSTRAINT = /^(?:constraint|primary|not|null|unique|check|default|collate
 const endOf = ({ text, index }: Token) => index + text.length
 
 /** Returns the tokens between the parentheses of a CREATE TABLE statement, split at its commas. */
-const definitionsIn = (sql: string): readonly (readonly Token[])[] => {
+const definitionsIn = (sql: string): readonly Definition[] => {
   const tokens = tokensOf(sql)
   const open = tokens.findIndex(({ text }) => text === '(')
   const definitions: Token[][] = [[]]
@@ -35,7 +38,7 @@ const definitionsIn = (sql: string): readonly (readonly Token[])[] => {
     else if (depth > 0) definitions.at(-1)?.push(token)
     if (token.text === '(') depth += 1
   }
-  return definitions
+  return definitions.filter((tokens): tokens is [Token, ...Token[]] => tokens.length > 0)
 }
 
 /** Returns the position of the constraint in the tokens of a column, or -1. Tokens in parentheses do not count. */
@@ -64,10 +67,9 @@ const lengthOfValue = (tokens: readonly Token[]) => {
   )
 }
 
-const isNamed = ([first]: readonly Token[], column: string) => {
-  const name = first && (nameIn(first.text) ?? textIn(first.text))
-  return name !== undefined && foldName(name) === foldName(column)
-}
+/** SQLite also accepts a text as the name of a column. */
+const isNamed = ([{ text }]: Definition, column: string) =>
+  foldName(nameIn(text) ?? String(textIn(text))) === foldName(column)
 
 const withoutDefault = (sql: string, tokens: readonly Token[]) => {
   const position = findConstraint(tokens, (text) => isKeyword(text, 'DEFAULT'))
@@ -84,7 +86,7 @@ const withoutDefault = (sql: string, tokens: readonly Token[]) => {
 export const redefined = (sql: string, column: string, { type, defaultValue }: NewDefinition): string | null => {
   const tokens = definitionsIn(sql).find((definition) => isNamed(definition, column))
   if (!tokens) return null
-  const [name, ...rest] = tokens as [Token, ...Token[]]
+  const [name, ...rest] = tokens
   const constraint = findConstraint(rest, (text) => CONSTRAINT.test(text))
   const typeTokens = constraint === -1 ? rest : rest.slice(0, constraint)
   const last = typeTokens.at(-1) ?? name

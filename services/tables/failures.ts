@@ -98,6 +98,12 @@ export const tableChanged = () => new DomainError('TABLE_CHANGED', 'Other reques
 export const fieldNotFound = (name: string, names: readonly string[]) =>
   new DomainError('FIELD_NOT_FOUND', `The table has no field '${excerpt(name)}'.`, { hint: suggestName(name, names) })
 
+/** For a column, or its table, that another program has dropped. */
+export const storedFieldGone = (table: string, name: string) =>
+  new DomainError('STRUCTURE_CHANGED', `The stored table '${table}' does not have the field '${name}' any more.`, {
+    hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
+  })
+
 export const structureInUse = (message: string, hint?: string) => new DomainError('STRUCTURE_IN_USE', message, { hint })
 
 /** `example`: a sentence about a record; undefined if none was found. */

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
-import type { FieldCheck, NewField } from '../../schemas/table.ts'
+import type { FieldCheck, JsonType, NewField } from '../../schemas/table.ts'
 import { storedTypeOf } from '../model/column-types.ts'
 import type { Checks } from '../model/table.ts'
 
@@ -14,14 +14,11 @@ const applicable = ({ jsonType, sqliteType = storedTypeOf[jsonType] }: NewField)
   return jsonType === 'string' && sqliteType === 'TEXT' ? TEXTUAL : []
 }
 
-const isExact = (value: unknown) =>
-  typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value))
-
-/** By JSON type: whether a value can be in the list of allowed values. A wider integer has no exact literal. */
-const isListable: Record<string, (value: unknown) => boolean> = {
-  integer: Number.isSafeInteger,
-  number: isExact,
-  string: (value) => typeof value === 'string'
+/** Whether a value can be in the list of allowed values. A wider integer has no exact literal. */
+const isListable = (value: unknown, jsonType: JsonType) => {
+  if (jsonType === 'string') return typeof value === 'string'
+  const isFraction = jsonType === 'number' && !Number.isInteger(value)
+  return typeof value === 'number' && (Number.isSafeInteger(value) || isFraction)
 }
 
 interface Problem extends Omit<ErrorDetail, 'path'> {
@@ -42,14 +39,13 @@ const valueProblems = ({ name, jsonType }: NewField, check: FieldCheck): readonl
     (bound) => jsonType === 'integer' && check[bound] !== undefined && !Number.isInteger(check[bound])
   )
   const { minimum = -Infinity, maximum = Infinity, minLength = 0, maxLength = Infinity } = check
-  const isListed = isListable[jsonType] ?? (() => true)
   return [
     ...bounds.map((bound) => problem(bound, 'type', `The ${bound} of '${name}' must be an integer.`)),
     ...(minimum > maximum ? [problem('minimum', 'range', `The minimum of '${name}' is above its maximum.`)] : []),
     ...(minLength > maxLength
       ? [problem('minLength', 'range', `The minLength of '${name}' is above its maxLength.`)]
       : []),
-    ...(check.enum?.every(isListed) === false
+    ...(check.enum?.every((value) => isListable(value, jsonType)) === false
       ? [problem('enum', 'type', `Each value of '${name}' must be of its type, and exact as a JSON number.`)]
       : [])
   ]

@@ -21,8 +21,7 @@ const nameOf = (table: string, { fields, isUnique }: DeclaredIndex, number: numb
 
 /** Returns a name that the database does not have. An index keeps its name when its table gets another one. */
 export const freeIndexName = async (db: Database, table: string, index: DeclaredIndex): Promise<string> => {
-  for (let number = 1; ; number += 1) {
-    const name = nameOf(table, index, number)
-    if ((await db.read(selectNamed(name))).length === 0) return name
-  }
+  let number = 1
+  while ((await db.read(selectNamed(nameOf(table, index, number)))).length > 0) number += 1
+  return nameOf(table, index, number)
 }

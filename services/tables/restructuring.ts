@@ -31,7 +31,7 @@ import type { Unit } from '../sql/statement.ts'
 import {
   assertTable,
   lossNotConfirmed,
-  storedTableGone,
+  storedFieldGone,
   structureInUse,
   tableChanged,
   tableOutdated,
@@ -134,11 +134,10 @@ export const createRestructuring = (options: RestructuringOptions) => {
     const { column, storedType: type, defaultValue } = change
     const [version] = await db.read(selectSchemaVersion)
     const stored = await readStored(caller, name)
-    if (!stored) throw storedTableGone(name)
     const declarations = await db.read(selectDeclarations(name))
     const declaration = String(declarations.find((row) => row.type === 'table')?.sql)
     const definition = redefined(declaration, column.name, { type, defaultValue })
-    if (definition === null) throw structureInUse(`The declaration of '${name}' has no column '${column.name}'.`)
+    if (!stored || definition === null) throw storedFieldGone(name, column.name)
     if (type) await checkConversion(table, column, declaration)
     const { columns, rowid } = stored.structure
     const copied = columns.filter(({ isGenerated }) => !isGenerated).map((other) => other.name)

@@ -30,6 +30,8 @@ const SCHEMA = `
   INSERT INTO keyless (rowid, a) VALUES (5, 'five'), (9, 'nine');
   CREATE TABLE without_rowid (k TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID;
   INSERT INTO without_rowid VALUES ('a', '1');
+  CREATE TABLE named (k TEXT PRIMARY KEY, v, 'w' TEXT);
+  INSERT INTO named (rowid, k, v) VALUES (7, 'seven', 1);
   CREATE TABLE lonely (id INTEGER PRIMARY KEY, a TEXT);
 `
 
@@ -367,7 +369,7 @@ t.test('a default is changed, and the table stays as it was', async (t) => {
 })
 
 t.test('rowids, WITHOUT ROWID and STRICT are kept', async (t) => {
-  const { admin, change, declaration, records } = await start(t)
+  const { admin, change, declaration, records, db } = await start(t)
   const keyless = await importTable(admin, 'keyless')
   const without = await importTable(admin, 'without_rowid')
   const made = await createTable(admin, { name: 'made', fields: [{ name: 'a', jsonType: 'string' }] })
@@ -381,6 +383,13 @@ t.test('rowids, WITHOUT ROWID and STRICT are kept', async (t) => {
   t.strictSame(await records(without), [{ k: 'a', v: 1 }])
   dataOf(await change(made, 'a', { defaultValue: 'z' }))
   t.match(declaration('made'), /AUTOINCREMENT.*STRICT$/)
+  const named = await importTable(admin, 'named')
+  dataOf(await change(named, 'v', { jsonType: 'integer', defaultValue: -3 }))
+  dataOf(await change(named, 'w', { defaultValue: "it's" }))
+  t.match(declaration('named'), /v INTEGER DEFAULT -3, 'w' TEXT DEFAULT 'it''s'\)$/)
+  dataOf(await change(named, 'v', { defaultValue: null }))
+  t.match(declaration('named'), /v INTEGER, 'w'/)
+  t.strictSame(db.prepare('SELECT rowid, v FROM named').all(), [{ rowid: 7, v: 1 }])
 })
 
 t.test('a new name together with a new default follows everywhere, too', async (t) => {
@@ -388,14 +397,14 @@ t.test('a new name together with a new default follows everywhere, too', async (
     t,
     `${SCHEMA} CREATE TABLE friends (id INTEGER PRIMARY KEY, nick TEXT REFERENCES owners (nick));
      CREATE VIEW nicks AS SELECT nick FROM owners;
-     CREATE TRIGGER named AFTER INSERT ON log BEGIN UPDATE owners SET nick = new.line; END;`
+     CREATE TRIGGER nicknamed AFTER INSERT ON log BEGIN UPDATE owners SET nick = new.line; END;`
   )
   const owners = await importTable(admin, 'owners')
   dataOf(await change(owners, 'nick', { name: 'alias', defaultValue: 'x' }))
   t.match(declaration('owners'), /alias TEXT DEFAULT 'x' UNIQUE|"alias" TEXT DEFAULT 'x' UNIQUE/)
   t.match(declaration('friends'), /REFERENCES owners \("?alias"?\)/)
   t.match(declaration('nicks'), /SELECT "?alias"? FROM owners/)
-  t.match(declaration('named'), /SET "?alias"? = new/)
+  t.match(declaration('nicknamed'), /SET "?alias"? = new/)
 })
 
 t.test('a default must be a value of the field', async (t) => {

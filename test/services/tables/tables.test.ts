@@ -182,7 +182,7 @@ t.test('tables', async (t) => {
   t.test('a registration that another program changed is read again before a change', async (t) => {
     const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
     external.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
-    t.match(await tables.update(serviceCaller, id, { label: 'ours' }), {
+    t.match((await tables.update(serviceCaller, id, { label: 'ours' })).table, {
       label: 'ours',
       note: 'theirs',
       updatedAt: updatedAt + 2
@@ -215,7 +215,7 @@ t.test('tables', async (t) => {
     external.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
     t.match(await rejection(tables.update(serviceCaller, id, { label: 'never' })), { code: 'TABLE_CHANGED' })
     external.exec('DROP TRIGGER contended')
-    t.match(await tables.update(serviceCaller, id, { label: 'now' }), { label: 'now' })
+    t.match((await tables.update(serviceCaller, id, { label: 'now' })).table, { label: 'now' })
   })
 
   t.test('other failures of a registration are passed on', async (t) => {
