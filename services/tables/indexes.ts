@@ -56,9 +56,9 @@ const checkFields = ({ structure }: RegisteredTable, fields: readonly string[]) 
   }
 }
 
-/** An index with other collations or directions serves other requests. */
+/** An index of another program with other collations or directions serves other requests. */
 const covers = (index: StoredIndex, { fields, isUnique }: DeclaredIndex) =>
-  index.isPlain &&
+  (index.isPlain || isOwn(index.name)) &&
   !index.isPartial &&
   (index.isUnique || !isUnique) &&
   index.columns.length === fields.length &&

@@ -2,7 +2,7 @@ import type { FieldRedefinition } from '../../schemas/table.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, hasCode } from '../model/errors.ts'
+import { type DomainError, hasCode } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
@@ -284,7 +284,8 @@ export const createRestructuring = (options: RestructuringOptions) => {
       await db.write([...before, ...views.map(compileView)])
     } catch (error) {
       if (error instanceof UnexpectedChanges) throw tableChanged()
-      const view = error instanceof DomainError ? views[Number(error.statement) - before.length] : undefined
+      const { statement } = error as Partial<DomainError>
+      const view = views[Number(statement) - before.length]
       throw view === undefined ? error : structureInUse(`The view '${view}' reads '${name}'.`)
     }
     registry.remove(table)

@@ -641,7 +641,6 @@ t.test('a change of metadata is refused', async (t) => {
   const { id } = await createTable(admin, { name: 'unchanged', fields: [{ name: 'a', jsonType: 'string' }] })
   const cases: readonly (readonly [reason: string, body: object, path: string])[] = [
     ['without a change', {}, ''],
-    ['of the name', { name: 'other' }, '/name'],
     ['to a null label', { label: null }, '/label'],
     ['to a numeric flag', { isPublished: 1 }, '/isPublished'],
     ['to a textual flag', { isEditable: 'false' }, '/isEditable'],
