@@ -28,6 +28,7 @@ const RARE = [
   'changeOwnPassword',
   'adminCreateAccount',
   'adminUpdateAccount',
+  'adminDropTableField',
   'readOpenapiDocument',
   'readTokenDocument',
   'adminReadDocument'
@@ -81,6 +82,25 @@ const aggregate: MakeBody = ({ fields }, _, { pick }) => ({
   compute: { n: { count: true }, most: { max: pick(fields).name } }
 })
 
+const declaredField = (name: string, { name: table, fields }: Table, { pick, chance }: Random): Json => ({
+  name,
+  ...pick([
+    { jsonType: pick(['integer', 'number', 'string', 'boolean', 'object', 'array']) },
+    { jsonType: 'string', check: { maxLength: 9 } },
+    { jsonType: 'integer', check: { minimum: 0, enum: [1, 2] } },
+    { jsonType: 'integer', references: { table, field: pick(fields).name, onDelete: 'cascade' } }
+  ]),
+  ...(chance(0.2) && { isUnique: true }),
+  ...(chance(0.2) && { isIndexed: true })
+})
+
+const newTable: MakeBody = (table, _, random) => {
+  const fields = ['a', 'b', 'c'].map((name) => declaredField(name, table, random))
+  return { name: newName(random), label: 'New', fields, ...(random.chance(0.3) && { autoTimestamps: true }) }
+}
+
+const newField: MakeBody = (table, _, random) => ({ field: declaredField(newName(random), table, random) })
+
 const login: MakeBody = (_, { spare: { name, password } }, { chance }) =>
   chance(0.8) ? { name, password } : { name: 'nobody', password }
 
@@ -104,8 +124,21 @@ const bodies: Record<string, MakeBody> = {
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),
   adminCreateTableIndex: ({ fields }, _, { pick, chance }) => ({ fields: [pick(fields).name], isUnique: chance(0.3) }),
-  adminUpdateTableField: (_table, _environment, { pick }) =>
-    pick([{ label: 'New' }, { nullable: true }, { jsonType: 'string', defaultValue: null }, { name: 'renamed' }]),
+  adminCreateTable: newTable,
+  createTable: newTable,
+  adminAddTableField: newField,
+  addTableField: newField,
+  adminUpdateTable: ({ fields }, _, random) => ({
+    label: 'New',
+    ...(random.chance(0.3) && { isPublished: true, isEditable: true }),
+    ...(random.chance(0.3) && { searchIndex: random.chance(0.5) }),
+    ...(random.chance(0.3) && { fields: [{ name: random.pick(fields).name, label: 'Other' }] }),
+    ...(random.chance(0.05) && { name: newName(random), updateTokens: random.chance(0.5) })
+  }),
+  adminUpdateTableField: (_table, _environment, { pick, chance }) =>
+    chance(0.7)
+      ? { label: 'New' }
+      : pick([{ nullable: true }, { jsonType: 'string', defaultValue: null }, { name: 'renamed' }]),
   logIn: login,
   changeOwnPassword: passwordChange,
   adminCreateAccount: (_table, _environment, random) => ({
