@@ -133,7 +133,7 @@ const bodies: Record<string, MakeBody> = {
     ...(random.chance(0.3) && { isPublished: true, isEditable: true }),
     ...(random.chance(0.3) && { searchIndex: random.chance(0.5) }),
     ...(random.chance(0.3) && { fields: [{ name: random.pick(fields).name, label: 'Other' }] }),
-    ...(random.chance(0.05) && { name: newName(random), updateTokens: random.chance(0.5) })
+    ...(random.chance(0.02) && { name: newName(random), updateTokens: random.chance(0.5) })
   }),
   adminUpdateTableField: (_table, _environment, { pick, chance }) =>
     chance(0.7)
@@ -153,7 +153,7 @@ const parameterValues: Record<string, (table: Table, random: Random) => unknown>
   order: ({ fields }, { pick }) => `${pick(['', '-'])}${pick(fields).name}`,
   tables: ({ name }) => name,
   // Other operations need tables.
-  drop: (_, { chance }) => chance(0.1),
+  drop: (_, { chance }) => chance(0.02),
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 
