@@ -113,6 +113,7 @@ export const errorCatalogue = {
     meaning: 'There is no table with this name or id, or a token requested a table that is not published.'
   },
   RECORD_NOT_FOUND: { kind: 'not-found', meaning: 'There is no record with this primary key.' },
+  FIELD_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no field with this name.' },
   INDEX_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no index with this name.' },
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
   ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
@@ -136,6 +137,16 @@ export const errorCatalogue = {
     meaning: 'The registration of the table cannot be read. Unregister the table, then import it again.'
   },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table already has a field with this name.' },
+  STRUCTURE_IN_USE: {
+    kind: 'conflict',
+    meaning:
+      'A key, a foreign key, an index, a CHECK, a trigger or a view depends on the table or field, so it cannot change this way.'
+  },
+  VALUES_DO_NOT_FIT: { kind: 'conflict', meaning: 'Stored values do not fit the new definition of the field.' },
+  TABLE_TOO_LARGE: {
+    kind: 'conflict',
+    meaning: 'The change would rewrite more rows than other writes can wait for.'
+  },
   INDEX_EXISTS: { kind: 'conflict', meaning: 'The table already has an index with these fields.' },
   INDEX_NOT_OURS: { kind: 'conflict', meaning: 'Only an index that was created through the API can be deleted.' },
   ADMIN_EXISTS: { kind: 'conflict', meaning: 'There is already an administrator with this name.' },

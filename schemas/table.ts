@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
-import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { CreatedAtSchema, Envelope, strict, TableIdSchema, UpdatedAtSchema } from './envelope.ts'
 import { Double, Int64, NullableInt64 } from './numbers.ts'
 import { CLIENT_NAME_PATTERN, NAME_PATTERN } from './patterns.ts'
 
@@ -73,6 +73,77 @@ const ReferenceSchema = Type.Object(
   { title: 'TableReference', description: 'The field of another table that has the same values.', ...strict }
 )
 export type Reference = Static<typeof ReferenceSchema>
+
+const onDeleteActions = ['cascade', 'restrict', 'setNull', 'noAction'] as const
+export type OnDelete = (typeof onDeleteActions)[number]
+
+const NewReferenceSchema = Type.Object(
+  {
+    table: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Name of a registered table.',
+      examples: ['suppliers']
+    }),
+    field: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Name of its field: the key, if it is a single field, or a unique field of the same stored type.',
+      examples: ['id']
+    }),
+    onDelete: Type.Optional(
+      Type.Unsafe<OnDelete>({
+        type: 'string',
+        enum: onDeleteActions,
+        description:
+          'What the delete of a record there does to the records that refer to it. `cascade` deletes them, `setNull` sets the field to null. `restrict` and `noAction`, the default, refuse the delete.',
+        examples: ['cascade']
+      })
+    )
+  },
+  {
+    title: 'TableReferenceCreate',
+    description: 'A new foreign key: the field has only values of the other field.',
+    ...strict
+  }
+)
+export type NewReference = Static<typeof NewReferenceSchema>
+
+/** Larger integers are not exact as a double. */
+const boundSchema = (description: string, example: number) =>
+  Double({
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+    examples: [example]
+  })
+
+const lengthSchema = (description: string, example: number) =>
+  Int64({ minimum: 0, maximum: 1_000_000_000, description, examples: [example] })
+
+const FieldCheckSchema = Type.Object(
+  {
+    minimum: Type.Optional(boundSchema('Smallest number. For the types integer and number.', 0)),
+    maximum: Type.Optional(boundSchema('Largest number. For the types integer and number.', 100)),
+    minLength: Type.Optional(lengthSchema('Smallest number of characters. For the type string.', 1)),
+    maxLength: Type.Optional(lengthSchema('Largest number of characters. For the type string.', 40)),
+    enum: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        minItems: 1,
+        maxItems: 200,
+        description: 'The only values, besides null. For the types integer, number and string.',
+        examples: [['new', 'paid']]
+      })
+    )
+  },
+  {
+    title: 'TableFieldCheck',
+    description: 'Rules for the values of a field, which become CHECK constraints. null passes each of them.',
+    minProperties: 1,
+    ...strict
+  }
+)
+export type FieldCheck = Static<typeof FieldCheckSchema>
 
 const ForeignKeySchema = Type.Object(
   {
@@ -180,6 +251,15 @@ const FieldSchema = Type.Object(
 )
 export type Field = Static<typeof FieldSchema>
 
+const NamingTokenSchema = Type.Object(
+  {
+    id: Int64({ description: 'Id of the token.', examples: [4] }),
+    name: Type.String({ description: 'Name of the token.', examples: ['Web shop'] })
+  },
+  { title: 'TableNamingToken', description: 'A token whose permissions name the table.', ...strict }
+)
+export type NamingToken = Static<typeof NamingTokenSchema>
+
 const TableSchema = Type.Object(
   {
     id: Int64({ description: 'Id of the table.', examples: [3] }),
@@ -207,7 +287,12 @@ const TableSchema = Type.Object(
       description: 'Names of fields that generators of clients may not handle, one sentence each.',
       examples: [[]]
     }),
-    searchIndex: SearchIndexSchema
+    searchIndex: SearchIndexSchema,
+    tokens: Type.Optional(
+      Type.Array(NamingTokenSchema, {
+        description: 'Only in the response to a rename: the tokens whose permissions named the table by its old name.'
+      })
+    )
   },
   { title: 'Table', description: 'A registered table.', ...strict }
 )
@@ -240,13 +325,14 @@ const NewFieldSchema = Type.Object(
     sqliteType: Type.Optional(DeclaredTypeSchema),
     isPrimary: Type.Optional(
       Type.Boolean({
-        description: 'true: the field is the key. Without any, the key is an integer field `id`.',
+        description:
+          'true: the field is the key, or a part of it: several such fields are a composite key, in their order. Without any, the key is an integer field `id`.',
         examples: [false]
       })
     ),
     isAutoIncrement: Type.Optional(
       Type.Boolean({
-        description: 'true: keys of deleted records are not used again. For integer keys only.',
+        description: 'true: keys of deleted records are not used again. For a key of one integer field only.',
         examples: [false]
       })
     ),
@@ -257,6 +343,17 @@ const NewFieldSchema = Type.Object(
     defaultValue: Type.Optional(
       Type.Unknown({ description: 'Value for new records that are sent without the field.', examples: [0] })
     ),
+    isUnique: Type.Optional(
+      Type.Boolean({
+        description: 'true: adds a unique index, so no two records have the same value, other than null.',
+        examples: [false]
+      })
+    ),
+    isIndexed: Type.Optional(
+      Type.Boolean({ description: 'true: adds an index, which sorts and filters by the field use.', examples: [true] })
+    ),
+    references: Type.Optional(NewReferenceSchema),
+    check: Type.Optional(FieldCheckSchema),
     isHidden: Type.Optional(HiddenSchema),
     isReadonly: Type.Optional(ReadonlySchema)
   },
@@ -331,6 +428,20 @@ export const TableChangesSchema = Type.Object(
   {
     ...tableChanges,
     clientName: Type.Optional(ClientNameSchema),
+    name: Type.Optional(
+      Type.String({
+        pattern: NAME_PATTERN,
+        description: `New name of the table in the database. ${NAME_RULE} Foreign keys, indexes, triggers and views follow.`,
+        examples: ['products']
+      })
+    ),
+    updateTokens: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `name`. true: the permissions of tokens get the new name, too. Otherwise tokens that name the old one lose the table.',
+        examples: [true]
+      })
+    ),
     searchIndex: Type.Optional(
       Type.Boolean({
         description:
@@ -447,9 +558,48 @@ export const TokenFieldAdditionSchema = Type.Object(
 
 export const UnregisterQuerySchema = Type.Object(
   {
-    confirm: Type.Optional(
-      Type.Boolean({ description: 'Must be true. The table and its rows stay in the database.', examples: [true] })
+    confirm: Type.Optional(Type.Boolean({ description: 'Must be true.', examples: [true] })),
+    drop: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: also deletes the table and its rows from the database. Without it, they stay in the database.',
+        examples: [false]
+      })
     )
   },
+  strict
+)
+
+export const FieldParamsSchema = Type.Object(
+  {
+    id: TableIdSchema,
+    name: Type.String({ minLength: 1, maxLength: 1000, description: 'Name of the field.', ...fieldNameExample })
+  },
+  strict
+)
+
+export const FieldRedefinitionSchema = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ pattern: NAME_PATTERN, description: `New name. ${NAME_RULE}`, ...fieldNameExample })
+    ),
+    label: Type.Optional(FieldLabelSchema),
+    jsonType: Type.Optional(JsonTypeSchema),
+    nullable: Type.Optional(Type.Boolean({ description: 'false: no value can be null.', examples: [false] })),
+    defaultValue: Type.Optional(
+      Type.Unknown({ description: 'Value for new records that are sent without the field. null: none.', examples: [0] })
+    )
+  },
+  {
+    title: 'AdminTableFieldUpdate',
+    description: 'The properties of the field to change. Stored values must fit them.',
+    minProperties: 1,
+    ...strict
+  }
+)
+export type FieldRedefinition = Static<typeof FieldRedefinitionSchema>
+
+export const FieldRemovalQuerySchema = Type.Object(
+  { confirm: Type.Optional(Type.Boolean({ description: 'Must be true.', examples: [true] })) },
   strict
 )

@@ -98,7 +98,9 @@ export default fp<ServicesOptions>(
     const { hasTriggers, hasUpdateEffects } = registry
     const onBuildFailure = (table: string, error: unknown) =>
       fastify.log.error({ err: error, table }, 'The search index could not be built. Retrying.')
-    const tables = createTableService({ db, registry, clock, onBuildFailure })
+    const tokens = createTokenService({ db, clock })
+    fastify.decorate('tokens', tokens)
+    const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
     fastify.decorate('views', createViews(db.dialect))
@@ -108,8 +110,6 @@ export default fp<ServicesOptions>(
     const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
-    const tokens = createTokenService({ db, clock })
-    fastify.decorate('tokens', tokens)
 
     const memorySessions = createMemorySessions({ clock })
     const accounts = { db, clock, credentials, memorySessions }

@@ -3,6 +3,7 @@ import admins from './admins.ts'
 import aggregates from './aggregates.ts'
 import batch from './batch.ts'
 import document from './document.ts'
+import fields from './fields.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
 import records from './records.ts'
@@ -18,6 +19,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
 
   await fastify.register(document, { prefix: '/openapi.json' })
   await fastify.register(tables, { prefix: '/tables' })
+  await fastify.register(fields, { prefix: '/tables' })
   await fastify.register(indexes, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(queries, { prefix: '/tables' })

@@ -12,10 +12,13 @@ import {
   TablesEnvelope,
   UnregisterQuerySchema
 } from '../../schemas/table.ts'
-import { toTable } from '../../services/tables/table-json.ts'
+import { toTable, toUpdatedTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']
 const response = { 200: TableEnvelope }
+
+/** Administrators can declare foreign keys to every field. */
+const isReferable = () => true
 
 const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
@@ -110,9 +113,12 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: NewTableSchema,
         response
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
+      config: {
+        credential: 'administrator',
+        errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
+      }
     },
-    async ({ caller, body }) => ok(toTable(await tables.create(caller, body)))
+    async ({ caller, body }) => ok(toTable(await tables.create(caller, body, isReferable)))
   )
 
   fastify.put(
@@ -122,7 +128,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminUpdateTable',
         summary: 'Change the properties of a table',
         description:
-          'Changes only the properties and fields that are sent. `searchIndex: true` returns at once; `searchIndex` of the table shows the progress of the build.',
+          'Changes only the properties and fields that are sent. With `name`, the table is renamed, also in foreign keys, triggers and views; the response has `tokens`: those whose permissions named the old name. `searchIndex: true` returns at once; `searchIndex` of the table shows the progress of the build.',
         tags,
         params: TableIdParamsSchema,
         body: TableChangesSchema,
@@ -135,12 +141,16 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
           'TABLE_CHANGED',
+          'TABLE_EXISTS',
+          'TABLE_REGISTERED',
+          'TABLE_READ_ONLY',
           'UNIQUE_VIOLATION',
-          'STRUCTURE_CHANGED'
+          'STRUCTURE_CHANGED',
+          'STRUCTURE_IN_USE'
         ]
       }
     },
-    async ({ caller, params, body }) => ok(toTable(await tables.update(caller, params.id, body)))
+    async ({ caller, params, body }) => ok(toUpdatedTable(await tables.update(caller, params.id, body)))
   )
 
   fastify.post(
@@ -165,11 +175,12 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_CHANGED',
           'TABLE_READ_ONLY',
           'FIELD_EXISTS',
+          'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED'
         ]
       }
     },
-    async ({ caller, params, body }) => ok(toTable(await tables.addField(caller, params.id, body.field)))
+    async ({ caller, params, body }) => ok(toTable(await tables.addField(caller, params.id, body.field, isReferable)))
   )
 
   fastify.post(
@@ -204,17 +215,31 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminUnregisterTable',
-        summary: 'Unregister a table',
-        description: 'The table and its rows stay in the database, and can be imported again.',
+        summary: 'Unregister or drop a table',
+        description:
+          'The table and its rows stay in the database, and can be imported again. With `drop=true` they are deleted, unless a foreign key, a view or a trigger needs the table.',
         tags,
         params: TableIdParamsSchema,
         querystring: UnregisterQuerySchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TABLE_NOT_FOUND', 'CONFIRMATION_REQUIRED'] }
+      config: {
+        credential: 'administrator',
+        errors: [
+          ...WRITE_ERRORS,
+          'TABLE_NOT_FOUND',
+          'TABLE_UNUSABLE',
+          'TABLE_READ_ONLY',
+          'TABLE_CHANGED',
+          'STRUCTURE_CHANGED',
+          'STRUCTURE_IN_USE',
+          'CONFIRMATION_REQUIRED'
+        ]
+      }
     },
     async ({ caller, params, query }) => {
-      await tables.unregister(caller, params.id, query.confirm === true)
+      const remove = query.drop ? tables.drop : tables.unregister
+      await remove(caller, params.id, query.confirm === true)
       return done()
     }
   )

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { TableEnvelope, TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/table.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
+import type { Referable } from '../../services/tables/references.ts'
 import { toVisibleTable } from '../../services/tables/table-json.ts'
 import { readableFields } from '../../services/tables/token-access.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
@@ -18,13 +20,20 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const show = (table: RegisteredTable, { scope }: LiveToken) =>
     ok(toVisibleTable(table, readableFields(tables.find, scope)))
 
+  /** With the latest state of the token: its right may be checked again during the request. */
+  const referable =
+    (request: Pick<FastifyRequest, 'token'>): Referable =>
+    (table, field) =>
+      readableFields(tables.find, request.token.scope)(table, field)
+
   fastify.post(
     '/_schema/tables',
     {
       schema: {
         operationId: 'createTable',
         summary: 'Create a table',
-        description: 'Creates the table in the database and registers it.',
+        description:
+          'Creates the table in the database and registers it. `references` can name tables whose records the token can read.',
         tags,
         body: TokenNewTableSchema,
         response
@@ -32,10 +41,10 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential,
         action: 'schema',
-        errors: [...WRITE_ERRORS, 'ACTION_NOT_ALLOWED', 'TABLE_EXISTS', 'TABLE_REGISTERED']
+        errors: [...WRITE_ERRORS, 'ACTION_NOT_ALLOWED', 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
       }
     },
-    async ({ caller, token, body }) => show(await tables.create(caller, body), token)
+    async (request) => show(await tables.create(request.caller, request.body, referable(request)), request.token)
   )
 
   fastify.post(
@@ -44,7 +53,8 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'addTableField',
         summary: 'Add a field to a table',
-        description: 'Adds a column to the stored table. A field that is not `nullable` needs a default.',
+        description:
+          'Adds a column to the stored table. A field that is not `nullable` needs a default. `references` can name tables whose records the token can read.',
         tags,
         params: TableParamsSchema,
         body: TokenFieldAdditionSchema,
@@ -61,11 +71,15 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_READ_ONLY',
           'TABLE_CHANGED',
           'FIELD_EXISTS',
+          'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED'
         ]
       }
     },
-    async ({ caller, token, table, body }) => show(await tables.addField(caller, table.id, body.field), token)
+    async (request) => {
+      const { caller, table, body } = request
+      return show(await tables.addField(caller, table.id, body.field, referable(request)), request.token)
+    }
   )
 
   fastify.get(

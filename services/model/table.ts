@@ -119,7 +119,10 @@ export interface TableSearchIndex extends SearchIndex {
 
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable
-  extends Omit<Table, 'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
+  extends Omit<
+    Table,
+    'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex' | 'tokens'
+  > {
   readonly choices: Choices
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */
   readonly structure: Structure

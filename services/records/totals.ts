@@ -1,6 +1,5 @@
 import type { Database, WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
 import type { Unit } from '../sql/statement.ts'
@@ -45,14 +44,14 @@ interface TotalsOptions {
  * to it. A count that ran concurrently with a write may or may not include it, so it is returned but not cached.
  */
 export const createTotals = ({ db, isCountable }: TotalsOptions) => {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<number, Entry>()
 
-  const entryOf = ({ name }: RegisteredTable): Entry => {
-    const key = foldName(name)
-    const cached = entries.get(key)
+  /** By the id of the table, which a rename keeps, and which no later table gets. */
+  const entryOf = ({ id }: RegisteredTable): Entry => {
+    const cached = entries.get(id)
     if (cached) return cached
     const entry = { total: undefined, writesInFlight: 0, version: 0 }
-    entries.set(key, entry)
+    entries.set(id, entry)
     return entry
   }
 

@@ -62,7 +62,7 @@ const namesIn = (columns: readonly (string | null | undefined)[]) =>
 /** Returns the columns with the facts that follow from the indexes of all rows, and from the key. */
 export const withIndexFacts = (
   columns: readonly Column[],
-  indexes: readonly StoredIndex[],
+  indexes: readonly Pick<StoredIndex, 'columns' | 'isUnique' | 'isPartial'>[],
   key: readonly string[]
 ): readonly Column[] => {
   const full = indexes.filter(({ isPartial }) => !isPartial)
@@ -76,10 +76,16 @@ export const withIndexFacts = (
 }
 
 /** A column name cannot be qualified here. SQLite reports one that does not exist, because it is compiled with DQS=0. */
-export const createIndexSql = (name: string, table: string, fields: readonly string[], isUnique: boolean) =>
-  `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${identifier(name)} ON ${identifier(table)} (${fields.map(identifier).join(', ')})`
+export const createIndex = (
+  name: string,
+  table: string,
+  { fields, isUnique }: { readonly fields: readonly string[]; readonly isUnique: boolean }
+): Statement => ({
+  sql: `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${identifier(name)} ON ${identifier(table)} (${fields.map(identifier).join(', ')})`,
+  params: []
+})
 
-export const dropIndexSql = (name: string) => `DROP INDEX IF EXISTS ${identifier(name)}`
+export const dropIndex = (name: string): Statement => ({ sql: `DROP INDEX IF EXISTS ${identifier(name)}`, params: [] })
 
 /** Maximum number of characters, or of bytes of a BLOB, of a value in a message. */
 const MAX_SHOWN = 100

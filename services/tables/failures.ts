@@ -1,5 +1,7 @@
-import { DomainError, invalid } from '../model/errors.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
+import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { RESERVED_NEW } from './reserved-names.ts'
 
 export const tableUnusable = (name: string) =>
   new DomainError(
@@ -75,7 +77,56 @@ export const nameTaken = (name: string, type: string) =>
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
 
+/** @throws VALIDATION_FAILED for a name that SQLite reserves */
+export const checkNewName = (name: string) => {
+  if (!RESERVED_NEW.test(name)) return
+  const message = `'${name}' begins with sqlite_ or pragma_, which SQLite reserves. Choose another name.`
+  throw invalid([{ path: '/name', code: 'format', message }])
+}
+
+/** For a unique field that is added with a default, to a table with several rows. */
+export const sameDefault = (name: string) => {
+  const message = `'${name}' cannot be unique: the existing records would all have its default.`
+  return new DomainError('UNIQUE_VIOLATION', message, {
+    details: [{ path: '/field/defaultValue', code: 'unique', message }],
+    hint: 'Add the field without a default.'
+  })
+}
+
 export const tableChanged = () => new DomainError('TABLE_CHANGED', 'Other requests keep changing the table. Try again.')
+
+export const fieldNotFound = (name: string, names: readonly string[]) =>
+  new DomainError('FIELD_NOT_FOUND', `The table has no field '${excerpt(name)}'.`, { hint: suggestName(name, names) })
+
+/** For a column, or its table, that another program has dropped. */
+export const storedFieldGone = (table: string, name: string) =>
+  new DomainError('STRUCTURE_CHANGED', `The stored table '${table}' does not have the field '${name}' any more.`, {
+    hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
+  })
+
+export const structureInUse = (message: string, hint?: string) => new DomainError('STRUCTURE_IN_USE', message, { hint })
+
+/** `example`: a sentence about a record; undefined if none was found. */
+export const valuesDoNotFit = (field: string, path: string, example?: string) =>
+  new DomainError('VALUES_DO_NOT_FIT', example ?? `Stored values of '${field}' do not fit the new definition.`, {
+    details: example === undefined ? [] : [{ path, code: 'value', message: example }],
+    hint: 'Change or delete these records first.'
+  })
+
+export const tableTooLarge = (name: string, rows: number, limit: string) =>
+  new DomainError(
+    'TABLE_TOO_LARGE',
+    `The change rewrites '${name}', which has ${rows} rows. Other writes would wait for more than about a second.`,
+    { hint: `A table can be rewritten with ${limit}. Stop the service and use another program for this change.` }
+  )
+
+/** `rows`: null if they cannot be counted. `loss`: what the request deletes. */
+export const lossNotConfirmed = (name: string, rows: number | null, loss: string) =>
+  new DomainError(
+    'CONFIRMATION_REQUIRED',
+    `The table '${name}' has ${rows ?? 'an unknown number of'} ${rows === 1 ? 'row' : 'rows'}. ${loss}`,
+    { hint: 'To confirm it, send the request with ?confirm=true.' }
+  )
 
 /** `rows`: null if they cannot be counted. */
 export const confirmationRequired = (name: string, rows: number | null) => {

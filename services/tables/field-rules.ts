@@ -5,6 +5,7 @@ import { invalid } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, DefaultLiteral } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
+import { checkViolations, declaredChecks, passes } from './field-checks.ts'
 
 const KEY_TYPES = ['integer', 'number', 'string']
 
@@ -21,13 +22,13 @@ const declaredLiteral = ({ jsonType, sqliteType, defaultValue = null }: NewField
 }
 
 /** Returns the default as JSON has it. A `bigint` is a wide integer, which the JSON of a table has as decimal text. */
-const jsonDefault = ({ jsonType, defaultValue = null }: NewField) => {
+export const jsonDefault = ({ jsonType, defaultValue = null }: Pick<NewField, 'jsonType' | 'defaultValue'>) => {
   if (typeof defaultValue !== 'bigint') return defaultValue
   return jsonType === 'integer' ? String(defaultValue) : Number(defaultValue)
 }
 
-/** Returns the column for a declared field. */
-export const toColumn = (field: NewField): Column => {
+/** Returns the column for a declared field. `isComposite`: the key of the table has several fields. */
+export const toColumn = (field: NewField, isComposite = false): Column => {
   const { isPrimary = false } = field
   const sqliteType = field.sqliteType ?? storedTypeOf[field.jsonType]
   return {
@@ -41,20 +42,28 @@ export const toColumn = (field: NewField): Column => {
     isAutoIncrement: field.isAutoIncrement ?? false,
     isHidden: field.isHidden ?? false,
     isReadonly: field.isReadonly ?? false,
-    isIndexed: isPrimary,
-    isUnique: isPrimary,
+    // Of a table, `withIndexFacts` sets both.
+    isIndexed: field.isIndexed === true || field.isUnique === true,
+    isUnique: field.isUnique === true,
     declaredType: sqliteType,
     isGenerated: false,
-    isNotNull: isPrimary ? sqliteType !== 'INTEGER' : field.nullable === false,
+    isNotNull: isPrimary ? isComposite || sqliteType !== 'INTEGER' : field.nullable === false,
     defaultLiteral: declaredLiteral(field),
-    checks: {}
+    checks: declaredChecks(field)
   }
 }
 
 /** A rule for a declared field. `property` and `code` are those of the error detail. */
 type Rule = readonly [isViolated: boolean, property: string, code: string, message: string]
 
-const rulesOf = (field: NewField): readonly Rule[] => {
+const reservedFieldName = (name: string): Rule => [
+  /^sqlite_/i.test(name),
+  'name',
+  'format',
+  `'${name}' must not begin with sqlite_, which SQLite reserves.`
+]
+
+const rulesOf = (field: NewField, isComposite: boolean): readonly Rule[] => {
   const { name, jsonType, sqliteType, isPrimary = false, isAutoIncrement = false, isHidden = false } = field
   const types = declarableTypesOf(jsonType)
   return [
@@ -64,7 +73,7 @@ const rulesOf = (field: NewField): readonly Rule[] => {
       'type',
       `The sqliteType of '${name}' must be ${types.join(' or ')}, because its jsonType is ${jsonType}.`
     ],
-    [/^sqlite_/i.test(name), 'name', 'format', `'${name}' must not begin with sqlite_, which SQLite reserves.`],
+    reservedFieldName(name),
     [
       isPrimary && !KEY_TYPES.includes(jsonType),
       'isPrimary',
@@ -72,25 +81,42 @@ const rulesOf = (field: NewField): readonly Rule[] => {
       `'${name}' cannot be the key: its jsonType must be one of ${KEY_TYPES.join(', ')}.`
     ],
     [
-      isAutoIncrement && !(isPrimary && jsonType === 'integer'),
+      isAutoIncrement && (isComposite || !(isPrimary && jsonType === 'integer')),
       'isAutoIncrement',
       'type',
-      `'${name}' cannot be auto-incremented: it is not an integer key.`
+      `'${name}' cannot be auto-incremented: it is not the integer key of the table.`
     ],
     [isPrimary && isHidden, 'isHidden', 'key', `'${name}' is the key and cannot be hidden.`],
     [
-      isPrimary && jsonType === 'integer' && (field.defaultValue ?? null) !== null,
+      isPrimary && !isComposite && jsonType === 'integer' && (field.defaultValue ?? null) !== null,
       'defaultValue',
       'key',
       `'${name}' cannot have a default: it is an integer key, whose values SQLite generates.`
+    ],
+    [
+      field.references?.onDelete === 'setNull' && (isPrimary || field.nullable === false),
+      'references/onDelete',
+      'conflict',
+      `A delete cannot set '${name}' to null, because it must not be null.`
     ]
   ]
 }
 
-const violations = (field: NewField, path: string): ErrorDetail[] =>
-  rulesOf(field)
+const violationsIn = (rules: readonly Rule[], path: string): ErrorDetail[] =>
+  rules
     .filter(([isViolated]) => isViolated)
     .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
+
+/** Checks the new name of a field. @throws VALIDATION_FAILED */
+export const checkFieldName = (name: string) => {
+  const details = violationsIn([reservedFieldName(name)], '')
+  if (details.length > 0) throw invalid(details)
+}
+
+const violations = (field: NewField, path: string, isComposite: boolean): ErrorDetail[] => [
+  ...violationsIn(rulesOf(field, isComposite), path),
+  ...checkViolations(field, path)
+]
 
 const defaultLength = ({ defaultValue }: Column) => (defaultValue === null ? 0 : JSON.stringify(defaultValue).length)
 
@@ -119,10 +145,16 @@ const checkDefaultLength = (column: Column, path: string): ErrorDetail[] => {
   return [{ path: `${path}/defaultValue`, code: 'length', message }]
 }
 
-const checkDefault = (column: Column, path: string): ErrorDetail[] => {
+const checkDefaultRules = ({ name, defaultValue, checks }: Column, path: string): ErrorDetail[] => {
+  if (passes(defaultValue, checks)) return []
+  return [{ path: `${path}/defaultValue`, code: 'range', message: `The default of '${name}' violates its rules.` }]
+}
+
+/** Returns what is wrong with the default of a column. `path`: where the field is in the request. */
+export const defaultViolations = (column: Column, path: string): ErrorDetail[] => {
   if (column.defaultValue === null) return []
   const checked = checkValue(column, column.defaultValue)
-  if (!('violation' in checked)) return checkDefaultLength(column, path)
+  if (!('violation' in checked)) return [...checkDefaultLength(column, path), ...checkDefaultRules(column, path)]
   const { code, message, subPath = '' } = checked.violation
   return [
     { path: `${path}/defaultValue${subPath}`, code, message: `The default of '${column.name}${subPath}' ${message}.` }
@@ -130,8 +162,8 @@ const checkDefault = (column: Column, path: string): ErrorDetail[] => {
 }
 
 /** Checks one field. `path`: where it is in the request. @throws VALIDATION_FAILED */
-export const checkField = (field: NewField, path: string) => {
-  const details = [...violations(field, path), ...checkDefault(toColumn(field), path)]
+export const checkField = (field: NewField, path: string, isComposite = false) => {
+  const details = [...violations(field, path, isComposite), ...defaultViolations(toColumn(field, isComposite), path)]
   if (details.length > 0) throw invalid(details)
 }
 

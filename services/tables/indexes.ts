@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { NewTableIndex, TableIndex } from '../../schemas/table-index.ts'
 import type { Database } from '../engine/database.ts'
@@ -8,8 +7,8 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import {
-  createIndexSql,
-  dropIndexSql,
+  createIndex as createStoredIndex,
+  dropIndex as dropStoredIndex,
   findDuplicates,
   type StoredIndex,
   selectIndexes,
@@ -17,24 +16,13 @@ import {
 } from '../sql/indexes.ts'
 import { isRowidName } from '../sql/introspection.ts'
 import { assertTable, tableOutdated } from './failures.ts'
+import { type DeclaredIndex, freeIndexName } from './index-names.ts'
 import type { TableRegistry } from './registry.ts'
-import { isOwn, OWN_PREFIX } from './reserved-names.ts'
+import { isOwn } from './reserved-names.ts'
 
 const toTableIndex = ({ name, columns, isUnique, isPartial }: StoredIndex): TableIndex => {
   const fields = columns.filter((column) => column !== null)
   return { name, fields, isUnique, isPartial, hasExpressions: fields.length < columns.length, isOurs: isOwn(name) }
-}
-
-/** Characters of the readable part of a name. */
-const MAX_READABLE = 60
-
-/** Returns a name that shows what the index is for. The digest separates names that become equal. */
-const nameOf = (table: string, { fields, isUnique }: Required<NewTableIndex>) => {
-  const readable = [table, ...fields].join('_').replaceAll(/\W+/g, '_').slice(0, MAX_READABLE)
-  const digest = createHash('sha256')
-    .update(JSON.stringify([table, fields, isUnique]))
-    .digest('hex')
-  return `${OWN_PREFIX}${readable}_${digest.slice(0, 8)}`
 }
 
 const indexExists = (name: string) =>
@@ -68,9 +56,9 @@ const checkFields = ({ structure }: RegisteredTable, fields: readonly string[]) 
   }
 }
 
-/** An index with other collations or directions serves other requests. */
-const covers = (index: StoredIndex, { fields, isUnique }: Required<NewTableIndex>) =>
-  index.isPlain &&
+/** An index of another program with other collations or directions serves other requests. */
+const covers = (index: StoredIndex, { fields, isUnique }: DeclaredIndex) =>
+  (index.isPlain || isOwn(index.name)) &&
   !index.isPartial &&
   (index.isUnique || !isUnique) &&
   index.columns.length === fields.length &&
@@ -127,10 +115,10 @@ export const createIndexes = ({ db, registry }: IndexServiceOptions) => {
     checkFields(table, fields)
     const existing = (await readStored(table)).find((stored) => covers(stored, index))
     if (existing) throw indexExists(existing.name)
+    const name = await freeIndexName(db, table.name, index)
     await caller.confirm()
-    const name = nameOf(table.name, index)
     try {
-      await db.write([{ sql: createIndexSql(name, table.name, fields, isUnique), params: [] }])
+      await db.write([createStoredIndex(name, table.name, index)])
     } catch (error) {
       if (hasCode(error, 'TABLE_EXISTS')) throw indexExists(name)
       throw hasCode(error, 'UNIQUE_VIOLATION') ? await notUnique(caller, table, fields) : error
@@ -147,7 +135,7 @@ export const createIndexes = ({ db, registry }: IndexServiceOptions) => {
     if (!index) throw indexNotFound(sentName)
     if (!isOwn(index.name)) throw indexNotOurs(index.name)
     await caller.confirm()
-    await db.write([{ sql: dropIndexSql(index.name), params: [] }])
+    await db.write([dropStoredIndex(index.name)])
     await registry.reload()
   }
 

@@ -1,10 +1,12 @@
-import type { NewField, NewTable } from '../../schemas/table.ts'
+import type { NewField, NewReference, NewTable } from '../../schemas/table.ts'
 import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
-import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type Structure, TIMESTAMPS } from '../model/table.ts'
+import type { ColumnDeclaration } from '../sql/ddl.ts'
+import { withIndexFacts } from '../sql/indexes.ts'
 import { reachableRowid } from '../sql/introspection.ts'
 import { checkDefaults, checkField, storedDefault, toColumn } from './field-rules.ts'
+import type { DeclaredIndex } from './index-names.ts'
 
 const timestampField = (name: string): NewField => ({ name, jsonType: 'integer', isReadonly: true })
 
@@ -24,10 +26,7 @@ const checkNames = (fields: readonly NewField[], timestamps: readonly NewField[]
 
 /** Without a declared key, an integer `id` becomes the key. A table without `id` gets one as its first field. */
 const withKey = (fields: readonly NewField[]): readonly NewField[] => {
-  const keys = fields.filter(({ isPrimary }) => isPrimary)
-  if (keys.length > 1)
-    throw invalid([{ path: '/fields', code: 'key', message: 'A table can have only one primary field.' }])
-  if (keys.length === 1) return fields
+  if (fields.some(({ isPrimary }) => isPrimary)) return fields
   const index = fields.findIndex(({ name }) => foldName(name) === 'id')
   const id = fields[index]
   if (!id) return [{ name: 'id', jsonType: 'integer', isPrimary: true, isAutoIncrement: true }, ...fields]
@@ -36,10 +35,29 @@ const withKey = (fields: readonly NewField[]): readonly NewField[] => {
   throw invalid([{ path: `/fields/${index}`, code: 'key', message }], 'Mark a primary field, or rename this one.')
 }
 
-interface NewStructure {
+/** A foreign key to declare, whose target has not been found yet. */
+export interface SentReference {
+  readonly column: Column
+  readonly references: NewReference
+  /** Where the field is in the request. */
+  readonly path: string
+}
+
+/** Returns the indexes for the fields that are to have one, except those whose key is an index already. */
+const declaredIndexes = (fields: readonly NewField[], [first, second]: readonly string[]): readonly DeclaredIndex[] =>
+  fields.flatMap(({ name, isUnique = false, isIndexed = false }) => {
+    const isKey = name === first && second === undefined
+    const isCovered = isKey || (name === first && !isUnique)
+    return isCovered || !(isUnique || isIndexed) ? [] : [{ fields: [name], isUnique }]
+  })
+
+const toDeclaration = (column: Column): ColumnDeclaration => ({ column, defaultValue: storedDefault(column) })
+
+export interface NewStructure {
   readonly structure: Structure
-  /** The stored default of each column. */
-  readonly defaults: readonly SqlValue[]
+  readonly declarations: readonly ColumnDeclaration[]
+  readonly indexes: readonly DeclaredIndex[]
+  readonly references: readonly SentReference[]
 }
 
 /** Returns the structure of a declared table. @throws VALIDATION_FAILED */
@@ -48,38 +66,61 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   const sent = [...fields, ...timestamps]
   const declared = withKey(sent)
   checkNames(fields, timestamps)
+  const key = declared.filter(({ isPrimary }) => isPrimary).map(({ name }) => name)
+  const isComposite = key.length > 1
   // An added key is the first field, and is not part of the request.
   const added = declared.length - sent.length
   const pathOf = (index: number) => `/fields/${index - added}`
-  for (const [index, field] of declared.entries()) checkField(field, pathOf(index))
-  const columns = declared.map(toColumn)
+  for (const [index, field] of declared.entries()) checkField(field, pathOf(index), isComposite)
+  const indexes = declaredIndexes(declared, key)
+  const columns = withIndexFacts(
+    declared.map((field) => toColumn(field, isComposite)),
+    indexes.map((index) => ({ ...index, columns: index.fields, isPartial: false })),
+    key
+  )
   checkDefaults([], columns, pathOf)
-  const key = columns.find((column) => column.isPrimary) as Column
-  const isRowidKey = key.sqliteType === 'INTEGER'
-  const rowid = isRowidKey ? key.name : reachableRowid(columns)
+  const isRowidKey = !isComposite && columns.some((column) => column.isPrimary && column.sqliteType === 'INTEGER')
+  const rowid = isRowidKey ? String(key[0]) : reachableRowid(columns)
   const structure = {
     columns,
     isView: false,
     hasCollatedKey: false,
     isStrict: true,
-    key: [key.name],
+    key,
     isRowidKey,
     rowid,
     foreignKeys: [],
     autoTimestamps
   }
-  return { structure, defaults: columns.map(storedDefault) }
+  const references = columns.flatMap((column, index) => {
+    const target = declared[index]?.references
+    return target ? [{ column, references: target, path: pathOf(index) }] : []
+  })
+  return { structure, declarations: columns.map(toDeclaration), indexes, references }
+}
+
+export interface NewColumn extends ColumnDeclaration {
+  readonly index: DeclaredIndex | null
+}
+
+/** A field with a default would refer to the same record in each existing record. SQLite refuses it, too. */
+const checkAddedReference = ({ name, references, defaultValue = null }: NewField) => {
+  if (!references || defaultValue === null) return
+  const message = `'${name}' refers to another field, so it cannot have a default for the existing rows.`
+  throw invalid([{ path: '/field/defaultValue', code: 'conflict', message }])
 }
 
 /** Returns a column for a table that may have rows. Whether its name is free is not checked. @throws VALIDATION_FAILED */
-export const declareField = (field: NewField): { column: Column; defaultValue: SqlValue } => {
+export const declareField = (field: NewField): NewColumn => {
   if (field.isPrimary || field.isAutoIncrement) {
     const path = field.isPrimary ? '/field/isPrimary' : '/field/isAutoIncrement'
     throw invalid([{ path, code: 'key', message: 'The key of an existing table cannot change.' }])
   }
   checkField(field, '/field')
+  checkAddedReference(field)
   const column = toColumn(field)
-  if (column.nullable || column.defaultValue !== null) return { column, defaultValue: storedDefault(column) }
+  const [index = null] = declaredIndexes([field], [])
+  if (column.nullable || column.defaultValue !== null) return { ...toDeclaration(column), index }
   const message = `'${field.name}' must not be null, so it needs a default for the existing rows.`
   throw invalid([{ path: '/field/defaultValue', code: 'required', message }])
 }

@@ -149,6 +149,14 @@ export const createTableRegistry = (db: Database) => {
       facts.set(nameOf(row), derive(facts.get(nameOf(row))))
       return add(toRegisteredTable(row))
     },
+    /** Applies the row of a table that was renamed. */
+    rename: ({ name }: RegisteredTable, row: Row) => {
+      const known = facts.get(foldName(name)) ?? null
+      byName.delete(foldName(name))
+      facts.delete(foldName(name))
+      facts.set(nameOf(row), known)
+      return add(toRegisteredTable(row))
+    },
     remove: ({ id, name }: Registration) => {
       byId.delete(id)
       byName.delete(foldName(name))

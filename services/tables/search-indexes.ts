@@ -65,5 +65,14 @@ export const createSearchIndexes = (db: Database) => {
     return fits ? [] : create(caller, table, indexed)
   }
 
-  return { set, renew }
+  /** The same after a field was dropped or got another type. Removes an index for which no text field is left. */
+  const follow = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
+    const isOff = table.searchIndex.state === 'off'
+    const canStay = indexedTable(table.id, table.name, structure) !== null
+    return isOff || canStay ? renew(caller, table, structure) : dropSearchIndex(table.id)
+  }
+
+  return { set, renew, follow }
 }
+
+export type SearchIndexes = ReturnType<typeof createSearchIndexes>

@@ -3,6 +3,7 @@ import { type Column, isNullable, isRequired, type RegisteredTable, type Registr
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './name-warnings.ts'
 import { NO_SEARCH_INDEX } from './search-state.ts'
+import type { UpdatedTable } from './tables.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
   if (defaultLiteral === 'none') return 'none'
@@ -105,3 +106,9 @@ const showVisible = cached((table) => show(table, visibleColumns(table)))
  */
 export const toVisibleTable = (table: RegisteredTable, isVisible: IsVisible): Table =>
   withForeignKeys(showVisible(table), visibleForeignKeys(table, visibleColumns(table), isVisible))
+
+/** Returns the table, after a rename with the tokens that named it by its old name. */
+export const toUpdatedTable = ({ table, tokens }: UpdatedTable): Table => ({
+  ...toTable(table),
+  ...(tokens && { tokens: [...tokens] })
+})

@@ -70,6 +70,12 @@ export const updateMetadata = (seen: RegisteredTable, metadata: Metadata, now: n
 export const updateChoices = (seen: RegisteredTable, choices: Choices, now: number): Statement =>
   updateTable(seen, now, 'choices = ?', [writeChoices(choices)])
 
+/** To be followed by an update that fails if the row has changed. */
+export const renameRegistration = (id: number, name: string): Statement => ({
+  sql: 'UPDATE _rowhouse_tables SET name = ? WHERE id = ?',
+  params: [name, BigInt(id)]
+})
+
 export const deleteTable = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_tables WHERE id = ?',
   params: [BigInt(id)]

@@ -1,5 +1,5 @@
-import type { NewField, NewTable, TableChanges } from '../../schemas/table.ts'
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { NamingToken, NewField, NewTable, TableChanges } from '../../schemas/table.ts'
+import type { Database } from '../engine/database.ts'
 import { scansOf } from '../engine/scans.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -7,10 +7,11 @@ import { hasCode, invalid, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable, Registration, Structure } from '../model/table.ts'
-import { addColumnSql, createTableSql } from '../sql/ddl.ts'
+import { addColumnSql, compileForeignKeys, createTableSql } from '../sql/ddl.ts'
+import { createIndex } from '../sql/indexes.ts'
 import { countRows } from '../sql/lists.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
-import type { Unit } from '../sql/statement.ts'
+import type { Statement, Unit } from '../sql/statement.ts'
 import {
   changedChoices,
   checkTableClientName,
@@ -23,118 +24,146 @@ import { createMeasurement, type ExactTypes } from './exactness.ts'
 import {
   assertTable,
   checkEditable,
+  checkNewName,
   confirmationRequired,
   fieldExists,
   nameTaken,
   otherKind,
+  sameDefault,
   storedTableGone,
-  tableChanged,
   tableOutdated
 } from './failures.ts'
 import { checkDefaults } from './field-rules.ts'
 import { createImports } from './imports.ts'
+import { freeIndexName } from './index-names.ts'
 import { createIndexes } from './indexes.ts'
 import { createNameClaims } from './name-claims.ts'
-import { declareField, declareStructure } from './new-table.ts'
+import { declareField, declareStructure, type NewStructure } from './new-table.ts'
+import { NOTHING_REFERABLE, type Referable, referenceFinder } from './references.ts'
 import { createRegistration } from './registration.ts'
-import type { DeriveFacts, TableRegistry } from './registry.ts'
-import { RESERVED_NEW } from './reserved-names.ts'
+import type { TableRegistry } from './registry.ts'
+import { createRenames, type Rename, renameIn, type TokenNames } from './renames.ts'
+import { createRestructuring } from './restructuring.ts'
 import { createSearchBuilds } from './search-builds.ts'
 import { createSearchIndexes } from './search-indexes.ts'
 import { createStoredTables } from './stored-tables.ts'
 import { combine, keepKey, withColumn } from './structure.ts'
 import { deleteTable, selectNamed, updateChoices, updateMetadata } from './table-statements.ts'
+import { createTableWrites } from './table-writes.ts'
 import { openToTokens } from './token-access.ts'
 
 interface TableServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
+  readonly tokenNames: TokenNames
   /** Called when a step of a build fails the first time. It is retried. */
   readonly onBuildFailure: (table: string, error: unknown) => void
 }
 
+/** Returns the unit of an update that contains the statements of a rename. */
+type UnitWith = (table: RegisteredTable, renaming: Unit) => Promise<Unit>
+
+/** The result of an update. `tokens`: those that named the table by its old name; null without a rename. */
+export interface UpdatedTable {
+  readonly table: RegisteredTable
+  readonly tokens: readonly NamingToken[] | null
+}
+
 /** Leaves room for the JSON of a record and for SQLite's limit of 2,000 columns. */
 const MAX_FIELDS = 1000
-const MAX_ATTEMPTS = 5
 
 /** Registration, metadata and structure of tables. The record service serves their records. */
-export const createTableService = ({ db, registry, clock, onBuildFailure }: TableServiceOptions) => {
+export const createTableService = ({ db, registry, clock, tokenNames, onBuildFailure }: TableServiceOptions) => {
   const { read: readStored } = createStoredTables(db)
   const claims = createNameClaims(registry)
   const register = createRegistration(db, registry, claims)
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
+  const writes = createTableWrites(db, registry)
+  const renames = createRenames({ db, registry, tokenNames })
 
-  /** Commits a unit whose last statement returns the row of the registry. */
-  const commit = async (unit: Unit, derive?: DeriveFacts) => {
-    const results = await db.write(unit)
-    const table = registry.apply(results.at(-1)?.rows[0] as Row, derive)
+  const started = (table: RegisteredTable) => {
     builds.start(table)
     return table
   }
 
-  /**
-   * Commits a change of a table. If the table was changed concurrently, retries on the new state after checking the
-   * caller's right again.
-   */
-  const change = async (
-    caller: Caller,
-    id: number,
-    unitOf: (table: RegisteredTable) => Unit | Promise<Unit>,
-    derive?: DeriveFacts
-  ) => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const unit = await unitOf(registry.get(id))
-      try {
-        return await commit(unit, derive)
-      } catch (error) {
-        if (!(error instanceof UnexpectedChanges)) throw error
-        await registry.reload()
-        await caller.confirm()
-      }
-    }
-    throw tableChanged()
+  /** Commits a change of a table, and continues or starts the build of its search index. */
+  const change = async (...args: Parameters<typeof writes.change>) => started(await writes.change(...args))
+
+  /** Returns the statements that create the table with its indexes. */
+  const createStored = async (name: string, declared: NewStructure, isReferable: Referable): Promise<Unit> => {
+    const { structure, declarations, indexes, references } = declared
+    const findTarget = referenceFinder(registry.find, isReferable, { name, columns: structure.columns })
+    const targets = new Map(references.map((sent) => [sent.column, findTarget(sent)]))
+    const columns = declarations.map((declaration) => ({ ...declaration, references: targets.get(declaration.column) }))
+    const created: Statement[] = [{ sql: createTableSql(name, columns, structure.key), params: [] }]
+    for (const index of indexes) created.push(createIndex(await freeIndexName(db, name, index), name, index))
+    const [first] = references
+    return first ? [...created, compileForeignKeys(name, first.column.name)] : created
   }
 
   /**
-   * Checks the caller's right again after the name was looked up.
-   * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED
+   * Checks the caller's right again after the name was looked up. `isReferable`: whether the caller may declare a foreign
+   * key to a field.
+   * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED, STRUCTURE_CHANGED
    */
-  const create = async (caller: Caller, table: NewTable): Promise<RegisteredTable> => {
+  const create = async (caller: Caller, table: NewTable, isReferable = NOTHING_REFERABLE): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
-    if (RESERVED_NEW.test(name)) {
-      const message = `'${name}' begins with sqlite_ or pragma_, which SQLite reserves. Choose another name.`
-      throw invalid([{ path: '/name', code: 'format', message }])
-    }
-    const { structure, defaults } = declareStructure(table)
+    checkNewName(name)
+    const declared = declareStructure(table)
+    const { structure } = declared
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
+    const stored = await createStored(name, declared, isReferable)
     const flags = { isPublished: true, isEditable: true }
     const choices = await declaredChoices(structure)
-    const [created] = await register([{ name, structure, label, note, ...flags, choices }], clock(), [
-      { sql: createTableSql(name, structure, defaults), params: [] }
-    ])
-    return created as RegisteredTable
+    const registered = await register([{ name, structure, label, note, ...flags, choices }], clock(), stored)
+    const [created] = registered as [RegisteredTable]
+    if (declared.references.length === 0) return created
+    // The foreign keys are facts of the table, and their actions are effects of writes to other tables.
+    await registry.reload()
+    return registry.get(created.id)
+  }
+
+  /** Commits changes of the registration together with a rename. Returns the tokens that named the old name. */
+  const commitRename = async (caller: Caller, id: number, rename: Rename, unitOf: UnitWith) => {
+    let tokens: readonly NamingToken[] = []
+    const table = await writes.restructure(
+      caller,
+      id,
+      async (before) => unitOf(before, await renames.unitOf(before, rename)),
+      (results, before) => {
+        tokens = renames.applied(results, before, rename)
+        registry.rename(before, results.at(-1)?.rows[0] as Row)
+      }
+    )
+    return { table: started(table), tokens }
   }
 
   /**
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken,
-   * STRUCTURE_CHANGED for a search index of an outdated table
+   * STRUCTURE_CHANGED for a search index of an outdated table, TABLE_EXISTS, TABLE_REGISTERED, TABLE_READ_ONLY and
+   * STRUCTURE_IN_USE for a rename
    */
-  const update = async (caller: Caller, id: number, changes: TableChanges): Promise<RegisteredTable> => {
-    const { fields = [], clientName: sentName, searchIndex, ...metadata } = changes
+  const update = async (caller: Caller, id: number, changes: TableChanges): Promise<UpdatedTable> => {
+    const { fields = [], clientName: sentName, searchIndex, name, updateTokens, ...metadata } = changes
     if (metadata.isEditable) checkEditable(registry.get(id))
+    const rename = renameIn(name, updateTokens)
     // A table may be older than a suffix or a reserved word, so its name is not checked again.
     const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
-    const commitChanges = () =>
-      change(caller, id, async (table) => {
-        const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
-        const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
-        return [...setSearchIndex, updateMetadata(table, { ...table, ...metadata, choices }, clock())]
-      })
+    const unitOf: UnitWith = async (table, renaming) => {
+      const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
+      const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
+      // SQLite renames the table in the triggers of its search index, too.
+      return [...setSearchIndex, ...renaming, updateMetadata(table, { ...table, ...metadata, choices }, clock())]
+    }
+    const commitChanges = async (): Promise<UpdatedTable> =>
+      rename
+        ? commitRename(caller, id, rename, unitOf)
+        : { table: await change(caller, id, (table) => unitOf(table, [])), tokens: null }
     if (clientName === undefined) return commitChanges()
     checkTableClientName(clientName)
     return claims.claim(id, clientName, commitChanges)
@@ -172,25 +201,41 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
 
   /**
    * Adds a field to a table. A token needs a published and editable table.
-   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_EXISTS, VALIDATION_FAILED
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_EXISTS, VALIDATION_FAILED,
+   * UNIQUE_VIOLATION
    */
-  const addField = async (caller: Caller, id: number, field: NewField): Promise<RegisteredTable> => {
+  const addField = async (
+    caller: Caller,
+    id: number,
+    field: NewField,
+    isReferable = NOTHING_REFERABLE
+  ): Promise<RegisteredTable> => {
     registry.get(id) // A table that does not exist is reported before errors of the field.
-    const { column, defaultValue } = declareField(field)
+    const { index, ...declaration } = declareField(field)
+    const { column } = declaration
+    const sent = field.references && { column, references: field.references, path: '/field' }
     const unitOf = async (table: RegisteredTable) => {
       if (caller.kind === 'token') openToTokens(table, table.name, true)
-      const { choices, structure } = table
+      const { name, choices, structure } = table
       checkRoomFor(column.name, structure)
       assertTable(table)
-      if (table.isOutdated) throw tableOutdated(table.name)
+      if (table.isOutdated) throw tableOutdated(name)
       checkDefaults(structure.columns, [column], () => '/field')
+      const references = sent && referenceFinder(registry.find, isReferable, { name, columns: structure.columns })(sent)
       return [
-        { sql: addColumnSql(table.name, column, defaultValue), params: [] },
+        { sql: addColumnSql(name, { ...declaration, references }), params: [] },
+        ...(index ? [createIndex(await freeIndexName(db, name, index), name, index)] : []),
+        ...(references ? [compileForeignKeys(name, column.name)] : []),
         ...(await searchIndexes.renew(caller, table, withColumn(structure, column))),
         updateChoices(table, await extendedChoices(choices, column), clock())
       ]
     }
-    return change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
+    try {
+      if (sent) return started(await writes.restructure(caller, id, unitOf))
+      return await change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
+    } catch (error) {
+      throw hasCode(error, 'UNIQUE_VIOLATION') ? sameDefault(column.name) : error
+    }
   }
 
   /** Returns null for a table that cannot be counted: another program may have dropped or changed it. */
@@ -214,6 +259,15 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
     if (deleted?.changes === 0) throw tableNotFound(id)
   }
 
+  const { changeField, dropField, drop } = createRestructuring({
+    db,
+    registry,
+    clock,
+    writes,
+    searchIndexes,
+    countStored
+  })
+
   return {
     create,
     ...createIndexes({ db, registry }),
@@ -221,7 +275,10 @@ export const createTableService = ({ db, registry, clock, onBuildFailure }: Tabl
     update,
     refresh,
     addField,
+    changeField: async (...args: Parameters<typeof changeField>) => started(await changeField(...args)),
+    dropField: async (...args: Parameters<typeof dropField>) => started(await dropField(...args)),
     unregister,
+    drop,
     builds,
     get: registry.get,
     getByName: registry.getByName,

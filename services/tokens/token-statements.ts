@@ -56,6 +56,19 @@ export const updateToken = (
   ]
 })
 
+/** Replaces the name of a table in the permissions of all tokens, ignoring case. Skips a text that is not JSON. */
+export const renameInPermissions = (table: string, name: string, now: number): Statement => ({
+  sql: `UPDATE _rowhouse_tokens SET
+    permissions = json_set(permissions, '$.tables', json((
+      SELECT json_group_array(DISTINCT iif(entry.value = ? COLLATE NOCASE, ?, entry.value))
+      FROM temp.json_each(permissions, '$.tables') AS entry))),
+    updated_at = max(?, updated_at + 1)
+    WHERE CASE WHEN json_valid(permissions) THEN EXISTS (
+      SELECT 1 FROM temp.json_each(permissions, '$.tables') AS entry WHERE entry.value = ? COLLATE NOCASE) END
+    RETURNING *`,
+  params: [table, name, BigInt(now), table]
+})
+
 /** One statement for any number of tokens keeps the unit short. */
 export const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET last_used_at = use.value ->> 1

@@ -4,9 +4,11 @@ import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, invalid } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
+import type { TokenNames } from '../tables/renames.ts'
 import { createScope, type Scope } from './permissions.ts'
-import { deleteToken, insertToken, listTokens, saveUses, updateToken } from './token-statements.ts'
+import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
 export interface LiveToken {
@@ -221,7 +223,18 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     }
   }
 
-  return { load, list, issue, change, revoke, authenticate, current, flush }
+  const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
+
+  const names: TokenNames = {
+    naming: (table) =>
+      [...byId.values()]
+        .filter(({ permissions }) => permissions.tables.some((name) => foldName(name) === foldName(table)))
+        .map(toNamingToken),
+    rename: (table, name) => renameInPermissions(table, name, clock()),
+    apply: (rows) => rows.map((row) => toNamingToken(cache(row)))
+  }
+
+  return { load, list, issue, change, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

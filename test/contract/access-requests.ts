@@ -67,6 +67,13 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: `${adminUrl(setup, state)}/fields`,
     payload: { field: { ...field, name: setup.newName() } }
   }),
+  'PUT /admin/tables/:id/fields/:name': async ({ newTable, newName }) => ({
+    url: `/admin/tables/${(await newTable()).id}/fields/name`,
+    payload: { name: newName(), jsonType: 'object' }
+  }),
+  'DELETE /admin/tables/:id/fields/:name': async ({ newTable }) => ({
+    url: `/admin/tables/${(await newTable()).id}/fields/name?confirm=true`
+  }),
   'POST /admin/tables/:id/refresh': (setup, state) => ({ url: `${adminUrl(setup, state)}/refresh` }),
   'DELETE /admin/tables/:id': async ({ newTable }) => ({
     url: `/admin/tables/${(await newTable()).id}?confirm=true`

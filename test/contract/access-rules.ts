@@ -46,6 +46,8 @@ export const accessRules = {
   'POST /admin/tables': 'administrator',
   'PUT /admin/tables/:id': 'administrator',
   'POST /admin/tables/:id/fields': 'administrator',
+  'PUT /admin/tables/:id/fields/:name': 'administrator',
+  'DELETE /admin/tables/:id/fields/:name': 'administrator',
   'POST /admin/tables/:id/refresh': 'administrator',
   'DELETE /admin/tables/:id': 'administrator',
   'GET /admin/tables/:id/indexes': 'administrator',

@@ -125,6 +125,8 @@ const updates: Record<string, (environment: Environment, data: never, target: st
   adminUpdateTable: recordTable,
   adminRefreshTable: recordTable,
   addTableField: recordTable,
+  adminUpdateTableField: recordTable,
+  adminDropTableField: recordTable,
   adminUnregisterTable: ({ tables }, _data, target) => tables.size > 1 && tables.delete(idIn(target)),
   adminCreateTableIndex: ({ indexes }, { name }: { name: string }, target) => indexes.set(idIn(target), name),
   adminIssueToken: ({ tokens }, data: { id: number; token: string }) => keep(tokens, data),

@@ -28,6 +28,7 @@ const RARE = [
   'changeOwnPassword',
   'adminCreateAccount',
   'adminUpdateAccount',
+  'adminDropTableField',
   'readOpenapiDocument',
   'readTokenDocument',
   'adminReadDocument'
@@ -41,12 +42,17 @@ const idsFor = (path: string, { id }: Table, { tokens, adminIds }: Environment) 
   return path.startsWith('/admin/admins') ? adminIds : [id]
 }
 
-const fillParameters = (path: string, table: Table, environment: Environment, { pick, chance }: Random) => {
+/** `{name}` is that of a field or of an index. */
+const nameFor = (path: string, { id, fields }: Table, { indexes }: Environment, { pick }: Random) =>
+  path.includes('/fields/') ? pick(fields).name : (indexes.get(id) ?? 'sqlite_autoindex_keyless_1')
+
+const fillParameters = (path: string, table: Table, environment: Environment, random: Random) => {
+  const { pick, chance } = random
   const id = String(pick([...idsFor(path, table, environment), 999_999_999]))
   const pk = chance(0.3) ? pick(environment.keys) : pick(['1', '2', '3'])
-  const index = environment.indexes.get(table.id) ?? 'sqlite_autoindex_keyless_1'
-  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': index }
-  return path.replaceAll(/\{\w+\}/g, (name) => encodeURIComponent(String(values[name])))
+  const name = nameFor(path, table, environment, random)
+  const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': name }
+  return path.replaceAll(/\{\w+\}/g, (parameter) => encodeURIComponent(String(values[parameter])))
 }
 
 type MakeBody = (table: Table, environment: Environment, random: Random) => Json
@@ -76,6 +82,25 @@ const aggregate: MakeBody = ({ fields }, _, { pick }) => ({
   compute: { n: { count: true }, most: { max: pick(fields).name } }
 })
 
+const declaredField = (name: string, { name: table, fields }: Table, { pick, chance }: Random): Json => ({
+  name,
+  ...pick([
+    { jsonType: pick(['integer', 'number', 'string', 'boolean', 'object', 'array']) },
+    { jsonType: 'string', check: { maxLength: 9 } },
+    { jsonType: 'integer', check: { minimum: 0, enum: [1, 2] } },
+    { jsonType: 'integer', references: { table, field: pick(fields).name, onDelete: 'cascade' } }
+  ]),
+  ...(chance(0.2) && { isUnique: true }),
+  ...(chance(0.2) && { isIndexed: true })
+})
+
+const newTable: MakeBody = (table, _, random) => {
+  const fields = ['a', 'b', 'c'].map((name) => declaredField(name, table, random))
+  return { name: newName(random), label: 'New', fields, ...(random.chance(0.3) && { autoTimestamps: true }) }
+}
+
+const newField: MakeBody = (table, _, random) => ({ field: declaredField(newName(random), table, random) })
+
 const login: MakeBody = (_, { spare: { name, password } }, { chance }) =>
   chance(0.8) ? { name, password } : { name: 'nobody', password }
 
@@ -99,6 +124,21 @@ const bodies: Record<string, MakeBody> = {
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),
   adminCreateTableIndex: ({ fields }, _, { pick, chance }) => ({ fields: [pick(fields).name], isUnique: chance(0.3) }),
+  adminCreateTable: newTable,
+  createTable: newTable,
+  adminAddTableField: newField,
+  addTableField: newField,
+  adminUpdateTable: ({ fields }, _, random) => ({
+    label: 'New',
+    ...(random.chance(0.3) && { isPublished: true, isEditable: true }),
+    ...(random.chance(0.3) && { searchIndex: random.chance(0.5) }),
+    ...(random.chance(0.3) && { fields: [{ name: random.pick(fields).name, label: 'Other' }] }),
+    ...(random.chance(0.02) && { name: newName(random), updateTokens: random.chance(0.5) })
+  }),
+  adminUpdateTableField: (_table, _environment, { pick, chance }) =>
+    chance(0.7)
+      ? { label: 'New' }
+      : pick([{ nullable: true }, { jsonType: 'string', defaultValue: null }, { name: 'renamed' }]),
   logIn: login,
   changeOwnPassword: passwordChange,
   adminCreateAccount: (_table, _environment, random) => ({
@@ -112,6 +152,8 @@ const bodies: Record<string, MakeBody> = {
 const parameterValues: Record<string, (table: Table, random: Random) => unknown> = {
   order: ({ fields }, { pick }) => `${pick(['', '-'])}${pick(fields).name}`,
   tables: ({ name }) => name,
+  // Other operations need tables.
+  drop: (_, { chance }) => chance(0.02),
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 

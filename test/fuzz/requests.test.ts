@@ -78,7 +78,10 @@ const sendMissing = async (t: Test, environment: Environment, random: ReturnType
   // An account can only be changed in the environment that has created it.
   const needsAccount = (operationId: string) =>
     operationId === 'adminCreateAccount' && environment.adminIds.length === 0
-  const isMissing = (operationId: string) => !counts.get(operationId)?.has(200) || needsAccount(operationId)
+  // The spare session may have been ended.
+  const needsSession = (operationId: string) => operationId === 'logIn' && !counts.get('changeOwnPassword')?.has(200)
+  const isMissing = (operationId: string) =>
+    !counts.get(operationId)?.has(200) || needsAccount(operationId) || needsSession(operationId)
   for (const operation of operations) {
     for (let tries = 0; tries < MAX_TRIES && isMissing(operation.operationId); tries += 1) {
       const generated = generateRequest(environment, random, operation)

@@ -9,6 +9,7 @@ import { createTotals } from '../../services/records/totals.ts'
 import { createViews } from '../../services/records/view.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
+import { createTokenService } from '../../services/tokens/tokens.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
 
 const RETURNS = { returnsRecord: true }
@@ -25,7 +26,13 @@ export const startServices = async (t: Test, schema: string) => {
   const registry = createTableRegistry(db)
   await registry.load()
   const totals = createTotals({ db, isCountable: registry.isCountable })
-  const tables = createTableService({ db, registry, clock, onBuildFailure: () => {} })
+  const tables = createTableService({
+    db,
+    registry,
+    clock,
+    tokenNames: createTokenService({ db, clock }).names,
+    onBuildFailure: () => {}
+  })
   const { hasTriggers, hasUpdateEffects } = registry
   const views = createViews(db.dialect)
   const cursors = createCursors('the secret of the tests')

@@ -119,13 +119,28 @@ byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: st
 const FAILED_EXPRESSION =
   /^malformed JSON|^bad JSON path|^JSON path error|^JSON cannot hold|^integer overflow|pattern too complex|^ESCAPE expression|^non-deterministic use of/
 
+/** SQLite's message for a change of a table that another declaration of the file prevents. */
+const IN_THE_WAY = /^error in (table|index|trigger|view) (.*?)(?: after [\w ]+)?: (.*)$/s
+
+const structureInUse = (message: string) => {
+  const [, type, name, reason] = IN_THE_WAY.exec(message) as RegExpExecArray
+  return new DomainError('STRUCTURE_IN_USE', `The ${type} '${name}' prevents the change: ${reason}.`, {
+    hint: 'Drop or change it first, with the program that created it.'
+  })
+}
+
+const columnOfKey = () =>
+  new DomainError('STRUCTURE_IN_USE', 'The stored table declares the field as its key or as unique.')
+
 /** For SQLITE_ERROR and its extended codes: only the message distinguishes these errors. */
-const byMessage: readonly (readonly [RegExp, () => DomainError])[] = [
+const byMessage: readonly (readonly [RegExp, (message: string) => DomainError])[] = [
   [
     /already exists|already another table or index/,
     () => new DomainError('TABLE_EXISTS', 'The name is already used in the database.')
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table already has a field with this name.')],
+  [IN_THE_WAY, structureInUse],
+  [/^cannot drop (?:PRIMARY KEY|UNIQUE) column/, columnOfKey],
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, missingExtension],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
   [FAILED_EXPRESSION, failedExpression],
@@ -137,7 +152,7 @@ const domainErrorOf = (code: string, message: string): DomainError | undefined =
   const primary = code.split('_').slice(0, 2).join('_')
   const create = byCode[code] ?? byCode[primary]
   if (create) return create(message)
-  return primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message))?.[1]() : undefined
+  return primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message))?.[1](message) : undefined
 }
 
 /**

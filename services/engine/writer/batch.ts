@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../model/sql-value.ts'
+import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
 import { isReference, type Param, type Reference, type Unit, type UnitStatement } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
@@ -38,11 +39,20 @@ const boundValues = (params: readonly Param[], results: readonly WriteResult[]) 
     ? params.map((param) => (isReference(param) ? referencedValue(param, results) : param))
     : (params as readonly SqlValue[])
 
+/** Whether the unit runs alone, without foreign keys. */
+const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql
+
+/** Returns the units at the start of the batch that can be committed together. */
+const firstTogether = (batch: readonly Unit[]) => {
+  const end = batch.findIndex(isAlone)
+  return end === -1 ? batch : batch.slice(0, Math.max(end, 1))
+}
+
 /**
  * Commits a batch of independent units with one fsync (one for each MiB of results). The first attempt has no
  * savepoints. If a unit fails, the batch runs again with a savepoint for each unit, so that the other units succeed.
  * If an error ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)), or if the file has
- * deferred foreign keys, each unit runs in a transaction of its own.
+ * deferred foreign keys, each unit runs in a transaction of its own. So does a unit that begins with `FOREIGN_KEYS_OFF`.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
@@ -171,8 +181,21 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
+  /** The settings have no effect inside a transaction. The second one keeps the declarations of other objects. */
+  const commitWithoutForeignKeys = (batch: readonly Unit[]) => {
+    raw.pragma('foreign_keys = OFF')
+    raw.pragma('legacy_alter_table = ON')
+    try {
+      return commitOneByOne(batch)
+    } finally {
+      raw.pragma('legacy_alter_table = OFF')
+      raw.pragma('foreign_keys = ON')
+    }
+  }
+
   const commit = (batch: readonly Unit[]) => {
     try {
+      if (batch.some(isAlone)) return commitWithoutForeignKeys(batch)
       if (hasDeferredKeys) return commitOneByOne(batch)
       return commitTogether(batch, execute) ?? commitTogether(batch, executeInSavepoint) ?? commitOneByOne(batch)
     } catch (error) {
@@ -184,7 +207,7 @@ export const createBatchRunner = (connection: Connection) => {
   function* runBatch(batch: readonly Unit[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
-      const outcomes = commit(rest)
+      const outcomes = commit(firstTogether(rest))
       yield { outcomes, sawExternalCommit: sawCommitInBatch }
       rest = rest.slice(outcomes.length)
     }

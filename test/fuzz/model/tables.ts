@@ -76,10 +76,10 @@ const toField = (sent: NewField): Field => ({
   isReadonly: sent.isReadonly ?? false
 })
 
-const checkField = ({ jsonType, defaultValue, isPrimary, isAutoIncrement, isHidden }: Field) => {
+const checkField = ({ jsonType, defaultValue, isPrimary, isAutoIncrement, isHidden }: Field, isComposite = false) => {
   if (isPrimary && (isHidden || !['integer', 'number', 'string'].includes(jsonType))) invalid()
-  if (isPrimary && jsonType === 'integer' && defaultValue !== null) invalid()
-  if (isAutoIncrement && !(isPrimary && jsonType === 'integer')) invalid()
+  if (isPrimary && !isComposite && jsonType === 'integer' && defaultValue !== null) invalid()
+  if (isAutoIncrement && (isComposite || !(isPrimary && jsonType === 'integer'))) invalid()
   if (defaultValue !== null && toStored(jsonType, defaultValue) === undefined) invalid()
 }
 
@@ -92,9 +92,7 @@ const AUTOMATIC = { isPrimary: true, isAutoIncrement: true }
 
 /** Without a declared key, an integer field `id` becomes the key. Without such a field, one is added in front. */
 const withKey = (fields: readonly Field[]): readonly Field[] => {
-  const keys = fields.filter(({ isPrimary }) => isPrimary)
-  if (keys.length > 1) invalid()
-  if (keys.length === 1) return fields
+  if (fields.some(({ isPrimary }) => isPrimary)) return fields
   const id = fields.find(({ name }) => fold(name) === 'id')
   if (!id) return [{ ...toField({ name: 'id', jsonType: 'integer' }), ...AUTOMATIC }, ...fields]
   if (id.jsonType !== 'integer') invalid()
@@ -106,11 +104,11 @@ const TIMESTAMPS = ['created_at', 'updated_at'].map(
 )
 
 /** A key that SQLite does not generate is NOT NULL, whatever the field declares. */
-const toColumn = ({ name, sqliteType, jsonType, nullable, defaultValue, isPrimary }: Field): Column => ({
-  name,
-  sqliteType,
-  notNull: !nullable || (isPrimary && jsonType !== 'integer'),
-  defaultValue: defaultValue === null ? null : (toStored(jsonType, defaultValue) as Stored)
+const toColumn = (field: Field, isComposite = false): Column => ({
+  name: field.name,
+  sqliteType: field.sqliteType,
+  notNull: !field.nullable || (field.isPrimary && (isComposite || field.jsonType !== 'integer')),
+  defaultValue: field.defaultValue === null ? null : (toStored(field.jsonType, field.defaultValue) as Stored)
 })
 
 const hasVisibilityFlags = (fields: readonly NewField[]) =>
@@ -130,15 +128,16 @@ const register = (model: Model, table: Pick<Registered, 'id' | 'name' | 'kind' |
 }
 
 const toStoredTable = (name: string, fields: readonly Field[]): StoredTable => {
-  const field = fields.find(({ isPrimary }) => isPrimary) as Field
-  const key = [field.name]
-  const isRowidKey = field.jsonType === 'integer'
+  const keys = fields.filter(({ isPrimary }) => isPrimary)
+  const key = keys.map((field) => field.name)
+  const isComposite = keys.length > 1
+  const isRowidKey = !isComposite && keys.some(({ jsonType }) => jsonType === 'integer')
   return {
     name,
-    columns: fields.map(toColumn),
+    columns: fields.map((field) => toColumn(field, isComposite)),
     key,
     isRowidKey,
-    isAutoIncrement: field.isAutoIncrement,
+    isAutoIncrement: keys.some((field) => field.isAutoIncrement),
     isView: false,
     indexes: newIndexes({ name, key, isRowidKey }),
     rows: [],
@@ -152,7 +151,8 @@ export const createTable = (model: Model, sent: NewTable, id: number, viewer: Vi
   const all = [...sent.fields.map(toField), ...(autoTimestamps ? TIMESTAMPS : [])]
   const fields = withKey(all)
   checkNames(all.map((field) => field.name))
-  fields.forEach(checkField)
+  const isComposite = fields.filter(({ isPrimary }) => isPrimary).length > 1
+  for (const field of fields) checkField(field, isComposite)
   if (isStored(model, name)) refuse(409, 'TABLE_EXISTS')
   if (findRegistered(model, name)) refuse(409, 'TABLE_REGISTERED')
   const stored = toStoredTable(name, fields)

@@ -322,16 +322,6 @@ t.test('a declaration is refused if', async (t) => {
     ['a type is unknown', { fields: [{ name: 'a', jsonType: 'date' }] }, '/fields/0/jsonType'],
     ['a type is missing', { fields: [{ name: 'a' }] }, '/fields/0/jsonType'],
     ['a field is declared twice', { fields: [text, { ...text, name: 'A' }] }, '/fields/1/name'],
-    [
-      'there are two keys',
-      {
-        fields: [
-          { ...text, isPrimary: true },
-          { ...text, name: 'b', isPrimary: true }
-        ]
-      },
-      '/fields'
-    ],
     ['a flag is 1', { fields: [{ ...text, isPrimary: 1 }] }, '/fields/0/isPrimary'],
     ['a flag is null', { fields: [{ ...text, isHidden: null }] }, '/fields/0/isHidden'],
     [
@@ -651,7 +641,6 @@ t.test('a change of metadata is refused', async (t) => {
   const { id } = await createTable(admin, { name: 'unchanged', fields: [{ name: 'a', jsonType: 'string' }] })
   const cases: readonly (readonly [reason: string, body: object, path: string])[] = [
     ['without a change', {}, ''],
-    ['of the name', { name: 'other' }, '/name'],
     ['to a null label', { label: null }, '/label'],
     ['to a numeric flag', { isPublished: 1 }, '/isPublished'],
     ['to a textual flag', { isEditable: 'false' }, '/isEditable'],

@@ -7,6 +7,7 @@ import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { toTable, toVisibleTable } from '../../../services/tables/table-json.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { readableFields } from '../../../services/tables/token-access.ts'
+import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 import '../../plain-threads.ts'
@@ -171,7 +172,7 @@ t.test(
         const added = tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })
         t.match(await rejection(added), { code: 'STRUCTURE_CHANGED', message: /'cats'/ })
         t.match(await rejection(tables.unregister(serviceCaller, id, false)), { message: /cannot be counted/ })
-        t.equal((await tables.update(serviceCaller, id, { note: 'n' })).note, 'n')
+        t.equal((await tables.update(serviceCaller, id, { note: 'n' })).table.note, 'n')
         await execute(`DROP ${sql.startsWith('CREATE VIEW') ? 'VIEW' : 'TABLE'} IF EXISTS cats; ${TABLE}`)
         t.equal(registry.get(id).isOutdated, false)
       })
@@ -225,7 +226,13 @@ t.test('a load between a commit and its acknowledgement keeps the newer facts', 
     await registry.load()
     return results
   }
-  const tables = createTableService({ db: { ...db, write }, registry, clock: Date.now, onBuildFailure: () => {} })
+  const tables = createTableService({
+    db: { ...db, write },
+    registry,
+    clock: Date.now,
+    tokenNames: createTokenService({ db, clock: Date.now }).names,
+    onBuildFailure: () => {}
+  })
   const anew = (columns: string) => `DROP TABLE cats; CREATE TABLE cats (id INTEGER PRIMARY KEY, ${columns})`
   sql = anew("name TEXT DEFAULT 'Eve'")
   const { id, structure } = await tables.importTable(serviceCaller, 'cats')

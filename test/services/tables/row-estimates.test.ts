@@ -2,6 +2,7 @@ import t from 'tap'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import type { Row } from '../../../services/model/sql-value.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
+import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -38,9 +39,13 @@ t.test('a table that is dropped while the list is made has no number of rows', a
     'CREATE TABLE a (x); CREATE TABLE b (x); INSERT INTO b VALUES (1)'
   )
   const withFailure = (scan: typeof db.scan) =>
-    createTableService({ db: { ...db, scan }, registry, clock: Date.now, onBuildFailure: () => {} }).listImportable(
-      serviceCaller
-    )
+    createTableService({
+      db: { ...db, scan },
+      registry,
+      clock: Date.now,
+      tokenNames: createTokenService({ db, clock: Date.now }).names,
+      onBuildFailure: () => {}
+    }).listImportable(serviceCaller)
   const listed = await withFailure(async (...args): Promise<readonly Row[]> => {
     const found = await db.scan(...args)
     external.exec('DROP TABLE IF EXISTS a')

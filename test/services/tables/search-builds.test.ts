@@ -5,6 +5,7 @@ import { DomainError } from '../../../services/model/errors.ts'
 import type { RegisteredTable } from '../../../services/model/table.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
+import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { startServices } from '../services.ts'
 
 const LAST_KEY = '9223372036854775807'
@@ -18,6 +19,7 @@ const start = async (t: Test, sql: string, change: (db: Database) => Partial<Dat
     db: { ...db, ...change(db) },
     registry,
     clock: Date.now,
+    tokenNames: createTokenService({ db, clock: Date.now }).names,
     onBuildFailure: (table, error) => failures.push([table, (error as Error).message])
   })
   t.teardown(tables.builds.stop)
@@ -78,7 +80,7 @@ t.test('a failing build does not delay the end of the service', async (t) => {
   await switchOn()
   while (failures.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await tables.builds.stop()
-  t.equal((await switchOn()).searchIndex.state, 'building')
+  t.equal((await switchOn()).table.searchIndex.state, 'building')
 })
 
 t.test('a column that another program renames during a build ends it', async (t) => {

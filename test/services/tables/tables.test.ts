@@ -3,6 +3,7 @@ import t from 'tap'
 import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
 import { createTableRegistry } from '../../../services/tables/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
+import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 
@@ -181,7 +182,7 @@ t.test('tables', async (t) => {
   t.test('a registration that another program changed is read again before a change', async (t) => {
     const { id, updatedAt } = tables.find('theirs') ?? { id: 0, updatedAt: 0 }
     external.exec(`UPDATE _rowhouse_tables SET note = 'theirs', updated_at = updated_at + 1 WHERE id = ${id}`)
-    t.match(await tables.update(serviceCaller, id, { label: 'ours' }), {
+    t.match((await tables.update(serviceCaller, id, { label: 'ours' })).table, {
       label: 'ours',
       note: 'theirs',
       updatedAt: updatedAt + 2
@@ -214,7 +215,7 @@ t.test('tables', async (t) => {
     external.exec('CREATE TRIGGER contended BEFORE UPDATE ON _rowhouse_tables BEGIN SELECT RAISE(IGNORE); END')
     t.match(await rejection(tables.update(serviceCaller, id, { label: 'never' })), { code: 'TABLE_CHANGED' })
     external.exec('DROP TRIGGER contended')
-    t.match(await tables.update(serviceCaller, id, { label: 'now' }), { label: 'now' })
+    t.match((await tables.update(serviceCaller, id, { label: 'now' })).table, { label: 'now' })
   })
 
   t.test('other failures of a registration are passed on', async (t) => {
@@ -271,7 +272,13 @@ t.test('a change that is acknowledged during a load of the registry is kept', as
       return db.read(statement)
     }
   })
-  const tables = createTableService({ db, registry, clock: Date.now, onBuildFailure: () => {} })
+  const tables = createTableService({
+    db,
+    registry,
+    clock: Date.now,
+    tokenNames: createTokenService({ db, clock: Date.now }).names,
+    onBuildFailure: () => {}
+  })
   const { id } = await tables.importTable(serviceCaller, 'theirs')
   isLocked = true
   const loading = registry.load()

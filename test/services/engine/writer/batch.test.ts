@@ -3,6 +3,7 @@ import type { Connection } from '../../../../services/engine/shared/connection.t
 import type { Outcome } from '../../../../services/engine/shared/message.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
+import { FOREIGN_KEYS_OFF } from '../../../../services/sql/alter.ts'
 import type { Unit } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, sql } from '../engine.ts'
 
@@ -58,6 +59,30 @@ t.test('a batch commits all its units and returns a result per statement', async
   t.equal(sawExternalCommit, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])
+})
+
+t.test('a unit without foreign keys runs alone, and the other units of the batch with them', async (t) => {
+  const { run, connection } = start(t)
+  connection.raw.exec(`CREATE TABLE parents (id INTEGER PRIMARY KEY);
+    CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents ON DELETE CASCADE);
+    INSERT INTO parents VALUES (1); INSERT INTO children VALUES (1, 1)`)
+  const orphan = sql('INSERT INTO children (parent) VALUES (7777)')
+  const settings = ['foreign_keys', 'legacy_alter_table']
+  const { outcomes } = run(
+    [note('before')],
+    [orphan],
+    [FOREIGN_KEYS_OFF, sql('ALTER TABLE parents RENAME TO passing'), sql('DELETE FROM passing')],
+    [FOREIGN_KEYS_OFF, sql('DELETE FROM notes'), sql('fails')],
+    [orphan]
+  )
+  t.strictSame(codes(outcomes), [[1], 'SQLITE_CONSTRAINT_FOREIGNKEY', [0, 0, 1], 'SQLITE_ERROR', 'SQLITE_ERROR'])
+  t.equal(connection.value('SELECT count(*) FROM children'), 1, 'no cascade')
+  t.equal(connection.value('SELECT count(*) FROM notes'), 1, 'the failed unit was rolled back')
+  t.match(connection.value("SELECT sql FROM sqlite_schema WHERE name = 'children'"), /REFERENCES parents/)
+  t.strictSame(
+    settings.map((name) => connection.value(`PRAGMA ${name}`)),
+    [1, 0]
+  )
 })
 
 t.test('a batch ends when its results have 1 MiB, and the next batch commits the rest', async (t) => {

@@ -1,0 +1,161 @@
+import { foldName } from '../model/names.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import { dropTable, FOREIGN_KEYS_OFF, PASSING_NAME, renameTable } from './alter.ts'
+import { literal } from './ddl.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import { isKeyword, nameIn, textIn, tokensOf } from './lexer.ts'
+import type { Statement, Unit } from './statement.ts'
+
+interface Token {
+  readonly text: string
+  readonly index: number
+}
+
+/** The tokens of one column or constraint of a table. */
+type Definition = readonly [Token, ...Token[]]
+
+/** New parts of the declaration of a column. What is absent stays. */
+export interface NewDefinition {
+  readonly type?: string | undefined
+  /** null: no default. */
+  readonly defaultValue?: SqlValue | undefined
+}
+
+const CONSTRAINT = /^(?:constraint|primary|not|null|unique|check|default|collate|references|generated|as)$/i
+
+const endOf = ({ text, index }: Token) => index + text.length
+
+/** Returns the tokens between the parentheses of a CREATE TABLE statement, split at its commas. */
+const definitionsIn = (sql: string): readonly Definition[] => {
+  const tokens = tokensOf(sql)
+  const open = tokens.findIndex(({ text }) => text === '(')
+  const definitions: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens.slice(open)) {
+    if (token.text === ')') depth -= 1
+    if (depth === 0 && token.text === ')') break
+    if (depth === 1 && token.text === ',') definitions.push([])
+    else if (depth > 0) definitions.at(-1)?.push(token)
+    if (token.text === '(') depth += 1
+  }
+  return definitions.filter((tokens): tokens is [Token, ...Token[]] => tokens.length > 0)
+}
+
+/** Returns the position of the constraint in the tokens of a column, or -1. Tokens in parentheses do not count. */
+const findConstraint = (tokens: readonly Token[], matches: (text: string) => boolean) => {
+  let depth = 0
+  return tokens.findIndex(({ text }) => {
+    if (text === '(') depth += 1
+    if (text === ')') depth -= 1
+    return depth === 0 && matches(text)
+  })
+}
+
+/** Returns the number of tokens in the value of a DEFAULT clause. */
+const lengthOfValue = (tokens: readonly Token[]) => {
+  const [first] = tokens
+  if (first?.text === '+' || first?.text === '-') return 2
+  if (first?.text !== '(') return 1
+  let depth = 0
+  return (
+    1 +
+    tokens.findIndex(({ text }) => {
+      if (text === '(') depth += 1
+      if (text === ')') depth -= 1
+      return depth === 0
+    })
+  )
+}
+
+/** SQLite also accepts a text as the name of a column. */
+const isNamed = ([{ text }]: Definition, column: string) =>
+  foldName(nameIn(text) ?? String(textIn(text))) === foldName(column)
+
+const withoutDefault = (sql: string, tokens: readonly Token[]) => {
+  const position = findConstraint(tokens, (text) => isKeyword(text, 'DEFAULT'))
+  if (position === -1) return sql
+  const value = tokens.slice(position + 1)
+  const [before, last] = [tokens[position - 1], value[lengthOfValue(value) - 1]] as [Token, Token]
+  return `${sql.slice(0, endOf(before))}${sql.slice(endOf(last))}`
+}
+
+/**
+ * Returns the CREATE TABLE statement with another type or default of a column. The rest stays as it was written. Returns
+ * null if the statement does not declare the column.
+ */
+export const redefined = (sql: string, column: string, { type, defaultValue }: NewDefinition): string | null => {
+  const tokens = definitionsIn(sql).find((definition) => isNamed(definition, column))
+  if (!tokens) return null
+  const [name, ...rest] = tokens
+  const constraint = findConstraint(rest, (text) => CONSTRAINT.test(text))
+  const typeTokens = constraint === -1 ? rest : rest.slice(0, constraint)
+  const last = typeTokens.at(-1) ?? name
+  // From the end of the declaration, so that the positions before stay right.
+  const shortened = defaultValue === undefined ? sql : withoutDefault(sql, tokens)
+  const fallback = defaultValue == null ? '' : ` DEFAULT ${literal(defaultValue)}`
+  const declaredType = type === undefined ? sql.slice(endOf(name), endOf(last)) : ` ${type}`
+  return `${sql.slice(0, endOf(name))}${declaredType}${fallback}${shortened.slice(endOf(last))}`
+}
+
+/** A table to create again under its name. */
+export interface Rebuild {
+  readonly name: string
+  /** The new CREATE TABLE statement. */
+  readonly declaration: string
+  /** The columns to copy, with the rowid if it has a name. */
+  readonly columns: readonly string[]
+  /** The column to convert to the affinity of a type. */
+  readonly conversion?: { readonly column: string; readonly type: string } | undefined
+  readonly isAutoIncrement: boolean
+  /** The declarations of its indexes and triggers. */
+  readonly dependents: readonly string[]
+}
+
+const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
+
+/** Keys of deleted records must not be used again. */
+const keepSequence = (name: string): Unit => [
+  statement('DELETE FROM sqlite_sequence WHERE name = ?', [name]),
+  statement('INSERT INTO sqlite_sequence (name, seq) SELECT ?, seq FROM sqlite_sequence WHERE name = ?', [
+    name,
+    PASSING_NAME
+  ])
+]
+
+/**
+ * Returns the unit that creates the table again with a new declaration. The table is renamed first, so that its declaration
+ * can name the table itself: with `FOREIGN_KEYS_OFF`, a rename leaves all other declarations as they are.
+ */
+export const rebuildTable = (rebuild: Rebuild, before: Unit): Unit => {
+  const { name, declaration, columns, conversion, isAutoIncrement, dependents } = rebuild
+  const values = columns.map((column) => {
+    const value = columnRef(PASSING_NAME, column)
+    return column === conversion?.column ? `CAST(${value} AS ${conversion.type})` : value
+  })
+  return [
+    FOREIGN_KEYS_OFF,
+    ...before,
+    ...renameTable(name, PASSING_NAME, false),
+    statement(declaration),
+    statement(
+      `INSERT INTO ${identifier(name)} (${columns.map(identifier).join(', ')}) SELECT ${values.join(', ')} FROM ${identifier(PASSING_NAME)}`
+    ),
+    ...(isAutoIncrement ? keepSequence(name) : []),
+    dropTable(PASSING_NAME),
+    ...dependents.map((sql) => statement(sql))
+  ]
+}
+
+/** Selects the number of records that violate a foreign key of the tables, as `violations`. */
+export const countViolations = (tables: readonly string[]): Statement =>
+  statement(
+    `SELECT count(*) AS violations FROM temp.json_each(?) AS checked, temp.pragma_foreign_key_check(checked.value)`,
+    [JSON.stringify(tables)]
+  )
+
+/** Expects that the number has not changed. */
+export const expectViolations = (tables: readonly string[], violations: number): Statement => ({
+  sql: `SELECT 1 WHERE (${countViolations(tables).sql}) = ?`,
+  params: [...countViolations(tables).params, BigInt(violations)],
+  expect: 1
+})
