@@ -89,8 +89,15 @@ const corsOptions = (origins: readonly string[]) => {
     origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type'],
-    exposedHeaders: ['Allow', 'Content-Disposition', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key'],
+    exposedHeaders: [
+      'Allow',
+      'Content-Disposition',
+      'Idempotency-Replayed',
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id'
+    ],
     maxAge: PREFLIGHT_MAX_AGE_S
   }
   const withoutPreflight = { ...options, preflight: false }

@@ -112,6 +112,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: RecordEnvelope }
       },
       config: {
+        takesRetryKey: true,
         credential: 'administrator',
         errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
       }
@@ -138,7 +139,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential: 'administrator', errors: CHANGE }
+      config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query, body }, reply) => {
       const view = viewOf(params.id)
@@ -160,7 +161,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ReturnQuerySchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential: 'administrator', errors: CHANGE }
+      config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query }, reply) => {
       const view = viewOf(params.id)

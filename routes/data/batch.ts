@@ -72,6 +72,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         credential: 'token',
         action: 'none',
         errors: [...TOKEN_READ_ERRORS, ...BATCH_ERRORS],
+        takesRetryKey: true,
         needsUniqueKeys: true,
         maxParts: MAX_BATCH_PARTS
       }

@@ -49,12 +49,15 @@ export interface Diagnosis {
  * operations, on one table or several.
  */
 export interface Operation<R = unknown> {
-  readonly table: RegisteredTable
+  /** null: a table of this service. */
+  readonly table: RegisteredTable | null
   readonly unit: Unit
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
   readonly result: (results: readonly WriteResult[]) => R
+  /** The fields whose stored values the result contains. null: the result contains none. */
+  readonly shown: View['columns'] | null
   /** Returns the meaning of a failure. May read the database, with the caller's right. */
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
@@ -92,6 +95,8 @@ const returnedRecord = (results: readonly WriteResult[]) => {
   const record = results.at(-1)?.rows[0]?.record
   return typeof record === 'string' ? record : undefined
 }
+
+const shownBy = (view: View, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? view.columns : null)
 
 /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
 const incrementableColumn = ({ columns }: View, name: string): Column => {
@@ -167,6 +172,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.insert(sent, hasTriggers(view.table), fields),
       countChange: () => 1,
       result: (results) => String(results.at(-1)?.rows[0]?.record),
+      shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
         return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
@@ -187,6 +193,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.insertOrIgnore(sent),
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
+      shown: view.columns,
       explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
     }
   }
@@ -210,24 +217,22 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       ),
       countChange: null,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: explainRowChange({ view, sent: assignments }, key, reason)
     }
   }
 
   /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const deleteOp = (
-    view: View,
-    pk: RecordRef,
-    { returnsRecord = false }: ChangeOptions = {}
-  ): Operation<string | undefined> => {
+  const deleteOp = (view: View, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
     assertTable(view.table)
     const key = readKey(view, readPk(pk))
     const explainChange = explainRowChange({ view }, key, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(key.params, returnsRecord)],
+      unit: [view.statements.remove(key.params, options.returnsRecord ?? false)],
       countChange: () => -1,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: (caller, failure) =>
         hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
           ? final(stillReferenced(key.text))
@@ -258,6 +263,7 @@ export const createOperations = ({ db, clock, planner, hasTriggers, hasUpdateEff
       unit: view.statements.increment({ ...added, key: key.params, now: clock() }, returnedBy(view, options)),
       countChange: null,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: explainRowChange({ view }, key, reason)
     }
   }

@@ -125,6 +125,8 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         created: results[0]?.rows.length === 0,
         record: String(results.at(-1)?.rows[0]?.record)
       }),
+      // Without the right to read, the result has no values but those of the request and the key.
+      shown: options.mayRead ? view.columns : null,
       explain: async (caller, { error, statement }) => {
         const cause =
           error instanceof UnexpectedChanges
