@@ -32,9 +32,10 @@ const checkKey = (key: string, { rawHeaders }: IncomingMessage) => {
   return key
 }
 
-const digestOf = ({ method, url, [BODY_DIGEST]: body }: FastifyRequest) =>
+/** Conditions of the request belong to it. */
+const digestOf = ({ method, url, headers, [BODY_DIGEST]: body }: FastifyRequest) =>
   createHash('sha256')
-    .update(JSON.stringify([method, url, body]))
+    .update(JSON.stringify([method, url, body, headers['if-match'], headers['if-none-match']]))
     .digest('hex')
 
 const retryKeyOf = (request: FastifyRequest, reply: FastifyReply, key: string): RetryKey => ({

@@ -183,6 +183,15 @@ t.test('the same key with another method, path, query or body is refused', async
   t.equal((await send(token, 'reused', first)).headers['idempotency-replayed'], 'true')
 })
 
+t.test('the same key with another condition is refused', async (t) => {
+  const sent: Sent = ['POST', '/data/cats/records?upsert=sku', { sku: newSku(), name: 'Tom' }]
+  const conditional: Client = { ...token, headers: { ...token.headers, 'if-none-match': '*' } }
+  t.match(dataOf(await send(conditional, 'condition', sent)), { created: true })
+  expectError(t, await send(token, 'condition', sent), 422, 'IDEMPOTENCY_KEY_REUSED')
+  t.equal((await send(conditional, 'condition', sent)).headers['idempotency-replayed'], 'true')
+  expectError(t, await send(conditional, 'no replay', sent), 412, 'PRECONDITION_FAILED')
+})
+
 t.test('of concurrent requests with one key, one has an effect', async (t) => {
   const id = await newCat()
   const sent: Sent = ['POST', '/data/cats/incr', { pk: id, field: 'lives' }]
