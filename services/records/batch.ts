@@ -4,7 +4,7 @@ import type { Action } from '../../schemas/token.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
 import { returnedField } from '../sql/records.ts'
-import type { Commit } from './commit.ts'
+import type { createCommit } from './commit.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
@@ -24,7 +24,7 @@ interface BatchesOptions {
   readonly operations: ReturnType<typeof createOperations>
   readonly upserts: ReturnType<typeof createUpserts>
   readonly filteredChanges: ReturnType<typeof createFilteredChanges>
-  readonly commit: Commit
+  readonly commit: ReturnType<typeof createCommit>
 }
 
 /** An operation of a batch, whose result is JSON text. */
