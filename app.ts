@@ -7,6 +7,7 @@ import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
 import home from './plugins/app/home.ts'
 import openapi from './plugins/app/openapi.ts'
+import retryKeys from './plugins/app/retry-keys.ts'
 import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
@@ -100,6 +101,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   // Avoid an unhandled rejection: the promise is awaited at the end.
   firstAdmin.catch(() => {})
   await app.register(caller)
+  await app.register(retryKeys)
   await app.register(declarations)
   await app.register(openapi)
   await app.register(typedDocuments)

@@ -14,6 +14,7 @@ export type ErrorKind =
   | 'too-large'
   | 'too-long'
   | 'unsupported'
+  | 'unprocessable'
   | 'throttled'
   | 'headers-too-large'
   | 'internal'
@@ -33,6 +34,7 @@ export const statusOf: Record<ErrorKind, number> = {
   'too-large': 413,
   'too-long': 414,
   unsupported: 415,
+  unprocessable: 422,
   throttled: 429,
   'headers-too-large': 431,
   internal: 500,
@@ -169,6 +171,10 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'No index serves the filter of an update or delete, and the table is too large to be scanned.'
   },
+  IDEMPOTENCY_KEY_IN_FLIGHT: {
+    kind: 'conflict',
+    meaning: 'An earlier request with this Idempotency-Key is still running. See Retry-After.'
+  },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
   PRECONDITION_FAILED: {
@@ -189,6 +195,11 @@ export const errorCatalogue = {
     kind: 'unsupported',
     meaning: 'The body is not application/json, or has a content encoding.'
   },
+  IDEMPOTENCY_KEY_REUSED: {
+    kind: 'unprocessable',
+    meaning:
+      'The Idempotency-Key belongs to a request with another method, URL or body, or the fields that the caller can see have changed since.'
+  },
   TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many logins have failed. See Retry-After.' },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },
 
@@ -205,7 +216,7 @@ export const errorCatalogue = {
   OUTCOME_UNKNOWN: {
     kind: 'unavailable',
     meaning:
-      'The service failed while the change was in flight: the change may have been stored. Read the stored data before you send it again.'
+      'The service failed while the change was in flight: the change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   },
   SCAN_TIMEOUT: {
     kind: 'unavailable',

@@ -45,7 +45,9 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   'UNIQUE_VIOLATION',
   'FOREIGN_KEY_VIOLATION',
   'REFUSED_BY_TRIGGER',
-  'STRUCTURE_CHANGED'
+  'STRUCTURE_CHANGED',
+  'IDEMPOTENCY_KEY_IN_FLIGHT',
+  'IDEMPOTENCY_KEY_REUSED'
 ]
 
 /** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { TObject } from '@sinclair/typebox'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import {
@@ -9,6 +10,7 @@ import {
   DocumentQuerySchema,
   documentResponses
 } from '../../schemas/document.ts'
+import { RetryHeadersSchema, retryResponseHeaders } from '../../schemas/retry.ts'
 import { digestOf } from '../../services/documents/digest.ts'
 import type { Json } from '../../services/documents/json.ts'
 import { toOpenapi30 } from '../../services/documents/openapi-3-0.ts'
@@ -72,11 +74,23 @@ const securitySchemes = {
   }
 } as const
 
+/** Adds the headers of safe retries to the schema of a route that takes an Idempotency-Key. */
+const withRetryHeaders = (schema: FastifySchema): FastifySchema => {
+  const { 200: success, ...others } = schema.response as Record<number, object>
+  const properties = { ...(schema.headers as TObject | undefined)?.properties, ...RetryHeadersSchema.properties }
+  return {
+    ...schema,
+    headers: { ...RetryHeadersSchema, properties },
+    response: { 200: { ...success, headers: retryResponseHeaders }, ...others }
+  }
+}
+
 /** Adds the declarations of a route to its schema: @fastify/swagger copies keys that begin with `x-`. */
 const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions) => {
   // A route without an operation id is not an operation of the API.
   if (schema?.operationId === undefined) return { hide: true }
-  return { ...schema, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
+  const complete = route.config?.takesRetryKey ? withRetryHeaders(schema) : schema
+  return { ...complete, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
 }
 
 type Version = NonNullable<DocumentQuery['openapi']>

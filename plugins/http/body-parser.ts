@@ -1,6 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { DomainError } from '../../services/model/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The SHA-256 of the bytes of the body, in a request with an Idempotency-Key. null: there is no body. */
+    [BODY_DIGEST]: string | null
+  }
+}
+
+export const BODY_DIGEST: unique symbol = Symbol('digest of the body')
 
 /** Maximum number of chunks of any body. Each chunk takes the event loop about 3 µs, however short it is. */
 const MAX_CHUNKS = 1024
@@ -16,6 +26,11 @@ const tooManyChunks = () =>
 
 /** Most bodies are one chunk, which needs no copy. */
 const concat = (chunks: readonly Buffer[]) => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+
+const keepDigest = (request: FastifyRequest, bytes: Buffer) => {
+  if (request.headers['idempotency-key'] === undefined) return
+  request[BODY_DIGEST] = createHash('sha256').update(bytes).digest('hex')
+}
 
 type Done = (error: Error | null, body?: unknown) => void
 
@@ -60,7 +75,9 @@ export const createBodyParser =
     const parseAll = () => {
       let body: unknown
       try {
-        body = parse(concat([...copied, ...recent]), request)
+        const bytes = concat([...copied, ...recent])
+        keepDigest(request, bytes)
+        body = parse(bytes, request)
       } catch (error) {
         return end(error as Error)
       }

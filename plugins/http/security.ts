@@ -89,8 +89,16 @@ const corsOptions = (origins: readonly string[]) => {
     origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match'],
-    exposedHeaders: ['Allow', 'Content-Disposition', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+    exposedHeaders: [
+      'Allow',
+      'Content-Disposition',
+      'ETag',
+      'Idempotency-Replayed',
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id'
+    ],
     maxAge: PREFLIGHT_MAX_AGE_S
   }
   const withoutPreflight = { ...options, preflight: false }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, excerpt, invalid, pointer } from '../../services/model/errors.ts'
-import { createBodyParser } from './body-parser.ts'
+import { BODY_DIGEST, createBodyParser } from './body-parser.ts'
 import { notJson } from './errors.ts'
 import { parseJson } from './json-body.ts'
 
@@ -62,6 +62,7 @@ const refuseUndecodableQuery = (url: string) => {
 
 export default fp(
   async (fastify) => {
+    fastify.decorateRequest(BODY_DIGEST, null)
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser(
       'application/json',

@@ -26,6 +26,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'administrator',
         errors: [...TABLE_ERRORS, ...BATCH_ERRORS],
+        takesRetryKey: true,
         needsUniqueKeys: true,
         maxParts: MAX_BATCH_PARTS
       }

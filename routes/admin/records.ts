@@ -124,6 +124,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: RecordEnvelope }
       },
       config: {
+        takesRetryKey: true,
         credential: 'administrator',
         errors: [...TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
       }
@@ -150,7 +151,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential: 'administrator', errors: CHANGE }
+      config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query, body }, reply) => {
       const view = viewOf(params.id)
@@ -173,7 +174,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential: 'administrator', errors: CHANGE }
+      config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query }, reply) => {
       const view = viewOf(params.id)

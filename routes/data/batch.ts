@@ -82,6 +82,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         credential: 'token',
         action: 'none',
         errors: [...TOKEN_READ_ERRORS, ...BATCH_ERRORS],
+        takesRetryKey: true,
         needsUniqueKeys: true,
         maxParts: MAX_BATCH_PARTS
       }

@@ -106,6 +106,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: RecordEnvelope }
       },
       config: {
+        takesRetryKey: true,
         credential,
         action: 'create',
         errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
@@ -134,7 +135,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential, action: 'update', errors: CHANGE }
+      config: { credential, action: 'update', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, token, table, params, url, query, body }, reply) => {
       const pk = pathKey(table, params.pk, url)
@@ -156,7 +157,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential, action: 'delete', errors: CHANGE }
+      config: { credential, action: 'delete', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, token, table, params, url, query }, reply) => {
       const pk = pathKey(table, params.pk, url)
@@ -186,6 +187,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential,
         action: 'update',
+        takesRetryKey: true,
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },

@@ -58,8 +58,12 @@ const QUERY_BODY = ['filter', 'fields', 'expand', 'cursor', 'total']
 
 const IF_MATCH = 'If-Match'
 
-/** `If-None-Match` is not shown: a generated client reports the response 304 as a failure. */
-const isShown = ({ in: place, name }: Parameter) => (place === 'query' ? !QUERY_BODY.includes(name) : name === IF_MATCH)
+/**
+ * Of the headers, only `If-Match` is shown: a generated client reports the response 304 to `If-None-Match` as a failure.
+ * `upsert` is not shown, because the response has another shape with it.
+ */
+const isShown = ({ in: place, name }: Parameter) =>
+  place === 'query' ? ![...QUERY_BODY, 'upsert'].includes(name) : name === IF_MATCH
 
 /** Parameters of changes that are of use only for a caller that can read. */
 const NEEDS_READ = ['return', IF_MATCH]

@@ -1,3 +1,12 @@
+/** The Idempotency-Key of a request: a request that is repeated with its key has no second effect. */
+export interface RetryKey {
+  readonly key: string
+  /** A digest of the request. */
+  readonly digest: string
+  /** Called if the result is that of an earlier request. */
+  readonly onReplay: () => void
+}
+
 /** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
 export interface Caller {
   readonly kind: 'token' | 'admin' | 'anonymous' | 'service'
@@ -15,6 +24,8 @@ export interface Caller {
   confirm(): Promise<void>
   /** Whether the caller has the right to read the records of this table now. */
   mayRead(table: string): boolean
+  /** Absent without an Idempotency-Key. */
+  readonly retryKey?: RetryKey
 }
 
 export interface AdminCaller extends Caller {

@@ -10,7 +10,8 @@ interface CommitOptions {
   readonly totals: Totals
 }
 
-type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Operation<infer R> ? R : never }
+/** The results of operations, one for each. */
+export type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Operation<infer R> ? R : never }
 
 /** `parts`: the results of each operation. */
 type Outcome = { readonly parts: readonly (readonly WriteResult[])[] } | { readonly diagnosis: Diagnosis }
@@ -40,12 +41,14 @@ const locate = (operations: readonly Operation[], position: number) => {
 }
 
 const diagnose = async (caller: Caller, operations: readonly Operation[], error: Error): Promise<Diagnosis> => {
-  const [only, ...others] = operations
   const position = failedStatement(error)
+  if (position !== undefined) {
+    const { operation, statement } = locate(operations, position)
+    return operation.explain(caller, { error, statement })
+  }
+  const [only, ...others] = operations.filter(({ table }) => table !== null)
   if (only && others.length === 0) return only.explain(caller, { error, statement: position })
-  if (position === undefined) return { mayRetry: false, error: () => error }
-  const { operation, statement } = locate(operations, position)
-  return operation.explain(caller, { error, statement })
+  return { mayRetry: false, error: () => error }
 }
 
 /**
@@ -77,3 +80,5 @@ export const createCommit = ({ db, totals }: CommitOptions) => {
     return operations.map(({ result }, index) => result(parts[index] as readonly WriteResult[])) as Results<T>
   }
 }
+
+export type Commit = ReturnType<typeof createCommit>

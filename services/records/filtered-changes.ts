@@ -67,6 +67,7 @@ export const createFilteredChanges = ({ db, clock, planner, totals }: FilteredCh
       unit: updateFiltered({ ...records, table: view.table }, sent, clock()),
       countChange: null,
       result: changesOf,
+      shown: null,
       explain: explain({ view, sent }, records.maxAffected)
     }
   }
@@ -76,6 +77,7 @@ export const createFilteredChanges = ({ db, clock, planner, totals }: FilteredCh
     unit: deleteFiltered({ ...records, table: view.table }),
     countChange: (results) => -changesOf(results),
     result: changesOf,
+    shown: null,
     explain: explain({ view }, records.maxAffected)
   })
 

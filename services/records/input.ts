@@ -7,7 +7,7 @@ import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts
 import { checkValue } from '../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment, UnitAssignment } from '../sql/records.ts'
-import { isReference, type Param } from '../sql/statement.ts'
+import { isValue, type Param } from '../sql/statement.ts'
 import { checkResult, OperationResult } from './operation-result.ts'
 import type { View } from './view.ts'
 
@@ -95,13 +95,13 @@ interface Changes {
   readonly unchanged: readonly Assignment[]
 }
 
-const isKnown = (assignment: UnitAssignment): assignment is Assignment => !isReference(assignment[1])
+const isKnown = (assignment: UnitAssignment): assignment is Assignment => isValue(assignment[1])
 
 /** Compares texts: each value of a key has one canonical text. `pk`: null if it is not known yet. */
 const refuseOtherKey = ({ table }: View, pk: string | null, sent: readonly UnitAssignment[]) => {
   const texts = keyTexts(table.structure, pk ?? '')
   const isSame = ([column, value]: UnitAssignment) =>
-    pk !== null && !isReference(value) && texts.get(column.name) === kindOf(column).keyText(value)
+    pk !== null && isValue(value) && texts.get(column.name) === kindOf(column).keyText(value)
   const others = sent.filter((assignment) => assignment[0].isPrimary && !isSame(assignment))
   if (others.length === 0) return
   throw invalid(

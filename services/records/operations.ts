@@ -52,12 +52,15 @@ export interface Diagnosis {
  * operations, on one table or several.
  */
 export interface Operation<R = unknown> {
-  readonly table: RegisteredTable
+  /** null: a table of this service. */
+  readonly table: RegisteredTable | null
   readonly unit: Unit
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
   readonly result: (results: readonly WriteResult[]) => R
+  /** The fields whose stored values the result contains. null: the result contains none. */
+  readonly shown: View['columns'] | null
   /** Returns the meaning of a failure. May read the database, with the caller's right. */
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
@@ -101,6 +104,8 @@ const returnedRecord = (results: readonly WriteResult[]) => {
   const record = results.at(-1)?.rows[0]?.record
   return typeof record === 'string' ? record : undefined
 }
+
+const shownBy = (view: View, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? view.columns : null)
 
 /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
 const incrementableColumn = ({ columns }: View, name: string): Column => {
@@ -193,6 +198,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       unit: view.statements.insert(sent, hasTriggers(view.table), fields),
       countChange: () => 1,
       result: (results) => String(results.at(-1)?.rows[0]?.record),
+      shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
         return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
@@ -213,6 +219,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       unit: view.statements.insertOrIgnore(sent),
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
+      shown: view.columns,
       explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
     }
   }
@@ -237,24 +244,23 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       ),
       countChange: null,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
     }
   }
 
   /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const deleteOp = (
-    view: View,
-    pk: RecordRef,
-    { returnsRecord = false, ifMatch }: ChangeOptions = {}
-  ): Operation<string | undefined> => {
+  const deleteOp = (view: View, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
     assertTable(view.table)
+    const { ifMatch } = options
     const key = readKey(view, readPk(pk))
     const explainChange = explainRowChange({ view }, { pk: key.text, ifMatch }, () => ignored(view.table))
     return {
       table: view.table,
-      unit: [view.statements.remove(key.params, returnsRecord ? 'changed' : 'nothing', ifMatch)],
+      unit: [view.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
       countChange: () => -1,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: (caller, failure) =>
         hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
           ? final(stillReferenced(key.text))
@@ -286,6 +292,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       unit: view.statements.increment({ ...added, key: key.params, now: clock(), ifMatch }, returnedBy(view, options)),
       countChange: null,
       result: returnedRecord,
+      shown: shownBy(view, options),
       explain: explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
     }
   }

@@ -13,6 +13,7 @@ import { createPages } from './pages.ts'
 import { createPlanner } from './planner.ts'
 import { createQueries } from './queries.ts'
 import { createRead } from './read.ts'
+import { createRetries } from './retries.ts'
 import type { Scan } from './scans.ts'
 import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
@@ -32,11 +33,11 @@ interface RecordServiceOptions {
 
 /** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
-  const { db, totals, scan, cursors, maxPageSize } = options
+  const { db, clock, totals, scan, cursors, maxPageSize } = options
   const planner = createPlanner(db)
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
-  const commit = createCommit({ db, totals })
+  const commit = createRetries({ db, clock, commit: createCommit({ db, totals }) })
   const pages = createPages({ db, planner, totals, scan, maxPageSize })
   const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
   const { aggregate } = createAggregates(scan)

@@ -5,7 +5,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectIfMissing } from '../sql/foreign-keys.ts'
 import type { UnitAssignment } from '../sql/records.ts'
-import { isReference } from '../sql/statement.ts'
+import { isValue } from '../sql/statement.ts'
 
 /**
  * Returns the names of the sent fields that refer to a record that does not exist. SQLite's message names no column, so
@@ -18,7 +18,7 @@ export const brokenReferences = async (
 ) => {
   const sentValue = (field: string): SqlValue => {
     const value = sent.find(([column]) => foldName(column.name) === foldName(field))?.[1] ?? null
-    return isReference(value) ? null : value
+    return isValue(value) ? value : null
   }
 
   const isBroken = async ({ fields, table, targetFields }: ForeignKey) => {

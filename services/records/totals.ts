@@ -14,7 +14,8 @@ interface Entry {
 
 /** A part of a unit. */
 interface CountedWrite {
-  readonly table: RegisteredTable
+  /** null: a table of this service. */
+  readonly table: RegisteredTable | null
   readonly unit: Unit
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
@@ -81,12 +82,12 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   }
 
   const begin = ({ table, countChange }: CountedWrite) => {
-    if (countChange) entryOf(table).writesInFlight += 1
+    if (table && countChange) entryOf(table).writesInFlight += 1
   }
 
   /** `results`: undefined if the unit failed. */
   const end = ({ table, countChange }: CountedWrite, results: readonly WriteResult[] | undefined) => {
-    if (!countChange) return
+    if (!table || !countChange) return
     const entry = entryOf(table)
     entry.writesInFlight -= 1
     entry.version += 1

@@ -131,6 +131,8 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         created: results[0]?.rows.length === 0,
         record: String(results.at(-1)?.rows[0]?.record)
       }),
+      // Without the right to read, the result has no values but those of the request and the key.
+      shown: caller.mayRead(table.name) ? view.columns : null,
       explain: async (_caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) {
           return final(await explainViolation(caller, error, { view, sent: assignments }))

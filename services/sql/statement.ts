@@ -15,11 +15,20 @@ export interface Reference {
   readonly column: string
 }
 
-/** A value to bind in a unit. */
-export type Param = SqlValue | Reference
+/** The results of all earlier statements of the same unit, as JSON text: `[[{ changes, rows }, …], …]`. */
+export interface ResultsText {
+  /** The number of statements of each part of the unit. */
+  readonly parts: readonly number[]
+  /** The only column of the rows that the text contains. Its values are texts. */
+  readonly column: string
+}
 
-export const isReference = (param: Param): param is Reference =>
-  typeof param === 'object' && param !== null && !(param instanceof Uint8Array)
+/** A value to bind in a unit. */
+export type Param = SqlValue | Reference | ResultsText
+
+/** Whether the value is known before the unit runs. */
+export const isValue = (param: Param): param is SqlValue =>
+  typeof param !== 'object' || param === null || param instanceof Uint8Array
 
 export interface UnitStatement extends Omit<Statement, 'params'> {
   readonly params: readonly Param[]

@@ -22,9 +22,9 @@ const isOverloaded = ({ status, body }: TestResponse) => status === 503 && JSON.
  */
 export const createHttp = (address: string, credential: Record<string, string> = {}) => {
   const agent = new Agent({ keepAlive: true })
-  const send = (method: string, path: string, body?: object) =>
+  const send = (method: string, path: string, body?: object, extra: Record<string, string> = {}) =>
     new Promise<TestResponse>((resolve) => {
-      const headers = { ...credential, ...(body && { 'content-type': 'application/json' }) }
+      const headers = { ...credential, ...extra, ...(body && { 'content-type': 'application/json' }) }
       const call = request(`${address}${path}`, { method, headers, agent })
       call.on('error', () => resolve(NO_RESPONSE))
       call.on('response', (response) => {

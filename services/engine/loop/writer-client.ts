@@ -69,10 +69,10 @@ const createTaskSequence = () => {
 
 const stopped = () => toDomainError(engineStopped)
 
-/** The unit was in flight when the thread ended: it may have been committed, and a retry may run it twice. */
+/** The unit was in flight when the thread ended: it may have been committed. A retry without a key may run it twice. */
 const outcomeUnknown = () =>
   new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
-    hint: 'The change may have been stored. Read the stored data before you send it again.'
+    hint: 'The change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   })
 
 /** Starts the writer thread. Resolves when the checks of the file have passed; rejects with the reason otherwise. */

@@ -1,6 +1,12 @@
-import type { SqlValue } from '../../model/sql-value.ts'
 import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
-import { isReference, type Param, type Reference, type Unit, type UnitStatement } from '../../sql/statement.ts'
+import {
+  isValue,
+  type Param,
+  type Reference,
+  type ResultsText,
+  type Unit,
+  type UnitStatement
+} from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome } from '../shared/message.ts'
@@ -33,11 +39,28 @@ const referencedValue = ({ statement, column }: Reference, results: readonly Wri
   return value
 }
 
+/** Returns the results of the first statements, divided into the parts of the unit. */
+const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResult[]) => {
+  let end = 0
+  const divided = parts.map((length) => {
+    end += length
+    return results.slice(end - length, end)
+  })
+  const keepColumn = ({ changes, rows }: WriteResult) => ({
+    changes,
+    rows: rows.map((row) => ({ [column]: row[column] }))
+  })
+  return JSON.stringify(divided.map((part) => part.map(keepColumn)))
+}
+
+const boundValue = (param: Param, results: readonly WriteResult[]) => {
+  if (isValue(param)) return param
+  return 'parts' in param ? resultsText(param, results) : referencedValue(param, results)
+}
+
 /** Returns the values to bind. `results`: those of the earlier statements of the unit. */
 const boundValues = (params: readonly Param[], results: readonly WriteResult[]) =>
-  params.some(isReference)
-    ? params.map((param) => (isReference(param) ? referencedValue(param, results) : param))
-    : (params as readonly SqlValue[])
+  params.every(isValue) ? params : params.map((param) => boundValue(param, results))
 
 /** Whether the unit runs alone, without foreign keys. */
 const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql

@@ -91,7 +91,23 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE _rowhouse_tokens ADD COLUMN integers TEXT NOT NULL DEFAULT 'auto' CHECK (integers IN ('auto', 'number', 'string'))"
   ],
   // Choices of version 2, which services/tables/choices-upgrade.ts writes. An older Rowhouse could not read them.
-  []
+  [],
+  // `number`: 1, 2, … for each caller. `total_bytes`: of this row and all earlier ones of its caller.
+  [
+    `CREATE TABLE _rowhouse_retries (
+      id INTEGER PRIMARY KEY,
+      caller TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      results TEXT NOT NULL,
+      total_bytes INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      UNIQUE (caller, number),
+      UNIQUE (caller, key)
+    ) STRICT`,
+    'CREATE INDEX _rowhouse_retries_created_at ON _rowhouse_retries (created_at)'
+  ]
 ]
 
 const currentVersion = (connection: Connection) => {

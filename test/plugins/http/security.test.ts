@@ -128,7 +128,7 @@ t.test('with CORS_ORIGIN', async (t) => {
         'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, If-Match, If-None-Match',
+        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
         'access-control-max-age': '600'
       })
     }
@@ -139,7 +139,8 @@ t.test('with CORS_ORIGIN', async (t) => {
     t.equal(res.statusCode, 200)
     t.match(res.headers, {
       'access-control-allow-origin': listed,
-      'access-control-expose-headers': 'Allow, Content-Disposition, ETag, Retry-After, WWW-Authenticate, X-Request-Id',
+      'access-control-expose-headers':
+        'Allow, Content-Disposition, ETag, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Request-Id',
       vary: 'Authorization, Cookie, Origin',
       'content-security-policy': policy
     })

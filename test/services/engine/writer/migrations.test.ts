@@ -129,10 +129,15 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 4)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 5)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
   const connection = migrateRows(t, [])
   t.strictSame(connection.rows('SELECT id, integers FROM _rowhouse_tokens', []), [{ id: 1, integers: 'auto' }])
+})
+
+t.test('version 5 adds the stored retries', async (t) => {
+  const connection = migrateRows(t, [])
+  t.equal(connection.value('SELECT count(*) FROM _rowhouse_retries'), 0)
 })

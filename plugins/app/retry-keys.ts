@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import fp from 'fastify-plugin'
+import { RETRY_KEY_PATTERN } from '../../schemas/retry.ts'
+import type { RetryKey } from '../../services/model/caller.ts'
+import { invalid } from '../../services/model/errors.ts'
+import { BODY_DIGEST } from '../http/body-parser.ts'
+import { CALLER } from './caller.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A request with an Idempotency-Key that is repeated has no second effect. */
+    takesRetryKey?: boolean
+  }
+}
+
+const HEADER = 'idempotency-key'
+
+const KEY = new RegExp(RETRY_KEY_PATTERN)
+
+const isHeader = (name: string) => name.length === HEADER.length && name.toLowerCase() === HEADER
+
+const refuse = (code: string, rule: string) =>
+  invalid([{ path: `/${HEADER}`, code, message: `'${HEADER}' must ${rule}.` }])
+
+/** Returns the key. Node joins the values of several lines. @throws VALIDATION_FAILED */
+const checkKey = (key: string, { rawHeaders }: IncomingMessage) => {
+  const lines = rawHeaders.filter((name, index) => index % 2 === 0 && isHeader(name))
+  if (lines.length > 1) throw refuse('duplicate', 'be sent once')
+  if (!KEY.test(key)) throw refuse('format', 'have 1 to 255 printable ASCII characters')
+  return key
+}
+
+/** Conditions of the request belong to it. */
+const digestOf = ({ method, url, headers, [BODY_DIGEST]: body }: FastifyRequest) =>
+  createHash('sha256')
+    .update(JSON.stringify([method, url, body, headers['if-match'], headers['if-none-match']]))
+    .digest('hex')
+
+const retryKeyOf = (request: FastifyRequest, reply: FastifyReply, key: string): RetryKey => ({
+  key,
+  digest: digestOf(request),
+  onReplay: () => {
+    reply.header('idempotency-replayed', 'true')
+  }
+})
+
+/** Adds the key to the caller, behind the checks of its credential. */
+const readRetryKey: preHandlerHookHandler = (request, reply, done) => {
+  const key = request.headers[HEADER]
+  if (key === undefined) return done()
+  const checked = checkKey(String(key), request.raw)
+  request[CALLER] = { ...request.caller, retryKey: retryKeyOf(request, reply, checked) }
+  done()
+}
+
+/** Reads the Idempotency-Key of the routes that take one. Must be registered before them. */
+export default fp(
+  async (fastify) => {
+    fastify.addHook('onRoute', (route) => {
+      if (route.config?.takesRetryKey) route.preHandler = [route.preHandler ?? [], readRetryKey].flat()
+    })
+  },
+  { name: 'retry-keys', dependencies: ['request-caller', 'validation'] }
+)
