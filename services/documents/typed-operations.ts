@@ -223,10 +223,11 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
 
 const contentOf = (schema: string) => ({ 'application/json': { schema: refTo(schema) } })
 
-/** Returns the headers of a success, if it has any. */
+/** Returns the header `ETag` of a success, if it has one. */
 const headersOf = ({ responses }: Json) => {
   const { headers } = (responses as Readonly<Record<string, Json>>)[200] as Json
-  return headers === undefined ? {} : { headers }
+  const etag = (headers as Json | undefined)?.ETag
+  return etag === undefined ? {} : { headers: { ETag: etag } }
 }
 
 const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
