@@ -26,6 +26,7 @@ const ConfigSchema = Type.Object({
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
   MAX_PAGE_SIZE: Type.Integer({ default: 1000, minimum: 1, maximum: 10_000 }),
   BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: MAX_BODY_LIMIT, description: 'Bytes.' }),
+  IMPORT_LIMIT: Type.Integer({ default: 2 ** 30, minimum: 1024, maximum: 2 ** 40, description: 'Bytes of a file.' }),
   CACHE_SIZE: Type.Integer({
     default: 64,
     minimum: 1,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import admins from './admins.ts'
 import aggregates from './aggregates.ts'
 import document from './document.ts'
+import imports from './imports.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
 import records from './records.ts'
@@ -19,6 +20,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(indexes, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
+  await fastify.register(imports, { prefix: '/tables' })
   await fastify.register(queries, { prefix: '/tables' })
   await fastify.register(aggregates, { prefix: '/tables' })
   await fastify.register(tokens, { prefix: '/tokens' })

@@ -5,6 +5,7 @@ import aggregates from './aggregates.ts'
 import document from './document.ts'
 import exports from './exports.ts'
 import identity from './identity.ts'
+import imports from './imports.ts'
 import queries from './queries.ts'
 import records from './records.ts'
 import schema from './schema.ts'
@@ -28,6 +29,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(records)
   await fastify.register(queries)
   await fastify.register(exports)
+  await fastify.register(imports)
   await fastify.register(aggregates)
 }
 

@@ -50,6 +50,11 @@ export const ambiguousKey = (pk: string) =>
     hint: 'If one of the keys is a number, include the key field in the body, as a number or as text.'
   })
 
+export const hiddenFieldsRequired = () =>
+  new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {
+    hint: 'An administrator can show these fields, give them a default, or create the record.'
+  })
+
 export const roundedKey = () =>
   invalid(
     [

@@ -1,13 +1,14 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import { suggestName } from '../../schemas/similar-names.ts'
-import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
+import { excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
 import type { Checked } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment } from '../sql/records.ts'
+import { hiddenFieldsRequired } from './failures.ts'
 import type { View } from './view.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
@@ -64,9 +65,7 @@ const requireFields = ({ required, columns }: View, assignments: readonly Assign
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }
   if (missing.length > 0) {
-    throw new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {
-      hint: 'An administrator can show these fields, give them a default, or create the record.'
-    })
+    throw hiddenFieldsRequired()
   }
 }
 

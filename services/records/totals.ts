@@ -15,7 +15,8 @@ interface Entry {
 /** A write that changes the number of rows of a table. */
 interface CountedWrite {
   readonly table: RegisteredTable
-  readonly countChange: number
+  /** null: not known before the write. The rows are counted again then. */
+  readonly countChange: number | null
 }
 
 /** Rows that may be counted on the event loop. */
@@ -77,7 +78,8 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
     const entry = entryOf(table)
     entry.writesInFlight -= 1
     entry.version += 1
-    if (hasCommitted && entry.total !== undefined) entry.total += countChange
+    if (!hasCommitted || entry.total === undefined) return
+    entry.total = countChange === null ? undefined : entry.total + countChange
   }
 
   /** Adds the count changes of the writes to the totals when `committed` resolves. Counts them as in flight until then. */

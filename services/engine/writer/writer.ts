@@ -1,6 +1,14 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
-import { toPlainError } from '../shared/plain-error.ts'
+import { identifier, textLiteral } from '../../sql/identifiers.ts'
+import type { Connection } from '../shared/connection.ts'
+import {
+  type Attachment,
+  packOutcomes,
+  unpackUnits,
+  type WriterMessage,
+  type WriterRequest
+} from '../shared/message.ts'
+import { type PlainError, toPlainError } from '../shared/plain-error.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
@@ -29,6 +37,17 @@ const openLocked = (options: WriterOptions) => {
   }
 }
 
+/** Not possible inside a transaction, so it is no unit. Returns the error, or null. */
+const attach = ({ raw }: Connection, { schema, file }: Attachment): PlainError | null => {
+  try {
+    if (file === null) raw.exec(`DETACH ${identifier(schema)}`)
+    else raw.exec(`ATTACH ${textLiteral(file)} AS ${identifier(schema)}`)
+    return null
+  } catch (error) {
+    return toPlainError(error)
+  }
+}
+
 const serve = () => {
   const { connection, release } = openLocked(workerData as WriterOptions)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
@@ -50,9 +69,12 @@ const serve = () => {
   // The units that arrived during the last commit are the next batch.
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...receiveWaiting()]
-    const messages = requests.filter((request) => request !== 'close')
+    for (const request of requests)
+      if (typeof request === 'object' && 'attachment' in request)
+        post({ attached: attach(connection, request.attachment) })
+    const messages = requests.filter((request) => typeof request === 'object' && 'items' in request)
     for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
-    if (messages.length < requests.length) close()
+    if (requests.includes('close')) close()
   })
   post({ ready: true })
 }

@@ -1,0 +1,161 @@
+import type { BodyChunks, ImportResult } from '../../schemas/import.ts'
+import type { Database, Staging } from '../engine/database.ts'
+import { type ImportErrors, joinErrors } from '../engine/staging/import-errors.ts'
+import type { StagedFile } from '../engine/staging/protocol.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError, overloaded, pointer } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
+import { assertTable, storedTableGone } from '../tables/failures.ts'
+import { checksOf, countUpdates } from './import-checks.ts'
+import { type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
+import { createImportSteps, fitsOneStep } from './import-steps.ts'
+import type { Totals } from './totals.ts'
+import type { View } from './view.ts'
+
+interface ImportServiceOptions {
+  readonly db: Database
+  readonly totals: Totals
+  readonly clock: Clock
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+}
+
+const MAX_IMPORTS = 2
+const RETRY_AFTER_SECONDS = 5
+/** Bytes that are sent to the staging thread together. */
+const CHUNK_BYTES = 128 * 1024
+
+const importFailed = ({ total, first }: ImportErrors) =>
+  new DomainError(
+    'IMPORT_FAILED',
+    `${total} ${total === 1 ? 'error was' : 'errors were'} found in the file. Nothing was imported.`,
+    {
+      total,
+      details: first.map(({ line, column, code, message }) => ({
+        path: column === null ? '' : pointer(column),
+        code,
+        message,
+        line,
+        ...(column !== null && { column })
+      }))
+    }
+  )
+
+const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
+
+/** Joins small chunks. The memory of each result is its own: it moves to another thread. */
+async function* joinChunks(chunks: BodyChunks): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    parts.push(chunk)
+    size += chunk.length
+    if (size < CHUNK_BYTES) continue
+    yield new Uint8Array(Buffer.concat(parts))
+    parts = []
+    size = 0
+  }
+  yield new Uint8Array(Buffer.concat(parts))
+}
+
+/** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
+export const createImportService = ({ db, totals, clock, hasTriggers }: ImportServiceOptions) => {
+  const storeAll = createImportSteps({ db, totals, clock, hasTriggers })
+  const running = new Set<string>()
+  const stopped = new AbortController()
+
+  /** Rejects when the service stops. */
+  const untilStop = () => {
+    const { signal } = stopped
+    let stop = () => {}
+    const promise = new Promise<never>((_, reject) => {
+      stop = () => reject(stopping())
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop)
+    })
+    promise.catch(() => {})
+    return { promise, end: () => signal.removeEventListener('abort', stop) }
+  }
+
+  const begin = ({ kind, id }: Caller) => {
+    const name = `${kind} ${id}`
+    if (running.has(name))
+      throw overloaded('An import of this caller is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
+    if (running.size >= MAX_IMPORTS)
+      throw overloaded('Two imports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
+    running.add(name)
+    return () => running.delete(name)
+  }
+
+  /** Sends the file to the thread, one chunk while the next one arrives. */
+  const send = async (staging: Staging, body: BodyChunks): Promise<StagedFile> => {
+    let written: Promise<undefined> = Promise.resolve(undefined)
+    for await (const chunk of joinChunks(body)) {
+      await written
+      written = staging.write(chunk)
+      written.catch(() => {})
+    }
+    await written
+    return staging.end()
+  }
+
+  const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
+    const stored = await staging.check(checksOf(plan, file.fields, fitsOneStep(file)))
+    const errors = joinErrors([file.errors, stored])
+    if (errors.total > 0) throw importFailed(errors)
+  }
+
+  const predict = async (plan: ImportPlan, staging: Staging, rows: number) => {
+    const { on } = plan
+    const updated = on ? (await staging.check([countUpdates(plan, on)])).total : 0
+    return { created: rows - updated, updated }
+  }
+
+  const run = async (caller: Caller, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> => {
+    const staging = db.stage(plan.staging)
+    const stop = untilStop()
+    try {
+      const file = await Promise.race([send(staging, body), stop.promise])
+      await Promise.race([check(plan, staging, file), stop.promise])
+      await caller.confirm()
+      const { rows } = file
+      const { isDryRun: dryRun } = plan.options
+      const stored = await (dryRun ? predict(plan, staging, rows) : storeAll(caller, plan, staging, file))
+      return { rows, ...stored, dryRun }
+    } finally {
+      stop.end()
+      await staging.close()
+    }
+  }
+
+  const planFor = async (view: View, options: ImportOptions) => {
+    const { name, structure } = view.table
+    const [row] = await db.read(selectImportTarget(name))
+    const target = toImportTarget(row, structure)
+    if (!target) throw storedTableGone(name)
+    return planImport(view, target, options, clock())
+  }
+
+  /**
+   * Imports a file: all of its records, or none if one of them is wrong.
+   * @throws TABLE_READ_ONLY, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
+   */
+  const importFile = async (caller: Caller, view: View, options: ImportOptions, body: BodyChunks) => {
+    assertTable(view.table)
+    const end = begin(caller)
+    try {
+      return await run(caller, await planFor(view, options), body)
+    } finally {
+      end()
+    }
+  }
+
+  return {
+    importFile,
+    /** Ends the imports that have stored nothing yet. */
+    stop: () => stopped.abort()
+  }
+}
+
+export type ImportService = ReturnType<typeof createImportService>
