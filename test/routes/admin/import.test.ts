@@ -42,7 +42,17 @@ const csv = client(app, { ...cookie, 'content-type': 'text/csv' })
 const ndjson = client(app, { ...cookie, 'content-type': 'application/x-ndjson' })
 
 const ids: Record<string, number> = {}
-for (const name of ['rules', 'children', 'composite', 'single', 'formulas', 'replacing', 'collated', 'guarded', 'shown'])
+for (const name of [
+  'rules',
+  'children',
+  'composite',
+  'single',
+  'formulas',
+  'replacing',
+  'collated',
+  'guarded',
+  'shown'
+])
   ids[name] = (await importTable(admin, name)).id
 
 const url = (table: string, query = '') => `/admin/tables/${ids[table]}/import${query}`
