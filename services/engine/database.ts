@@ -39,8 +39,8 @@ export type OnTime = (milliseconds: number) => void
 
 /** The file of an import, while it is checked and taken in. */
 export interface Staging {
-  /** Resolves when the records of the chunk have been checked. Takes the memory of the chunk. */
-  write(chunk: Uint8Array): Promise<undefined>
+  /** Takes bytes of the file. Resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void>
   /** Ends the file. */
   end(): Promise<StagedFile>
   /** Compares the staged records with the stored ones. */

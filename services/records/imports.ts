@@ -23,8 +23,6 @@ interface ImportServiceOptions {
 
 const MAX_IMPORTS = 2
 const RETRY_AFTER_SECONDS = 5
-/** Bytes that are sent to the staging thread together. */
-const CHUNK_BYTES = 128 * 1024
 
 const importFailed = ({ total, first }: ImportErrors) =>
   new DomainError(
@@ -43,21 +41,6 @@ const importFailed = ({ total, first }: ImportErrors) =>
   )
 
 const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
-
-/** Joins small chunks. The memory of each result is its own: it moves to another thread. */
-async function* joinChunks(chunks: BodyChunks): AsyncGenerator<Uint8Array> {
-  let parts: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of chunks) {
-    parts.push(chunk)
-    size += chunk.length
-    if (size < CHUNK_BYTES) continue
-    yield new Uint8Array(Buffer.concat(parts))
-    parts = []
-    size = 0
-  }
-  yield new Uint8Array(Buffer.concat(parts))
-}
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
 export const createImportService = ({ db, totals, clock, hasTriggers }: ImportServiceOptions) => {
@@ -88,15 +71,8 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     return () => running.delete(name)
   }
 
-  /** Sends the file to the thread, one chunk while the next one arrives. */
   const send = async (staging: Staging, body: BodyChunks): Promise<StagedFile> => {
-    let written: Promise<undefined> = Promise.resolve(undefined)
-    for await (const chunk of joinChunks(body)) {
-      await written
-      written = staging.write(chunk)
-      written.catch(() => {})
-    }
-    await written
+    for await (const chunk of body) await staging.write(chunk)
     return staging.end()
   }
 

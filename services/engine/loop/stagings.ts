@@ -4,7 +4,9 @@ import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Attachment } from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
+import { memoryOf } from '../staging/moved-memory.ts'
 import type {
+  FileChunk,
   StagingCalls,
   StagingMessage,
   StagingMethod,
@@ -15,8 +17,10 @@ import type {
 import { stagingFile as threadFile } from '../thread-files.ts'
 import { toDomainError } from './sqlite-errors.ts'
 
+/** Bytes that are sent to the thread together. */
+const CHUNK_BYTES = 128 * 1024
 /** MiB. */
-const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 }
 
 const prefixOf = (file: string) => `${basename(file)}-import-`
 
@@ -56,10 +60,48 @@ const startThread = (workerData: StagingThreadOptions) => {
       if (failure) return reject(failure)
       pending.push({ resolve, reject })
       const message: StagingMessage = { method, argument }
-      worker.postMessage(message, argument instanceof Uint8Array ? [argument.buffer as ArrayBuffer] : [])
+      worker.postMessage(message, memoryOf(message))
     })
 
   return { call, end: () => worker.terminate() }
+}
+
+/**
+ * Sends bytes to the thread in large chunks. Two memories move back and forth: one is filled while the thread reads the
+ * other.
+ */
+const createChunks = (send: (chunk: FileChunk) => Promise<FileChunk>) => {
+  let memory = new Uint8Array(CHUNK_BYTES)
+  let length = 0
+  let sent: Promise<FileChunk> = Promise.resolve({ memory: new Uint8Array(CHUNK_BYTES), length: 0 })
+
+  const flush = async () => {
+    const free = await sent
+    sent = send({ memory, length })
+    // Awaited by the next flush.
+    sent.catch(() => {})
+    memory = free.memory
+    length = 0
+  }
+
+  /** Resolves when the next bytes can be taken. */
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    for (let rest = bytes; rest.length > 0; ) {
+      const part = rest.subarray(0, CHUNK_BYTES - length)
+      memory.set(part, length)
+      length += part.length
+      rest = rest.subarray(part.length)
+      if (length === CHUNK_BYTES) await flush()
+    }
+  }
+
+  return {
+    write,
+    flush: async () => {
+      await flush()
+      await sent
+    }
+  }
 }
 
 /** Stages the files of imports next to the served file. `attach`: of the writer. */
@@ -71,6 +113,7 @@ export const createStagings = (servedFile: string, attach: (attachment: Attachme
     const stagingFile = join(dirname(servedFile), `${prefixOf(servedFile)}${randomUUID()}`)
     const thread = startThread({ ...request, servedFile, stagingFile })
     count += 1
+    const chunks = createChunks((chunk) => thread.call('write', chunk))
     const schema = `_rowhouse_import_${count}`
     let isAttached = false
     open.add(thread.end)
@@ -86,9 +129,11 @@ export const createStagings = (servedFile: string, attach: (attachment: Attachme
     }
 
     return {
-      /** Takes the memory of the chunk. */
-      write: (chunk: Uint8Array) => thread.call('write', chunk),
-      end: () => thread.call('end', undefined),
+      write: chunks.write,
+      end: async () => {
+        await chunks.flush()
+        return thread.call('end', undefined)
+      },
       check: (checks: StagingCalls['check']['argument']) => thread.call('check', checks),
       step: (argument: StagingCalls['step']['argument']) => thread.call('step', argument),
       /** Lets units read the staged records, in this schema. */

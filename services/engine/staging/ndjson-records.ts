@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { RecordReader } from './csv-records.ts'
 import { UnreadableFile } from './import-errors.ts'
+import { createUnreadBytes } from './unread-bytes.ts'
 
 const LF = 0x0a
 /** Maximum number of bytes of one line. */
@@ -24,7 +25,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** Calls `onObject` for each line of an NDJSON file that is not empty. */
 export const createNdjsonReader = (onObject: OnObject): RecordReader => {
-  let rest: Buffer = Buffer.alloc(0)
+  const unread = createUnreadBytes()
   let line = 0
 
   const readLine = (bytes: Buffer) => {
@@ -40,18 +41,18 @@ export const createNdjsonReader = (onObject: OnObject): RecordReader => {
 
   return {
     write: async (chunk) => {
-      const bytes = Buffer.concat([rest, chunk])
+      const bytes = unread.add(chunk)
       let start = 0
       for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
         readLine(bytes.subarray(start, end))
         start = end + 1
       }
-      rest = Buffer.from(bytes.subarray(start))
-      if (rest.length > MAX_LINE_BYTES)
+      unread.drop(start)
+      if (unread.length() > MAX_LINE_BYTES)
         throw unreadable(line + 1, 'length', `A line has more than ${MAX_LINE_BYTES} bytes.`)
     },
     end: async () => {
-      if (rest.length > 0) readLine(rest)
+      if (unread.length() > 0) readLine(unread.add(new Uint8Array()))
     }
   }
 }

@@ -69,9 +69,16 @@ export interface StagingThreadOptions extends StagingRequest {
   readonly stagingFile: string
 }
 
+/** Bytes of a file at the start of a memory that moves between the threads. */
+export interface FileChunk {
+  readonly memory: Uint8Array<ArrayBuffer>
+  readonly length: number
+}
+
 /** A call of the thread, and its result. */
 export interface StagingCalls {
-  write: { readonly argument: Uint8Array; readonly result: undefined }
+  /** Takes the memory of the chunk, and returns it. */
+  write: { readonly argument: FileChunk; readonly result: FileChunk }
   end: { readonly argument: undefined; readonly result: StagedFile }
   check: { readonly argument: readonly StagedCheck[]; readonly result: ImportErrors }
   step: { readonly argument: { readonly after: SqlValue; readonly rows: number }; readonly result: StagedStep }

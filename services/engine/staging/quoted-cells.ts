@@ -1,8 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { UnreadableFile } from './import-errors.ts'
+import { createUnreadBytes } from './unread-bytes.ts'
 
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22]
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+
+const NO_BYTES = new Uint8Array()
 
 /** Stands for a quoted cell in the text for fast-csv. */
 export const QUOTED = '\u0001'
@@ -22,6 +25,8 @@ export interface CsvPart {
   /** Why the record after them cannot be read. */
   readonly failure: UnreadableFile | undefined
 }
+
+const NOTHING: CsvPart = { text: '', quoted: [], lines: [], failure: undefined }
 
 const syntaxError = (line: number, message: string) =>
   new UnreadableFile({ line, column: null, code: 'syntax', message })
@@ -78,15 +83,16 @@ const unquote = (bytes: Buffer, start: number, end: number) => {
 
 interface Chunk {
   readonly bytes: Buffer
+  /** Memory for the text of the records, longer than `bytes`. */
+  readonly out: Buffer
   /** The line of its first byte. */
   readonly firstLine: number
   readonly delimiter: number
   readonly isLast: boolean
 }
 
-/** Reads the whole records of a chunk. `rest`: where the incomplete record begins, and its line. */
-const readRecords = ({ bytes, firstLine, delimiter, isLast }: Chunk) => {
-  const out = Buffer.allocUnsafe(bytes.length + 1)
+/** Reads the whole records of a chunk. Returns where the incomplete record begins, and its line. */
+const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
   const records = new Records()
   let [position, length, line, recordLine] = [0, 0, firstLine, firstLine]
   let isCellStart = true
@@ -160,8 +166,7 @@ const readRecords = ({ bytes, firstLine, delimiter, isLast }: Chunk) => {
     if (!(error instanceof UnreadableFile)) throw error
     failure = error
   }
-  const restPosition = records.ends.at(-1)?.position ?? 0
-  return { out, records, failure, rest: bytes.subarray(restPosition), restLine: recordLine }
+  return { records, failure, end: records.ends.at(-1)?.position ?? 0, nextLine: recordLine }
 }
 
 /** Returns the index of the first record that is not UTF-8; -1 if there is none. */
@@ -177,31 +182,35 @@ const findInvalid = (bytes: Buffer, { ends }: Records) => {
  */
 export const createQuotedCells = (delimiter: string) => {
   const delimiterByte = delimiter.charCodeAt(0)
-  let rest: Buffer = Buffer.alloc(0)
+  const unread = createUnreadBytes()
+  let out = Buffer.alloc(0)
   let line = 1
   let isStart = true
 
   const read = (bytes: Buffer, isLast: boolean): CsvPart => {
-    const read = readRecords({ bytes, firstLine: line, delimiter: delimiterByte, isLast })
-    const { out, records } = read
+    if (out.length <= bytes.length) out = Buffer.allocUnsafe(2 * bytes.length + 1)
+    const { records, failure, end, nextLine } = readRecords({
+      bytes,
+      out,
+      firstLine: line,
+      delimiter: delimiterByte,
+      isLast
+    })
     const invalid = findInvalid(bytes, records)
     if (invalid >= 0) return { ...records.toPart(out, invalid), failure: notUtf8(records.lines[invalid] as number) }
-    rest = Buffer.from(read.rest)
-    line = read.restLine
-    const isTooLong = rest.length > MAX_RECORD_BYTES
-    const failure = isTooLong ? tooLong(line) : read.failure
-    return { ...records.toPart(out, records.lines.length), failure }
+    const part = records.toPart(out, records.lines.length)
+    line = nextLine
+    unread.drop(end)
+    return { ...part, failure: unread.length() > MAX_RECORD_BYTES ? tooLong(line) : failure }
   }
 
   return (chunk: Uint8Array, isLast: boolean): CsvPart => {
-    const bytes = Buffer.concat([rest, chunk])
+    const bytes = unread.add(chunk)
     if (!isStart) return read(bytes, isLast)
-    if (bytes.length < BYTE_ORDER_MARK.length && !isLast) {
-      rest = bytes
-      return { text: '', quoted: [], lines: [], failure: undefined }
-    }
+    if (bytes.length < BYTE_ORDER_MARK.length && !isLast) return NOTHING
     isStart = false
-    const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-    return read(hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes, isLast)
+    if (!bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return read(bytes, isLast)
+    unread.drop(BYTE_ORDER_MARK.length)
+    return read(unread.add(NO_BYTES), isLast)
   }
 }

@@ -7,7 +7,7 @@ import type { ImportError } from './import-errors.ts'
 import type { StagedStep, StagingThreadOptions } from './protocol.ts'
 
 /** MiB of database pages. */
-const CACHE_SIZE = 32
+const CACHE_SIZE = 16
 /** Sets of fields whose statements are kept: records of NDJSON may have different ones. */
 const MAX_STATEMENTS = 100
 
@@ -126,6 +126,9 @@ export const openStagedTable = (options: StagingThreadOptions) => {
     finish: () => {
       if (rowid === null) db.exec(`CREATE INDEX _rowhouse_lines ON ${TABLE} (${LINE})`)
       db.exec('COMMIT')
+      // The writer reads the records from now on.
+      db.pragma('cache_size = -1024')
+      db.pragma('shrink_memory')
       const [pages, size] = ['page_count', 'page_size'].map((name) => Number(db.pragma(name, { simple: true })))
       return { rows, bytes: Number(pages) * Number(size) }
     },

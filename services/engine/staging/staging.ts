@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '../shared/plain-error.ts'
 import { createCsvReader, type RecordReader } from './csv-records.ts'
 import { UnreadableFile } from './import-errors.ts'
+import { memoryOf } from './moved-memory.ts'
 import { createNdjsonReader } from './ndjson-records.ts'
 import type { StagedFile, StagingCalls, StagingMessage, StagingReply, StagingThreadOptions } from './protocol.ts'
 import { createStagedRecords } from './staged-records.ts'
@@ -39,8 +40,8 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
 
   return {
     write: async (chunk) => {
-      await read(() => reader.write(chunk))
-      return undefined
+      await read(() => reader.write(chunk.memory.subarray(0, chunk.length)))
+      return chunk
     },
     end: async (): Promise<StagedFile> => {
       await read(() => reader.end())
@@ -76,7 +77,7 @@ const serve = (options: StagingThreadOptions) => {
     }
   }
   port.on('message', (message: StagingMessage) => {
-    calls = calls.then(async () => port.postMessage(await reply(message)))
+    calls = calls.then(async () => port.postMessage(await reply(message), memoryOf(message)))
   })
 }
 

@@ -5,7 +5,7 @@ import type { StagedCheck, StagingThreadOptions } from './protocol.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 /** MiB of database pages. */
-const CACHE_SIZE = 32
+const CACHE_SIZE = 16
 
 /** Compares the staged records with the stored ones, on a connection that cannot write. */
 export const runChecks = (

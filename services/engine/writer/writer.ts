@@ -14,6 +14,8 @@ import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
 
 const IDLE_CHECK_MS = 1000
+/** MiB of database pages. Staged records are read once, in their order. */
+const ATTACHED_CACHE_SIZE = 1
 
 const port = parentPort as NonNullable<typeof parentPort>
 const post = (message: WriterMessage) => port.postMessage(message)
@@ -41,7 +43,9 @@ const openLocked = (options: WriterOptions) => {
 const attach = ({ raw }: Connection, { schema, file }: Attachment): PlainError | null => {
   try {
     if (file === null) raw.exec(`DETACH ${identifier(schema)}`)
-    else raw.exec(`ATTACH ${textLiteral(file)} AS ${identifier(schema)}`)
+    else
+      raw.exec(`ATTACH ${textLiteral(file)} AS ${identifier(schema)};
+        PRAGMA ${identifier(schema)}.cache_size = ${-1024 * ATTACHED_CACHE_SIZE}`)
     return null
   } catch (error) {
     return toPlainError(error)
