@@ -1,21 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { identifier, textLiteral } from '../../sql/identifiers.ts'
-import type { Connection } from '../shared/connection.ts'
-import {
-  type Attachment,
-  packOutcomes,
-  unpackUnits,
-  type WriterMessage,
-  type WriterRequest
-} from '../shared/message.ts'
-import { type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
+import { toPlainError } from '../shared/plain-error.ts'
+import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
 
 const IDLE_CHECK_MS = 1000
-/** MiB of database pages. Staged records are read once, in their order. */
-const ATTACHED_CACHE_SIZE = 1
 
 const port = parentPort as NonNullable<typeof parentPort>
 const post = (message: WriterMessage) => port.postMessage(message)
@@ -39,21 +30,10 @@ const openLocked = (options: WriterOptions) => {
   }
 }
 
-/** Not possible inside a transaction, so it is no unit. Returns the error, or null. */
-const attach = ({ raw }: Connection, { schema, file }: Attachment): PlainError | null => {
-  try {
-    if (file === null) raw.exec(`DETACH ${identifier(schema)}`)
-    else
-      raw.exec(`ATTACH ${textLiteral(file)} AS ${identifier(schema)};
-        PRAGMA ${identifier(schema)}.cache_size = ${-1024 * ATTACHED_CACHE_SIZE}`)
-    return null
-  } catch (error) {
-    return toPlainError(error)
-  }
-}
-
 const serve = () => {
-  const { connection, release } = openLocked(workerData as WriterOptions)
+  const options = workerData as WriterOptions
+  const { connection, release } = openLocked(options)
+  const attach = createAttachments(connection, options.cacheSize)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
 
   const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
@@ -74,8 +54,7 @@ const serve = () => {
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...receiveWaiting()]
     for (const request of requests)
-      if (typeof request === 'object' && 'attachment' in request)
-        post({ attached: attach(connection, request.attachment) })
+      if (typeof request === 'object' && 'attachment' in request) post({ attached: attach(request.attachment) })
     const messages = requests.filter((request) => typeof request === 'object' && 'items' in request)
     for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
     if (requests.includes('close')) close()
