@@ -20,9 +20,14 @@ export interface ImportOptions {
   readonly setsReadOnly: boolean
 }
 
+/** The part of a view that an import needs before its first record is stored: the table may not exist yet. */
+export interface ImportView extends Pick<View, 'columns' | 'required'> {
+  readonly table: Pick<RegisteredTable, 'name' | 'structure'>
+}
+
 /** What an import does with the fields of a table. */
 export interface ImportPlan {
-  readonly view: View
+  readonly view: ImportView
   readonly target: ImportTarget
   readonly options: ImportOptions
   /** The unique key of an upsert; null for an insert. */
@@ -45,7 +50,7 @@ const wrongKey = (names: readonly string[], { uniqueKeys }: ImportTarget) => {
 }
 
 /** @throws VALIDATION_FAILED if the fields are not unique together */
-const findKey = ({ table }: View, target: ImportTarget, on: readonly string[]): UniqueKey => {
+const findKey = ({ table }: ImportView, target: ImportTarget, on: readonly string[]): UniqueKey => {
   const names = on.length > 0 ? on : table.structure.key
   const key = target.uniqueKeys.find((one) => sortedNames(namesOf(one)) === sortedNames(names))
   if (!key) throw wrongKey(names, target)
@@ -53,7 +58,7 @@ const findKey = ({ table }: View, target: ImportTarget, on: readonly string[]): 
 }
 
 /** @throws VALIDATION_FAILED for a field that the caller does not see */
-const checkVisible = ({ columns }: View, on: readonly string[]) => {
+const checkVisible = ({ columns }: ImportView, on: readonly string[]) => {
   const unknown = on.find((name) => !columns.has(name))
   if (unknown === undefined) return
   const message = `'${excerpt(unknown)}' is not a field of this table.`
@@ -68,7 +73,7 @@ const toImportField = (column: Column, setsReadOnly: boolean): ImportField => ({
   isComputed: column.isGenerated
 })
 
-const fallbacksOf = ({ structure }: RegisteredTable, now: number): StagingRequest['fallbacks'] =>
+const fallbacksOf = ({ structure }: ImportView['table'], now: number): StagingRequest['fallbacks'] =>
   structure.autoTimestamps
     ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map(({ name }) => [name, BigInt(now)] as const)
     : []
@@ -77,7 +82,7 @@ const fallbacksOf = ({ structure }: RegisteredTable, now: number): StagingReques
  * Plans an import. `now`: epoch milliseconds.
  * @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field
  */
-export const planImport = (view: View, target: ImportTarget, options: ImportOptions, now: number): ImportPlan => {
+export const planImport = (view: ImportView, target: ImportTarget, options: ImportOptions, now: number): ImportPlan => {
   const { table, columns } = view
   if (view.required.some(({ name }) => !columns.has(name))) throw hiddenFieldsRequired()
   checkVisible(view, options.on)

@@ -5,10 +5,12 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import { takeInSteps } from '../sql/imports.ts'
 import { conflictIgnored, ignoredByTrigger } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
 import type { Totals } from './totals.ts'
+import type { View } from './view.ts'
 import { createViolations } from './violations.ts'
 
 /** A file with at most this many records and bytes is stored in one transaction. */
@@ -48,7 +50,14 @@ interface StepsOptions {
   readonly db: Database
   readonly totals: Totals
   readonly clock: Clock
-  readonly hasTriggers: (table: ImportPlan['view']['table']) => boolean
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+}
+
+/** A file without errors, in its staging file. */
+export interface CheckedFile {
+  readonly plan: ImportPlan
+  readonly staging: Staging
+  readonly file: StagedFile
 }
 
 interface Stored {
@@ -66,14 +75,14 @@ const storedBy = (results: readonly WriteResult[]): Stored => ({
 export const createImportSteps = ({ db, totals, clock, hasTriggers }: StepsOptions) => {
   const explainViolation = createViolations(db)
 
-  const explain = async (caller: Caller, { view }: ImportPlan, error: unknown) => {
+  const explain = async (caller: Caller, view: View, error: unknown) => {
     if (error instanceof UnexpectedChanges) return hasTriggers(view.table) ? ignoredByTrigger() : conflictIgnored()
     return explainViolation(caller, error as Error, { view })
   }
 
   /** @throws IMPORT_STOPPED if a step fails after the first one */
-  return async (caller: Caller, plan: ImportPlan, staging: Staging, file: StagedFile): Promise<Stored> => {
-    const { table } = plan.view
+  return async (caller: Caller, view: View, { plan, staging, file }: CheckedFile): Promise<Stored> => {
+    const { table } = view
     const schema = await staging.attach()
     const unitOf = takeInSteps(takeInOf(plan, file.fields, schema))
     let [created, updated, done] = [0, 0, 0]
@@ -95,7 +104,7 @@ export const createImportSteps = ({ db, totals, clock, hasTriggers }: StepsOptio
     try {
       while (done < file.rows) await storeStep()
     } catch (error) {
-      const explained = await explain(caller, plan, error)
+      const explained = await explain(caller, view, error)
       throw done > 0 && explained instanceof DomainError ? stopped(explained, done, file.rows) : explained
     }
     return { created, updated }

@@ -10,7 +10,7 @@ import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
 import { checksOf, countUpdates } from './import-checks.ts'
 import { type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
-import { createImportSteps, fitsOneStep } from './import-steps.ts'
+import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
 
@@ -88,22 +88,33 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     return { created: rows - updated, updated }
   }
 
-  const run = async (caller: Caller, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> => {
+  /** Stages the file, and calls `use` if it has no errors. */
+  const withFile = async <T>(
+    caller: Caller,
+    plan: ImportPlan,
+    body: BodyChunks,
+    use: (checked: CheckedFile) => Promise<T>
+  ): Promise<T> => {
     const staging = db.stage(plan.staging)
     const stop = untilStop()
     try {
       const file = await Promise.race([send(staging, body), stop.promise])
       await Promise.race([check(plan, staging, file), stop.promise])
       await caller.confirm()
-      const { rows } = file
-      const { isDryRun: dryRun } = plan.options
-      const stored = await (dryRun ? predict(plan, staging, rows) : storeAll(caller, plan, staging, file))
-      return { rows, ...stored, dryRun }
+      return await use({ plan, staging, file })
     } finally {
       stop.end()
       await staging.close()
     }
   }
+
+  const run = (caller: Caller, view: View, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> =>
+    withFile(caller, plan, body, async (checked) => {
+      const { rows } = checked.file
+      const { isDryRun: dryRun } = plan.options
+      const stored = await (dryRun ? predict(plan, checked.staging, rows) : storeAll(caller, view, checked))
+      return { rows, ...stored, dryRun }
+    })
 
   const planFor = async (view: View, options: ImportOptions) => {
     const { name, structure } = view.table
@@ -121,7 +132,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     assertTable(view.table)
     const end = begin(caller)
     try {
-      return await run(caller, await planFor(view, options), body)
+      return await run(caller, view, await planFor(view, options), body)
     } finally {
       end()
     }

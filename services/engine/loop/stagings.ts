@@ -53,7 +53,12 @@ const startThread = (workerData: StagingThreadOptions) => {
     else resolve(reply.result as never)
   })
   worker.on('error', fail)
-  worker.on('exit', () => fail(toDomainError(engineStopped)))
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      fail(toDomainError(engineStopped))
+      resolve()
+    })
+  })
 
   const call = <M extends StagingMethod>(method: M, argument: StagingCalls[M]['argument']) =>
     new Promise<StagingCalls[M]['result']>((resolve, reject) => {
@@ -63,7 +68,13 @@ const startThread = (workerData: StagingThreadOptions) => {
       worker.postMessage(message, memoryOf(message))
     })
 
-  return { call, end: () => worker.terminate() }
+  /** Resolves when the calls that the thread has received, and the thread, have ended. */
+  const end = () => {
+    worker.postMessage('close')
+    return ended
+  }
+
+  return { call, end }
 }
 
 /**

@@ -76,7 +76,11 @@ const serve = (options: StagingThreadOptions) => {
       return { error: toPlainError(error) }
     }
   }
-  port.on('message', (message: StagingMessage) => {
+  port.on('message', (message: StagingMessage | 'close') => {
+    if (message === 'close') {
+      calls = calls.then(() => port.close())
+      return
+    }
     calls = calls.then(async () => port.postMessage(await reply(message), memoryOf(message)))
   })
 }

@@ -1,5 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
+import {
+  type Attachment,
+  type PackedList,
+  packOutcomes,
+  unpackUnits,
+  type WriterMessage,
+  type WriterRequest
+} from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
@@ -17,6 +24,11 @@ const receiveWaiting = () => {
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) requests.push(next.message)
   return requests
 }
+
+const isAttachment = (request: WriterRequest): request is { readonly attachment: Attachment } =>
+  typeof request === 'object' && 'attachment' in request
+
+const isPacked = (request: WriterRequest): request is PackedList => request !== 'close' && !isAttachment(request)
 
 /** Opens the file, and locks out every other Rowhouse before the first write. A refused file gets no lock file. */
 const openLocked = (options: WriterOptions) => {
@@ -53,9 +65,8 @@ const serve = () => {
   // The units that arrived during the last commit are the next batch.
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...receiveWaiting()]
-    for (const request of requests)
-      if (typeof request === 'object' && 'attachment' in request) post({ attached: attach(request.attachment) })
-    const messages = requests.filter((request) => typeof request === 'object' && 'items' in request)
+    for (const request of requests) if (isAttachment(request)) post({ attached: attach(request.attachment) })
+    const messages = requests.filter(isPacked)
     for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
     if (requests.includes('close')) close()
   })
