@@ -32,6 +32,7 @@ const ConfigSchema = Type.Object({
     maximum: MAX_BODY_LIMIT,
     description: 'Bytes of a batch.'
   }),
+  IMPORT_LIMIT: Type.Integer({ default: 2 ** 30, minimum: 1024, maximum: 2 ** 40, description: 'Bytes of a file.' }),
   CACHE_SIZE: Type.Integer({
     default: 64,
     minimum: 1,

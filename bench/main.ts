@@ -5,6 +5,7 @@ import { measureFsync } from './disk.ts'
 import { runAggregate } from './experiments/aggregate.ts'
 import { runBatches } from './experiments/batch.ts'
 import { runExport } from './experiments/export.ts'
+import { runImport } from './experiments/import.ts'
 import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
 import { runQueries } from './experiments/queries.ts'
@@ -30,6 +31,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   logins: { title: '50 concurrent logins', run: runLogins },
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },
+  import: { title: 'Import of CSV', run: runImport },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { strict } from './envelope.ts'
+import { Int32, Int64 } from './numbers.ts'
 
 /** The class of a failure. It decides the HTTP status. */
 export type ErrorKind =
@@ -77,6 +78,10 @@ export const errorCatalogue = {
   CONSTRAINT_VIOLATION: {
     kind: 'invalid',
     meaning: 'The record violates a NOT NULL, CHECK or type rule of the table.'
+  },
+  IMPORT_FAILED: {
+    kind: 'invalid',
+    meaning: 'Lines of the file are wrong; `details` lists the first 100, and `total` counts all. Nothing was imported.'
   },
   NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is the key, or is read-only.' },
 
@@ -157,6 +162,10 @@ export const errorCatalogue = {
   FOREIGN_KEY_VIOLATION: {
     kind: 'conflict',
     meaning: 'A foreign key would refer to a record that does not exist.'
+  },
+  IMPORT_STOPPED: {
+    kind: 'conflict',
+    meaning: 'The import ended after some of its records were stored. The message has their number and the reason.'
   },
   INCREMENT_OVERFLOW: {
     kind: 'conflict',
@@ -244,7 +253,16 @@ const ErrorDetailSchema = Type.Object(
       description: 'The violated rule: type, required, unknown, format, range, readonly, …',
       examples: ['type']
     }),
-    message: Type.String({ description: 'What is wrong with the value.', examples: ["'price' must be a number."] })
+    message: Type.String({ description: 'What is wrong with the value.', examples: ["'price' must be a number."] }),
+    line: Type.Optional(
+      Int32({
+        description: 'Only of an import: the line where the record begins. The header is line 1.',
+        examples: [3]
+      })
+    ),
+    column: Type.Optional(
+      Type.String({ description: 'Only of an import: the name of the field in the file.', examples: ['price'] })
+    )
   },
   { title: 'ErrorDetail', description: 'A value of the request that is wrong.', ...strict }
 )
@@ -265,7 +283,14 @@ const ErrorInfoSchema = Type.Object(
       description: 'What went wrong, as a sentence.',
       examples: ["There is no record with the primary key '7'."]
     }),
-    details: Type.Optional(Type.Array(ErrorDetailSchema, { description: 'The values that are wrong, at most 20.' })),
+    details: Type.Optional(
+      Type.Array(ErrorDetailSchema, {
+        description: 'The values that are wrong, at most 20; of an import, at most 100.'
+      })
+    ),
+    total: Type.Optional(
+      Int64({ description: 'Only of an import: the number of all errors that were found.', examples: [3] })
+    ),
     hint: Type.Optional(
       Type.String({ description: 'What to do about the failure.', examples: ['Send the request again later.'] })
     ),

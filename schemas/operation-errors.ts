@@ -50,6 +50,14 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   'IDEMPOTENCY_KEY_REUSED'
 ]
 
+/** For routes that import a file. */
+export const IMPORT_ERRORS: readonly ErrorCode[] = [
+  ...RECORD_CREATE_ERRORS,
+  'TABLE_READ_ONLY',
+  'IMPORT_FAILED',
+  'IMPORT_STOPPED'
+]
+
 /** For routes that change or delete a record. SCAN_TIMEOUT: the key of an imported table may have no usable index. */
 export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CREATE_ERRORS,

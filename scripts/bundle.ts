@@ -6,6 +6,7 @@ const ENTRIES = {
   'verifier-process': 'services/accounts/verifier-process',
   'writer/writer': 'services/engine/writer/writer',
   'reader/reader': 'services/engine/reader/reader',
+  'staging/staging': 'services/engine/staging/staging',
   'reader/view-process': 'services/engine/reader/view-process'
 }
 

@@ -101,7 +101,7 @@ t.test('the second run of the example database changes nothing', async (t) => {
   t.equal(createShop(directory), 'shop.sqlite exists already.\n')
 })
 
-for (const name of ['adopt', 'tables', 'records', 'change', 'query', 'access']) {
+for (const name of ['adopt', 'tables', 'records', 'change', 'query', 'import', 'access']) {
   t.test(`the commands of the guide ${name} print what it shows`, async (t) => {
     const directory = temporaryDirectory(t)
     createShop(directory)

@@ -9,6 +9,7 @@ import { createSessionService, type SessionService } from '../../services/accoun
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService, type ExportService } from '../../services/records/export.ts'
+import { createImportService, type ImportService } from '../../services/records/imports.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createScans, type OnSlowScan } from '../../services/records/scans.ts'
 import { createSearch } from '../../services/records/search.ts'
@@ -25,6 +26,7 @@ declare module 'fastify' {
     views: Views
     records: RecordService
     exports: ExportService
+    imports: ImportService
     admins: AdminService
     sessions: SessionService
     tokens: TokenService
@@ -110,6 +112,9 @@ export default fp<ServicesOptions>(
     const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
+    const imports = createImportService({ db, totals, clock, hasTriggers })
+    fastify.decorate('imports', imports)
+    fastify.addHook('preClose', async () => imports.stop())
 
     const memorySessions = createMemorySessions({ clock })
     const accounts = { db, clock, credentials, memorySessions }

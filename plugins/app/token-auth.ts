@@ -64,10 +64,20 @@ const requireHook = <T>(value: T | null, hook: string): T => {
 /** The boundary function for the query, which is not validated yet when the right is checked the first time. */
 const returnsRecord = (request: FastifyRequest) => (request.query as { readonly return?: unknown }).return === 'record'
 
-/** An update or a delete with `return=record` also reads the record, so it also needs the action `read`. */
+/** The same for an upsert: of one record, or of those of a file. */
+const isUpsert = (request: FastifyRequest) => {
+  const { upsert, mode } = request.query as { readonly upsert?: unknown; readonly mode?: unknown }
+  return upsert !== undefined || mode === 'upsert'
+}
+
+/**
+ * An update or a delete with `return=record` also reads the record, so it also needs the action `read`. An upsert may update
+ * a record, so it also needs `update`.
+ */
 const authorizeAll = (request: FastifyRequest, token: LiveToken, action: NeededAction, table: string | undefined) => {
   authorize(token, action, table)
   if ((action === 'update' || action === 'delete') && returnsRecord(request)) authorize(token, 'read', table)
+  if (action === 'create' && isUpsert(request)) authorize(token, 'update', table)
 }
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))

@@ -66,9 +66,16 @@ const toDomainError = (error: Thrown | DomainError): DomainError => {
   return isClientError(error) ? new DomainError('MALFORMED_REQUEST', 'The request cannot be read.') : internalError()
 }
 
-const toBody = ({ code, message, details, hint }: DomainError, requestId: string): ErrorBody => ({
+const toBody = ({ code, message, details, total, hint }: DomainError, requestId: string): ErrorBody => ({
   success: false,
-  error: { code, message, ...(details && { details: [...details] }), ...(hint !== undefined && { hint }), requestId }
+  error: {
+    code,
+    message,
+    ...(details && { details: [...details] }),
+    ...(total !== undefined && { total }),
+    ...(hint !== undefined && { hint }),
+    requestId
+  }
 })
 
 export interface ErrorsOptions {

@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { DomainError, excerpt, invalid, pointer, type Violation } from '../../services/model/errors.ts'
+import { DomainError, invalid, type Violation } from '../../services/model/errors.ts'
+import { findViolation } from '../../services/model/json-violations.ts'
 import { hasWideInteger, parseExactJson } from './exact-json.ts'
-
-/** Maximum nesting of a body. Far below the limit of SQLite (1,000) and of the recursion here. */
-const MAX_DEPTH = 100
 
 /**
  * Maximum number of keys, objects and arrays of a body, at any depth, unless its route sets another. Each takes V8 the
@@ -46,44 +44,6 @@ const countKeys = (value: unknown): number => {
 const hasEqualKeys = (bytes: Buffer, value: unknown) => countOutsideStrings(bytes, isKey) > countKeys(value)
 
 const malformed = (message: string) => new DomainError('MALFORMED_JSON', message)
-
-const stringViolation = (text: string): Violation | undefined => {
-  if (text.includes('\0')) return { code: 'format', message: 'contains a NUL character' }
-  return text.isWellFormed()
-    ? undefined
-    : { code: 'format', message: 'contains an unpaired surrogate (invalid Unicode)' }
-}
-
-const within = (key: string, violation: Violation): Violation => ({
-  ...violation,
-  subPath: pointer(excerpt(key)) + (violation.subPath ?? '')
-})
-
-const itemViolation = (items: readonly unknown[], depth: number): Violation | undefined => {
-  for (let index = 0; index < items.length; index += 1) {
-    const violation = findViolation(items[index], depth)
-    if (violation) return within(String(index), violation)
-  }
-  return undefined
-}
-
-const memberViolation = (value: object, depth: number): Violation | undefined => {
-  if (depth === 0) return { code: 'depth', message: `is nested deeper than ${MAX_DEPTH} levels` }
-  if (Array.isArray(value)) return itemViolation(value, depth - 1)
-  for (const key of Object.keys(value)) {
-    const violation = stringViolation(key) ?? findViolation(Reflect.get(value, key), depth - 1)
-    if (violation) return within(key, violation)
-  }
-  return undefined
-}
-
-/** Returns the first violation at any depth of a JSON value: NUL, unpaired surrogates, numbers beyond a double. */
-export const findViolation = (value: unknown, depth = MAX_DEPTH): Violation | undefined => {
-  if (typeof value === 'string') return stringViolation(value)
-  if (typeof value === 'object' && value !== null) return memberViolation(value, depth)
-  const isInfinite = typeof value === 'number' && !Number.isFinite(value)
-  return isInfinite ? { code: 'range', message: 'is outside the range of a 64-bit floating-point number' } : undefined
-}
 
 /** `subject`: what the message calls the whole JSON text. */
 export const toValidationError = ({ code, message, subPath: path = '' }: Violation, subject = 'The body') =>

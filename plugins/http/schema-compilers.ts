@@ -3,7 +3,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { invalid, pointer } from '../../services/model/errors.ts'
-import { findViolation, toValidationError } from './json-body.ts'
+import { findViolation } from '../../services/model/json-violations.ts'
+import { toValidationError } from './json-body.ts'
 import { hintOf, toErrorDetail } from './schema-errors.ts'
 
 /** Converts text to the type of its schema, or leaves it as text. The schema checks the range. */
@@ -34,6 +35,8 @@ const withLowerCaseNames = (schema: TSchema): TSchema => {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
+const isStream = (value: unknown) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
 /** Ajv stops at the first error. */
 const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]]) =>
   invalid(errors.map(toErrorDetail), hintOf(errors[0]))
@@ -48,6 +51,8 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
     let validate: ValidateFunction | undefined
     const prepare = httpPart === 'body' ? () => {} : createTextConverter(schema)
     return (value: unknown) => {
+      // A file is read while it arrives: plugins/http/body-chunks.ts.
+      if (httpPart === 'body' && isStream(value)) return { value }
       try {
         prepare(value as Record<string, unknown>)
         validate ??= ajv.compile(schema)

@@ -6,6 +6,7 @@ import batch from './batch.ts'
 import document from './document.ts'
 import exports from './exports.ts'
 import identity from './identity.ts'
+import imports from './imports.ts'
 import queries from './queries.ts'
 import records from './records.ts'
 import schema from './schema.ts'
@@ -37,6 +38,7 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(records)
   await fastify.register(queries)
   await fastify.register(exports)
+  await fastify.register(imports)
   await fastify.register(aggregates)
   await fastify.register(batch)
 }

@@ -1,7 +1,9 @@
 import type { Caller } from '../model/caller.ts'
-import type { Row } from '../model/sql-value.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
+import type { ImportErrors } from './staging/import-errors.ts'
+import type { StagedCheck, StagedFile, StagedStep, StagingRequest } from './staging/protocol.ts'
 
 export interface WriteResult {
   /** Rows changed, or rows returned by a statement that returns rows (RETURNING, SELECT). */
@@ -34,6 +36,22 @@ export interface HeldReader {
 }
 
 export type OnTime = (milliseconds: number) => void
+
+/** The file of an import, while it is checked and taken in. */
+export interface Staging {
+  /** Takes bytes of the file. Resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Ends the file. */
+  end(): Promise<StagedFile>
+  /** Compares the staged records with the stored ones. */
+  check(checks: readonly StagedCheck[]): Promise<ImportErrors>
+  /** Returns where the next staged records end, in the order of their position. `after`: null for the first. */
+  step(range: { readonly after: SqlValue; readonly rows: number }): Promise<StagedStep>
+  /** Lets units read the staged records. Returns the name of their schema. */
+  attach(): Promise<string>
+  /** Deletes the staged records. */
+  close(): Promise<void>
+}
 
 /** Where unbounded statements run. */
 export interface Scans {
@@ -72,6 +90,8 @@ export interface Database extends Scans {
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */
   writeBulk(unit: Unit): Promise<readonly WriteResult[]>
+  /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */
+  stage(request: StagingRequest): Staging
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
   /** May be called more than once. */

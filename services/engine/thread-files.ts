@@ -5,5 +5,7 @@ const threadFile = (path: string) => new URL(`./${path}${extname(import.meta.url
 
 export const writerFile = threadFile('writer/writer')
 export const readerFile = threadFile('reader/reader')
+/** The thread that checks the file of an import. */
+export const stagingFile = threadFile('staging/staging')
 /** The process that runs statements on SQL views. */
 export const viewProcessFile = threadFile('reader/view-process')

@@ -2,6 +2,8 @@ import { type ErrorCode, type ErrorDetail, type ErrorKind, errorCatalogue } from
 
 interface Explanation {
   readonly details?: readonly ErrorDetail[] | undefined
+  /** The number of all errors of an import, of which `details` has the first. */
+  readonly total?: number | undefined
   /** How to solve the problem, if the message does not contain it. */
   readonly hint?: string | undefined
   /** Seconds to wait before a retry. */
@@ -20,6 +22,7 @@ export class DomainError extends Error {
   readonly code: ErrorCode
   readonly kind: ErrorKind
   readonly details: readonly ErrorDetail[] | undefined
+  readonly total: number | undefined
   readonly hint: string | undefined
   readonly retryAfter: number | undefined
   /** Position of the failed statement in its unit of writes, from 0; undefined if no statement failed. */
@@ -28,11 +31,12 @@ export class DomainError extends Error {
   readonly reported: string | undefined
 
   constructor(code: ErrorCode, message: string, explanation: Explanation = {}) {
-    const { details, hint, retryAfter, statement, etag, reported } = explanation
+    const { details, total, hint, retryAfter, statement, etag, reported } = explanation
     super(message)
     this.code = code
     this.kind = errorCatalogue[code].kind
     this.details = details && details.length > 0 ? details : undefined
+    this.total = total
     this.hint = hint
     this.retryAfter = retryAfter
     this.statement = statement

@@ -8,6 +8,13 @@ export const parseInteger = (text: string): bigint | undefined => {
   return value < INT64.first || value > INT64.last ? undefined : value
 }
 
+/** Parses a decimal number of JSON, also one that a double cannot hold: Infinity. Returns undefined for other texts. */
+export const parseReal = (text: string): number | undefined =>
+  /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined
+
+/** The same, but an integer of 64 bits stays exact. */
+export const parseNumber = (text: string): bigint | number | undefined => parseInteger(text) ?? parseReal(text)
+
 /**
  * Returns the bytes of canonical base64 (RFC 4648, section 4), or undefined. They have an ArrayBuffer of their own: Node
  * makes small buffers in a pool of 8 KiB, and structured clone would send the whole pool to another thread.

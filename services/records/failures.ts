@@ -101,6 +101,11 @@ export const filterNotIndexed = (rows: number) =>
     { hint: 'Create an index for the filter, or query the records and change them by their keys.' }
   )
 
+export const hiddenFieldsRequired = () =>
+  new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {
+    hint: 'An administrator can show these fields, give them a default, or create the record.'
+  })
+
 export const roundedKey = () =>
   invalid(
     [

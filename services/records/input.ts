@@ -1,13 +1,14 @@
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import { suggestName } from '../../schemas/similar-names.ts'
-import { DomainError, excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
+import { excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../sql/keys.ts'
 import type { Assignment, UnitAssignment } from '../sql/records.ts'
 import { isValue, type Param } from '../sql/statement.ts'
+import { hiddenFieldsRequired } from './failures.ts'
 import { checkResult, OperationResult } from './operation-result.ts'
 import type { View } from './view.ts'
 
@@ -69,9 +70,7 @@ const requireFields = ({ required, columns }: View, assignments: readonly UnitAs
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }
   if (missing.length > 0) {
-    throw new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {
-      hint: 'An administrator can show these fields, give them a default, or create the record.'
-    })
+    throw hiddenFieldsRequired()
   }
 }
 

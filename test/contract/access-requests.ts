@@ -4,7 +4,9 @@ import { PASSWORD, type Setup } from './access-setup.ts'
 
 export interface ExampleRequest {
   readonly url: string
-  readonly payload?: object
+  readonly payload?: object | string
+  /** The content type of a payload that is not JSON. */
+  readonly type?: string
   /** The status of success, 200 by default. */
   readonly success?: number
 }
@@ -18,6 +20,8 @@ const get =
 
 const field = { name: 'a', jsonType: 'string' }
 const permissions = { tables: ['*'], actions: ['read', 'write'] }
+
+const FILE = { payload: 'name\nnew\n', type: 'text/csv' }
 
 const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tables[state].id}`
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
@@ -95,6 +99,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { compute: { n: { count: true } } }
   }),
   'GET /admin/tables/:id/export': (setup, state) => ({ url: `${adminUrl(setup, state)}/export` }),
+  'POST /admin/tables/:id/import': (setup, state) => ({ url: `${adminUrl(setup, state)}/import`, ...FILE }),
   'GET /admin/tables/:id/data/:pk': (setup, state) => ({ url: `${adminUrl(setup, state)}/data/1` }),
   'POST /admin/tables/:id/data': (setup, state) => ({
     url: `${adminUrl(setup, state)}/data`,
@@ -141,6 +146,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'POST /data/_batch': () => ({ url: '/data/_batch', payload: { operations: [] } }),
   'POST /data/:table/query': (setup, state) => ({ url: `${dataUrl(setup, state)}/query`, payload: {} }),
   'GET /data/:table/export': (setup, state) => ({ url: `${dataUrl(setup, state)}/export` }),
+  'POST /data/:table/import': (setup, state) => ({ url: `${dataUrl(setup, state)}/import`, ...FILE }),
   'POST /data/:table/aggregate': (setup, state) => ({
     url: `${dataUrl(setup, state)}/aggregate`,
     payload: { compute: { n: { count: true } } }

@@ -56,6 +56,7 @@ export const accessRules = {
 
   'GET /admin/tables/:id/data': 'administrator',
   'GET /admin/tables/:id/export': 'administrator',
+  'POST /admin/tables/:id/import': 'administrator',
   'POST /admin/tables/:id/query': 'administrator',
   'POST /admin/tables/:id/aggregate': 'administrator',
   'GET /admin/tables/:id/data/:pk': 'administrator',
@@ -85,6 +86,7 @@ export const accessRules = {
   'POST /data/:table/query': 'read',
   'GET /data/:table/export': 'read',
   'POST /data/:table/aggregate': 'read',
+  'POST /data/:table/import': 'create',
   'GET /data/:table/records/:pk': 'read',
   'POST /data/:table/records': 'create',
   'PUT /data/:table/records/:pk': 'update',

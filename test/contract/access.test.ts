@@ -49,9 +49,15 @@ const createRequest = async ({ service, endpoint, state }: Case) =>
 
 const send = (
   { service, endpoint }: Case,
-  { url, payload }: ExampleRequest,
+  { url, payload, type }: ExampleRequest,
   { headers }: Pick<TestCaller, 'headers'>
-) => service.app.inject({ method: endpoint.method, url, headers, ...(payload && { payload }) })
+) =>
+  service.app.inject({
+    method: endpoint.method,
+    url,
+    headers: { ...headers, ...(type && { 'content-type': type }) },
+    ...(payload && { payload })
+  })
 
 const refusalOf = (one: Case, caller: TestCaller) =>
   refusalFor(accessOf(one), caller, { state: one.state, isChangeRequired: one.service.isChangeRequired })

@@ -14,6 +14,7 @@ t.test('each process and each thread is one file, and the files of threads are s
     'reader/reader.js',
     'reader/view-process.js',
     'server.js',
+    'staging/staging.js',
     'verifier-process.js',
     'writer/writer.js'
   ])

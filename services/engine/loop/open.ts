@@ -6,6 +6,7 @@ import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createBulkWrites } from './bulk-writes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
+import { createStagings, removeStagingFiles } from './stagings.ts'
 import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
 
@@ -43,12 +44,17 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
     { onExternalCommit, onDeath }
   )
+  // The lock of the writer keeps out another Rowhouse, whose imports could be running.
+  removeStagingFiles(path)
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
   const viewScans = createViewScans({ file: path, cacheSize: READER_CACHE_SIZE })
 
+  const stagings = createStagings(path, writer.attach)
+
   const close = async () => {
+    await stagings.close()
     await Promise.all([readers.close(), viewScans.close()])
     // The writer closes last: the last connection that closes copies the WAL into the file and removes it.
     connection.close()
@@ -65,6 +71,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     viewScans,
     write: writer.write,
     writeBulk: createBulkWrites(writer),
+    stage: stagings.stage,
     onExternalCommit: (listener) => listeners.push(listener),
     close: () => {
       closing ??= close()

@@ -3,6 +3,7 @@ import { DomainError, overloaded } from '../../model/errors.ts'
 import type { Unit } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import {
+  type Attachment,
   type Outcome,
   type PackedBatch,
   packUnits,
@@ -10,7 +11,7 @@ import {
   type WriterMessage,
   type WriterRequest
 } from '../shared/message.ts'
-import { engineStopped } from '../shared/plain-error.ts'
+import { engineStopped, type PlainError } from '../shared/plain-error.ts'
 import { sizeOf } from '../shared/size.ts'
 import { writerFile } from '../thread-files.ts'
 import type { WriterOptions } from '../writer/open-writer.ts'
@@ -30,6 +31,11 @@ interface PendingUnit {
   readonly unit: Unit
   readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
+  readonly reject: (error: Error) => void
+}
+
+interface PendingAttachment {
+  readonly resolve: () => void
   readonly reject: (error: Error) => void
 }
 
@@ -83,11 +89,18 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
   let queued: PendingUnit[] = []
   /** Posted units. Their outcomes arrive in this order. */
   let inFlight: PendingUnit[] = []
+  let attachments: PendingAttachment[] = []
   /** The size of both. */
   let pendingSize = 0
   let isClosed = false
   let fault: unknown
   const runInSequence = createTaskSequence()
+
+  const settleAttachment = (error: PlainError | null) => {
+    const { resolve, reject } = attachments.shift() as PendingAttachment
+    if (error) reject(toDomainError(error))
+    else resolve()
+  }
 
   const postQueued = () => {
     if (queued.length === 0) return
@@ -111,14 +124,17 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
   const rejectAll = () => {
     for (const { reject } of inFlight) reject(outcomeUnknown())
     for (const { reject } of queued) reject(stopped())
+    for (const { reject } of attachments) reject(stopped())
     inFlight = []
     queued = []
+    attachments = []
   }
 
   await new Promise<void>((resolve, reject) => {
     worker.on('message', (message: WriterMessage) => {
       if ('ready' in message) return resolve()
       if ('failure' in message) return reject(new Error(message.failure.message))
+      if ('attached' in message) return settleAttachment(message.attached)
       return runInSequence(() => receive(message.batch))
     })
     worker.on('error', (error) => {
@@ -154,6 +170,14 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
       if (length === MAX_UNITS_PER_MESSAGE) postQueued()
     })
 
+  /** Attaches a file as a schema that units can read, or detaches it. */
+  const attach = (attachment: Attachment) =>
+    new Promise<void>((resolve, reject) => {
+      if (isClosed) return reject(stopped())
+      attachments.push({ resolve, reject })
+      post({ attachment })
+    })
+
   /** Resolves with the outcome of an empty unit behind all pending ones. The limits do not apply to it. */
   const allSettled = () =>
     new Promise<void>((resolve) => {
@@ -171,5 +195,5 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
     await ended
   }
 
-  return { write, countPending, close }
+  return { write, countPending, attach, close }
 }

@@ -30,9 +30,16 @@ export type WriterMessage =
   | { readonly ready: true }
   | { readonly failure: PlainError }
   | { readonly batch: PackedBatch }
+  | { readonly attached: PlainError | null }
 
-/** To the writer thread: units to write, or the end. */
-export type WriterRequest = PackedList | 'close'
+/** Attaches the staging file of an import as a schema, or, with null, detaches it. Units may read the schema between. */
+export interface Attachment {
+  readonly schema: string
+  readonly file: string | null
+}
+
+/** To the writer thread: units to write, an attachment, or the end. */
+export type WriterRequest = PackedList | { readonly attachment: Attachment } | 'close'
 
 /** The first item of a failed unit; a successful one has the number of its results there. */
 const FAILED = -1

@@ -1,6 +1,14 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { packOutcomes, unpackUnits, type WriterMessage, type WriterRequest } from '../shared/message.ts'
+import {
+  type Attachment,
+  type PackedList,
+  packOutcomes,
+  unpackUnits,
+  type WriterMessage,
+  type WriterRequest
+} from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
+import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
@@ -17,6 +25,11 @@ const receiveWaiting = () => {
   return requests
 }
 
+const isAttachment = (request: WriterRequest): request is { readonly attachment: Attachment } =>
+  typeof request === 'object' && 'attachment' in request
+
+const isPacked = (request: WriterRequest): request is PackedList => request !== 'close' && !isAttachment(request)
+
 /** Opens the file, and locks out every other Rowhouse before the first write. A refused file gets no lock file. */
 const openLocked = (options: WriterOptions) => {
   const lock = createLock(options.file)
@@ -30,7 +43,9 @@ const openLocked = (options: WriterOptions) => {
 }
 
 const serve = () => {
-  const { connection, release } = openLocked(workerData as WriterOptions)
+  const options = workerData as WriterOptions
+  const { connection, release } = openLocked(options)
+  const attach = createAttachments(connection, options.cacheSize)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
 
   const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
@@ -50,9 +65,10 @@ const serve = () => {
   // The units that arrived during the last commit are the next batch.
   port.on('message', (first: WriterRequest) => {
     const requests = [first, ...receiveWaiting()]
-    const messages = requests.filter((request) => request !== 'close')
+    for (const request of requests) if (isAttachment(request)) post({ attached: attach(request.attachment) })
+    const messages = requests.filter(isPacked)
     for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
-    if (messages.length < requests.length) close()
+    if (requests.includes('close')) close()
   })
   post({ ready: true })
 }

@@ -15,6 +15,11 @@ const FORMULA = ['=', '+', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff20', '\uff0
  * the ones that have one `'` more in the export, and removing it restores every value.
  */
 const NEEDS_QUOTE = new RegExp(`^'*[${String.fromCodePoint(...BLANK)}]*[${FORMULA}]`, 'u')
+
+/** Returns the text without the `'` that an export with `escape=formulas` has added. */
+export const withoutGuard = (text: string) =>
+  text.startsWith("'") && NEEDS_QUOTE.test(text.slice(1)) ? text.slice(1) : text
+
 const WHITE_SPACE = `char(${BLANK.join(', ')})`
 const FORMULA_GLOB = `'[' || char(${[...FORMULA].map((character) => character.codePointAt(0)).join(', ')}) || ']*'`
 

@@ -41,6 +41,10 @@ export const integer: Kind = {
   name: 'integer',
   isNumeric: true,
   check: (value, _column, integers) => checkInteger(value, integers),
+  parseCell: ({ text }) => {
+    const value = parseInteger(text)
+    return value === undefined ? faulty('type', 'must be an integer of 64 bits, such as 42') : valid(value)
+  },
   parseKey: parseNumericKey,
   schema: (_column, integers) => integerSchema(integers),
   json: (value, context) => (context.integers === 'string' ? integerText : integerNumber)(value, context),

@@ -19,6 +19,14 @@ const findRounded = (value: unknown): string | undefined => {
 
 const ROUNDED = 'is beyond the integers that a JSON number holds exactly, ±(2^53−1); send it as a string'
 
+const parseOrUndefined = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Objects or arrays, stored as JSON text. */
 export const json: Kind = {
   ...typed,
@@ -30,6 +38,12 @@ export const json: Kind = {
     return subPath === undefined
       ? valid(JSON.stringify(value))
       : { violation: { code: 'range', message: ROUNDED, subPath } }
+  },
+  /** Keeps the text: an export has it unchanged. */
+  parseCell: ({ text }, { jsonType }) => {
+    const value = parseOrUndefined(text)
+    const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
+    return matches ? valid(text) : faulty('type', `must be JSON text of an ${jsonType}`)
   },
   parseKey: (text) => [text],
   schema: ({ jsonType }) =>

@@ -22,6 +22,12 @@ export interface CsvContext extends TextContext {
   readonly escapesFormulas: boolean
 }
 
+/** A cell of a CSV file. Texts are quoted in an export, and numbers are not. */
+export interface CsvCell {
+  readonly text: string
+  readonly isQuoted: boolean
+}
+
 /** A JSON Schema of the values of a kind, without null. Without a `type` it accepts any value. */
 export interface KindSchema {
   readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'object' | 'array'
@@ -55,6 +61,11 @@ export interface Kind {
   sameInJson(value: SqlValue): readonly SqlValue[]
   /** Returns an SQL expression for the value in `json_object`. */
   json(value: string, context: JsonContext): string
+  /**
+   * Returns the stored form of a cell of a CSV file, without any guess: the inverse of `csv`. Not for an empty cell
+   * without quotes, which is NULL.
+   */
+  parseCell(cell: CsvCell, column: Column): Checked
   /** Returns an SQL expression for the CSV cell; NULL for NULL. */
   csv(value: string, context: CsvContext): string
 }

@@ -1,7 +1,9 @@
+import { parseNumber } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
 import { anyJson } from './json-values.ts'
 import type { Checked, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
+import { checkNumberCell } from './real.ts'
 import { faulty, typed, valid } from './typed.ts'
 
 /** Accepts text, or a number: an integer is stored as an integer. */
@@ -17,6 +19,10 @@ export const loose: Kind = {
   name: 'loose',
   isTextual: true,
   check: checkLoose,
+  parseCell: ({ text, isQuoted }) => {
+    const number = isQuoted ? undefined : parseNumber(text)
+    return number === undefined ? valid(text) : checkNumberCell(number)
+  },
   parseKey: parseNumericKey,
   schema: () => ({}),
   json: anyJson,

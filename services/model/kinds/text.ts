@@ -8,6 +8,7 @@ export const text: Kind = {
   name: 'text',
   isTextual: true,
   check: (value) => (typeof value === 'string' ? valid(value) : faulty('type', 'must be a string')),
+  parseCell: ({ text: value }) => valid(value),
   parseKey: (key) => [key],
   schema: () => ({ type: 'string' }),
   json: (value, context) => (context.isStrict ? value : anyJson(value, context)),

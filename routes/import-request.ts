@@ -1,0 +1,84 @@
+import { parseJson } from '../plugins/http/json-body.ts'
+import type { BodyChunks, ImportQuery } from '../schemas/import.ts'
+import type { IntegerFormat } from '../schemas/token.ts'
+import type { ImportFormat } from '../services/engine/staging/protocol.ts'
+import { DomainError, invalid } from '../services/model/errors.ts'
+import type { ImportOptions } from '../services/records/import-plan.ts'
+
+interface FileRequest {
+  readonly contentType: string | undefined
+  readonly query: ImportQuery
+  /** The integers that a token sends in NDJSON. */
+  readonly integers: IntegerFormat
+}
+
+const notAFile = () =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be text/csv or application/x-ndjson, in UTF-8.', {
+    hint: 'Send the header Content-Type: text/csv or Content-Type: application/x-ndjson.'
+  })
+
+const assertUtf8 = (parameters: readonly string[]) => {
+  const charset = parameters.map((text) => /^\s*charset=\s*"?([^"]*)"?\s*$/i.exec(text)?.[1]).find(Boolean)
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw notAFile()
+}
+
+/** @throws UNSUPPORTED_MEDIA_TYPE */
+const formatOf = ({ contentType = '', query, integers }: FileRequest): ImportFormat => {
+  const [type = '', ...parameters] = contentType.split(';')
+  assertUtf8(parameters)
+  switch (type.trim().toLowerCase()) {
+    case 'text/csv': {
+      const { delimiter = ',' } = query
+      return {
+        type: 'csv',
+        delimiter: delimiter === 'tab' ? '\t' : delimiter,
+        unescapesFormulas: query.escape === 'formulas'
+      }
+    }
+    case 'application/x-ndjson':
+      return { type: 'ndjson', integers }
+    default:
+      throw notAFile()
+  }
+}
+
+const invalidMap = (message: string) =>
+  invalid([{ path: '/map', code: 'format', message }], 'For example: map={"Product name":"name"}, percent-encoded.')
+
+const isNames = (value: unknown): value is Record<string, string | null> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((name) => name === null || typeof name === 'string')
+
+/** @throws VALIDATION_FAILED */
+const readMap = (text: string): ImportOptions['names'] => {
+  let names: unknown
+  try {
+    names = parseJson(Buffer.from(text), { needsUniqueKeys: true, subject: "'map'" })
+  } catch (error) {
+    throw invalidMap((error as DomainError).message)
+  }
+  if (!isNames(names)) throw invalidMap("'map' must be a JSON object whose values are names of fields, or null.")
+  return names
+}
+
+const onlyWithUpsert = () =>
+  invalid([{ path: '/on', code: 'unknown', message: "'on' is only for an upsert. Send `mode=upsert`, too." }])
+
+/** Returns how a file is imported. @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
+export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'setsReadOnly'> => {
+  const { mode, on, map = '{}', dryRun = false } = request.query
+  const isUpsert = mode === 'upsert'
+  if (on !== undefined && !isUpsert) throw onlyWithUpsert()
+  return {
+    format: formatOf(request),
+    isUpsert,
+    on: on === undefined ? [] : on.split(',').map((name) => name.trim()),
+    names: readMap(map),
+    isDryRun: dryRun
+  }
+}
+
+/** Gives the body of a file its type: `readImportRequest` has checked the content type. */
+export const fileOf = (body: unknown) => body as BodyChunks

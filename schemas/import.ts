@@ -1,0 +1,94 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Envelope, strict } from './envelope.ts'
+import { Int64 } from './numbers.ts'
+
+/** The chunks of a body that is read while it arrives. */
+export type BodyChunks = AsyncIterable<Uint8Array>
+
+const fileBody = (description: string, example: string) => ({
+  schema: Type.Unsafe<BodyChunks>({ type: 'string', description, examples: [example] })
+})
+
+/** The only bodies that are not JSON. */
+export const ImportBodySchema = {
+  description: 'A file in UTF-8.',
+  content: {
+    'text/csv': fileBody(
+      'CSV (RFC 4180). The first line has the names of the fields. An empty cell without quotes is null.',
+      'name,price\r\nBlue cup,12.5\r\n'
+    ),
+    'application/x-ndjson': fileBody('One JSON object for each line.', '{"name":"Blue cup","price":12.5}\n')
+  }
+}
+
+const DELIMITERS = [',', ';', '|', 'tab'] as const
+
+const csvQuery = {
+  delimiter: Type.Optional(
+    Type.Unsafe<(typeof DELIMITERS)[number]>({
+      type: 'string',
+      enum: [...DELIMITERS],
+      examples: [';'],
+      description: 'Only for CSV: what separates the cells. The default is a comma.'
+    })
+  ),
+  escape: Type.Optional(
+    Type.Unsafe<'none' | 'formulas'>({
+      type: 'string',
+      enum: ['none', 'formulas'],
+      examples: ['formulas'],
+      description: "Only for CSV. `formulas` removes the leading `'` that an export with `escape=formulas` has added."
+    })
+  )
+}
+
+const dryRun = Type.Optional(
+  Type.Boolean({ description: 'true: checks the file and stores nothing. The default is false.', examples: [true] })
+)
+
+export const ImportQuerySchema = Type.Object(
+  {
+    mode: Type.Optional(
+      Type.Unsafe<'insert' | 'upsert'>({
+        type: 'string',
+        enum: ['insert', 'upsert'],
+        examples: ['upsert'],
+        description:
+          '`insert` (the default) creates a record for each line. `upsert` changes the record with the same key, and creates it otherwise. A token also needs the action `update`.'
+      })
+    ),
+    on: Type.Optional(
+      Type.String({
+        minLength: 1,
+        examples: ['sku'],
+        description: 'With `mode=upsert`: the fields of a unique index, separated by commas. The default is the key.'
+      })
+    ),
+    dryRun,
+    map: Type.Optional(
+      Type.String({
+        maxLength: 8192,
+        contentMediaType: 'application/json',
+        examples: ['{"Product name":"name","Comment":null}'],
+        description:
+          'The fields of names in the file that differ from those of the table, as a JSON object. null: the import ignores the column.'
+      })
+    ),
+    ...csvQuery
+  },
+  strict
+)
+export type ImportQuery = Static<typeof ImportQuerySchema>
+
+const ImportResultSchema = Type.Object(
+  {
+    rows: Int64({ description: 'Records in the file.', examples: [2] }),
+    created: Int64({ description: 'Records that were created.', examples: [2] }),
+    updated: Int64({ description: 'Records that were changed.', examples: [0] }),
+    dryRun: Type.Boolean({ description: 'true: nothing was stored.', examples: [false] })
+  },
+  { title: 'TableRecordImportResult', description: 'What an import has done, or, with `dryRun`, would do.', ...strict }
+)
+export type ImportResult = Static<typeof ImportResultSchema>
+
+export const ImportResultEnvelope = Envelope('TableRecordImportResultEnvelope', ImportResultSchema)

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Attachment } from '../shared/message.ts'
+import { engineStopped } from '../shared/plain-error.ts'
+import { memoryOf } from '../staging/moved-memory.ts'
+import type {
+  FileChunk,
+  StagingCalls,
+  StagingMessage,
+  StagingMethod,
+  StagingReply,
+  StagingRequest,
+  StagingThreadOptions
+} from '../staging/protocol.ts'
+import { stagingFile as threadFile } from '../thread-files.ts'
+import { toDomainError } from './sqlite-errors.ts'
+
+/** Bytes that are sent to the thread together. */
+const CHUNK_BYTES = 128 * 1024
+/** MiB. */
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 }
+
+const prefixOf = (file: string) => `${basename(file)}-import-`
+
+/** Deletes the staging files that a killed process has left. */
+export const removeStagingFiles = (file: string) => {
+  const directory = dirname(file)
+  for (const name of readdirSync(directory))
+    if (name.startsWith(prefixOf(file))) rmSync(join(directory, name), { force: true })
+}
+
+interface PendingCall {
+  readonly resolve: (result: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Starts the thread. Its calls run in their order. */
+const startThread = (workerData: StagingThreadOptions) => {
+  const worker = new Worker(threadFile, { workerData, resourceLimits: MEMORY_LIMITS })
+  let pending: PendingCall[] = []
+  let failure: Error | undefined
+
+  const fail = (error: Error) => {
+    failure ??= error
+    for (const { reject } of pending) reject(failure)
+    pending = []
+  }
+  worker.on('message', (reply: StagingReply) => {
+    const { resolve, reject } = pending.shift() as PendingCall
+    if ('error' in reply) reject(toDomainError(reply.error))
+    else resolve(reply.result as never)
+  })
+  worker.on('error', fail)
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      fail(toDomainError(engineStopped))
+      resolve()
+    })
+  })
+
+  const call = <M extends StagingMethod>(method: M, argument: StagingCalls[M]['argument']) =>
+    new Promise<StagingCalls[M]['result']>((resolve, reject) => {
+      if (failure) return reject(failure)
+      pending.push({ resolve, reject })
+      const message: StagingMessage = { method, argument }
+      worker.postMessage(message, memoryOf(message))
+    })
+
+  /** Resolves when the calls that the thread has received, and the thread, have ended. */
+  const end = () => {
+    worker.postMessage('close')
+    return ended
+  }
+
+  return { call, end }
+}
+
+/**
+ * Sends bytes to the thread in large chunks. Two memories move back and forth: one is filled while the thread reads the
+ * other.
+ */
+const createChunks = (send: (chunk: FileChunk) => Promise<FileChunk>) => {
+  let memory = new Uint8Array(CHUNK_BYTES)
+  let length = 0
+  let sent: Promise<FileChunk> = Promise.resolve({ memory: new Uint8Array(CHUNK_BYTES), length: 0 })
+
+  const flush = async () => {
+    const free = await sent
+    sent = send({ memory, length })
+    // Awaited by the next flush.
+    sent.catch(() => {})
+    memory = free.memory
+    length = 0
+  }
+
+  /** Resolves when the next bytes can be taken. */
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    for (let rest = bytes; rest.length > 0; ) {
+      const part = rest.subarray(0, CHUNK_BYTES - length)
+      memory.set(part, length)
+      length += part.length
+      rest = rest.subarray(part.length)
+      if (length === CHUNK_BYTES) await flush()
+    }
+  }
+
+  return {
+    write,
+    flush: async () => {
+      await flush()
+      await sent
+    }
+  }
+}
+
+/** Stages the files of imports next to the served file. `attach`: of the writer. */
+export const createStagings = (servedFile: string, attach: (attachment: Attachment) => Promise<void>) => {
+  const open = new Set<() => Promise<unknown>>()
+  let count = 0
+
+  const stage = (request: StagingRequest) => {
+    const stagingFile = join(dirname(servedFile), `${prefixOf(servedFile)}${randomUUID()}`)
+    const thread = startThread({ ...request, servedFile, stagingFile })
+    count += 1
+    const chunks = createChunks((chunk) => thread.call('write', chunk))
+    const schema = `_rowhouse_import_${count}`
+    let isAttached = false
+    open.add(thread.end)
+
+    const close = async () => {
+      await thread.end()
+      open.delete(thread.end)
+      try {
+        if (isAttached) await attach({ schema, file: null })
+      } finally {
+        rmSync(stagingFile, { force: true })
+      }
+    }
+
+    return {
+      write: chunks.write,
+      end: async () => {
+        await chunks.flush()
+        return thread.call('end', undefined)
+      },
+      check: (checks: StagingCalls['check']['argument']) => thread.call('check', checks),
+      step: (argument: StagingCalls['step']['argument']) => thread.call('step', argument),
+      /** Lets units read the staged records, in this schema. */
+      attach: async () => {
+        await attach({ schema, file: stagingFile })
+        isAttached = true
+        return schema
+      },
+      close
+    }
+  }
+
+  /** Ends all threads. Their calls fail. */
+  const close = async () => {
+    await Promise.all([...open].map((end) => end()))
+  }
+
+  return { stage, close }
+}
+export type Staging = ReturnType<ReturnType<typeof createStagings>['stage']>

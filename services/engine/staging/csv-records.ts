@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { CsvParserStream, ParserOptions } from 'fast-csv'
+import type { CsvCell } from '../../model/kinds/kind.ts'
+import { createQuotedCells, QUOTED } from './quoted-cells.ts'
+
+export type OnCells = (line: number, cells: readonly CsvCell[]) => void
+
+/** Reads the records of a file from its chunks. */
+export interface RecordReader {
+  /** Resolves when the complete records of the chunk have been read. @throws UnreadableFile */
+  write(chunk: Uint8Array): Promise<void>
+  end(): Promise<void>
+}
+
+/** fast-csv skips white space around cells. It belongs to the cell (RFC 4180). */
+const createParser = (delimiter: string) => {
+  const options = new ParserOptions({ delimiter })
+  return new CsvParserStream(Object.assign(options, { NEXT_TOKEN_REGEXP: /([\s\S])/ }))
+}
+
+/** A stream emits some records of a chunk after it has accepted the chunk. */
+const createQueue = <T>() => {
+  let items: readonly T[] = []
+  let taken = 0
+  return {
+    add: (more: readonly T[]) => {
+      items = items.slice(taken).concat(more)
+      taken = 0
+    },
+    take: () => {
+      taken += 1
+      return items[taken - 1] as T
+    }
+  }
+}
+
+/** Calls `onCells` for each line of a CSV file. An empty line has no cells. */
+export const createCsvReader = (delimiter: string, onCells: OnCells): RecordReader => {
+  const takeOut = createQuotedCells(delimiter)
+  const parser = createParser(delimiter)
+  const quoted = createQueue<string>()
+  const lines = createQueue<number>()
+  let failure: unknown
+
+  const toCell = (text: string): CsvCell =>
+    text === QUOTED ? { text: quoted.take(), isQuoted: true } : { text, isQuoted: false }
+
+  parser.on('data', (cells: string[]) => {
+    try {
+      if (failure === undefined) onCells(lines.take(), cells.map(toCell))
+    } catch (error) {
+      failure = error
+    }
+  })
+
+  const parse = async (chunk: Uint8Array, isLast: boolean) => {
+    const part = takeOut(chunk, isLast)
+    quoted.add(part.quoted)
+    lines.add(part.lines)
+    // fast-csv removes a byte order mark at the start of each chunk.
+    if (part.lines.length > 0) await new Promise<void>((resolve) => parser.write(`\ufeff${part.text}`, () => resolve()))
+    failure ??= part.failure
+    if (failure !== undefined) throw failure
+  }
+
+  return {
+    write: (chunk) => parse(chunk, false),
+    end: async () => {
+      await parse(new Uint8Array(), true)
+      const ended = once(parser, 'end')
+      parser.end()
+      await ended
+      if (failure !== undefined) throw failure
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** What is wrong with a record of a file. */
+export interface ImportError {
+  /** The physical line where the record begins, from 1. */
+  readonly line: number
+  /** The name in the header, or of the field; null if the whole record is wrong. */
+  readonly column: string | null
+  readonly code: string
+  readonly message: string
+}
+
+export interface ImportErrors {
+  /** All errors that were found. */
+  readonly total: number
+  /** The first of them, by line. */
+  readonly first: readonly ImportError[]
+}
+
+/** Maximum number of errors in a response. */
+export const MAX_IMPORT_ERRORS = 100
+
+/** The file cannot be read beyond this error: its quotes, its encoding or its header are wrong. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile'
+  readonly reason: ImportError
+
+  constructor(reason: ImportError) {
+    super(reason.message)
+    this.reason = reason
+  }
+}
+
+export const joinErrors = (parts: readonly ImportErrors[]): ImportErrors => ({
+  total: parts.reduce((sum, { total }) => sum + total, 0),
+  first: parts
+    .flatMap(({ first }) => first)
+    .sort((a, b) => a.line - b.line)
+    .slice(0, MAX_IMPORT_ERRORS)
+})
+
+/** Counts all errors and keeps the first. Errors are added in the order of their lines. */
+export const createErrorList = () => {
+  const first: ImportError[] = []
+  let total = 0
+  return {
+    add: (error: ImportError) => {
+      total += 1
+      if (first.length < MAX_IMPORT_ERRORS) first.push(error)
+    },
+    get: (): ImportErrors => ({ total, first })
+  }
+}
+export type ErrorList = ReturnType<typeof createErrorList>

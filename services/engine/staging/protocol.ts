@@ -1,0 +1,96 @@
+import type { IntegerFormat } from '../../../schemas/token.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { Column } from '../../model/table.ts'
+import type { PlainError } from '../shared/plain-error.ts'
+import type { ImportErrors } from './import-errors.ts'
+
+/** A field that a file may name. */
+export interface ImportField {
+  readonly column: Column
+  readonly mayBeNull: boolean
+  /** Why records of the file must not set the field; null if they may. */
+  readonly refusal: string | null
+  /** SQLite computes the field: its cells are ignored. */
+  readonly isComputed: boolean
+}
+
+export type ImportFormat =
+  | { readonly type: 'csv'; readonly delimiter: string; readonly unescapesFormulas: boolean }
+  | { readonly type: 'ndjson'; readonly integers: IntegerFormat }
+
+/** What a staging thread needs of the table and of the file. */
+export interface StagingRequest {
+  readonly table: string
+  /** The declaration of the table, then those of its unique indexes. */
+  readonly declarations: readonly string[]
+  readonly rowid: string | null
+  readonly fields: readonly ImportField[]
+  /** The fields that the file must have. */
+  readonly required: readonly string[]
+  /** The names in the file that stand for other fields, or, with null, for none. */
+  readonly names: Readonly<Record<string, string | null>>
+  /** Values of fields that the file need not have. */
+  readonly fallbacks: readonly (readonly [name: string, SqlValue])[]
+  readonly format: ImportFormat
+  /** Every record must have the same fields. */
+  readonly hasFixedFields: boolean
+}
+
+export interface StagedFile {
+  /** The number of staged records. */
+  readonly rows: number
+  /** The fields that the file has. */
+  readonly fields: readonly string[]
+  /** The bytes of the staging file. */
+  readonly bytes: number
+  readonly errors: ImportErrors
+}
+
+/**
+ * A check of staged records against the stored ones. `sql` selects the first wrong records by `line`, with the `total`.
+ * It reads the staging file as the schema `staged`.
+ */
+export interface StagedCheck {
+  readonly sql: string
+  readonly params: readonly SqlValue[]
+  readonly column: string | null
+  readonly code: string
+  readonly message: string
+}
+
+/** A range of staged records, in the order of the position: the rowid, or the line. */
+export interface StagedStep {
+  readonly last: SqlValue
+  readonly rows: number
+}
+
+export interface StagingThreadOptions extends StagingRequest {
+  readonly servedFile: string
+  readonly stagingFile: string
+}
+
+/** Bytes of a file at the start of a memory that moves between the threads. */
+export interface FileChunk {
+  readonly memory: Uint8Array<ArrayBuffer>
+  readonly length: number
+}
+
+/** A call of the thread, and its result. */
+export interface StagingCalls {
+  /** Takes the memory of the chunk, and returns it. */
+  write: { readonly argument: FileChunk; readonly result: FileChunk }
+  end: { readonly argument: undefined; readonly result: StagedFile }
+  check: { readonly argument: readonly StagedCheck[]; readonly result: ImportErrors }
+  step: { readonly argument: { readonly after: SqlValue; readonly rows: number }; readonly result: StagedStep }
+}
+
+export type StagingMethod = keyof StagingCalls
+
+/** To the thread. */
+export interface StagingMessage {
+  readonly method: StagingMethod
+  readonly argument: unknown
+}
+
+/** From the thread, in the order of the calls. */
+export type StagingReply = { readonly result: unknown } | { readonly error: PlainError }

@@ -1,0 +1,216 @@
+import { isUtf8 } from 'node:buffer'
+import { UnreadableFile } from './import-errors.ts'
+import { createUnreadBytes } from './unread-bytes.ts'
+
+const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22]
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+
+const NO_BYTES = new Uint8Array()
+
+/** Stands for a quoted cell in the text for fast-csv. */
+export const QUOTED = '\u0001'
+const QUOTED_BYTE = 1
+
+/** Maximum number of bytes of one record: it is kept in memory until it is complete. */
+const MAX_RECORD_BYTES = 8 * 2 ** 20
+
+/** Whole records of a CSV file. */
+export interface CsvPart {
+  /** The records without their quoted cells, each of which is `QUOTED`. Every record ends with a line feed. */
+  readonly text: string
+  /** The texts of the quoted cells, in their order. */
+  readonly quoted: readonly string[]
+  /** The line where each record begins. */
+  readonly lines: readonly number[]
+  /** Why the record after them cannot be read. */
+  readonly failure: UnreadableFile | undefined
+}
+
+const NOTHING: CsvPart = { text: '', quoted: [], lines: [], failure: undefined }
+
+const syntaxError = (line: number, message: string) =>
+  new UnreadableFile({ line, column: null, code: 'syntax', message })
+
+const tooLong = (line: number) =>
+  syntaxError(line, `A record has more than ${MAX_RECORD_BYTES} bytes. Check the quotes of this line.`)
+
+const countLines = (text: string) => (text.match(/\r\n|\r|\n/g) ?? []).length
+
+const notUtf8 = (line: number) =>
+  new UnreadableFile({
+    line,
+    column: null,
+    code: 'encoding',
+    message: 'The file is not UTF-8. Save it with the encoding UTF-8.'
+  })
+
+/** The whole records at the start of a chunk. */
+class Records {
+  readonly lines: number[] = []
+  readonly quoted: string[] = []
+  /** The end of each record in the chunk, in its text, and in `quoted`. */
+  readonly ends: { readonly position: number; readonly length: number; readonly quoted: number }[] = []
+
+  /** Returns the first `count` records. */
+  toPart(out: Buffer, count: number): Omit<CsvPart, 'failure'> {
+    const end = this.ends[count - 1] ?? { length: 0, quoted: 0 }
+    return {
+      text: out.toString('utf8', 0, end.length),
+      quoted: this.quoted.slice(0, end.quoted),
+      lines: this.lines.slice(0, count)
+    }
+  }
+}
+
+const isCellEnd = (byte: number | undefined, delimiter: number) =>
+  byte === undefined || byte === delimiter || byte === LF || byte === CR
+
+/** Returns the position of the closing quote, or -1 if it is not in the chunk yet. */
+const findClosingQuote = (bytes: Buffer, start: number, isLast: boolean) => {
+  let from = start
+  for (;;) {
+    const end = bytes.indexOf(QUOTE, from)
+    if (end < 0 || (end + 1 === bytes.length && !isLast)) return -1
+    if (bytes[end + 1] !== QUOTE) return end
+    from = end + 2
+  }
+}
+
+const unquote = (bytes: Buffer, start: number, end: number) => {
+  const text = bytes.toString('utf8', start, end)
+  return text.includes('"') ? text.replaceAll('""', '"') : text
+}
+
+interface Chunk {
+  readonly bytes: Buffer
+  /** Memory for the text of the records, longer than `bytes`. */
+  readonly out: Buffer
+  /** The line of its first byte. */
+  readonly firstLine: number
+  readonly delimiter: number
+  readonly isLast: boolean
+}
+
+/** Reads the whole records of a chunk. Returns where the incomplete record begins, and its line. */
+const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
+  const records = new Records()
+  let [position, length, line, recordLine] = [0, 0, firstLine, firstLine]
+  let isCellStart = true
+
+  const put = (byte: number) => {
+    out[length] = byte
+    length += 1
+  }
+
+  const endRecord = () => {
+    put(LF)
+    records.lines.push(recordLine)
+    records.ends.push({ position, length, quoted: records.quoted.length })
+    recordLine = line
+    isCellStart = true
+  }
+
+  const endLine = (bytesOfEnd: number) => {
+    position += bytesOfEnd
+    line += 1
+    endRecord()
+  }
+
+  /** Returns false if the cell is incomplete. */
+  const takeQuoted = () => {
+    if (!isCellStart)
+      throw syntaxError(recordLine, 'A cell that contains quotes must be in quotes, with each quote doubled.')
+    const end = findClosingQuote(bytes, position + 1, isLast)
+    if (end < 0) return false
+    if (!isCellEnd(bytes[end + 1], delimiter))
+      throw syntaxError(recordLine, 'A closing quote must be followed by the delimiter or the end of the line.')
+    const text = unquote(bytes, position + 1, end)
+    records.quoted.push(text)
+    line += countLines(text)
+    put(QUOTED_BYTE)
+    position = end + 1
+    isCellStart = false
+    return true
+  }
+
+  const copy = (byte: number) => {
+    if (byte <= QUOTED_BYTE) throw syntaxError(recordLine, 'A cell contains a control character.')
+    put(byte)
+    position += 1
+    isCellStart = byte === delimiter
+  }
+
+  const readAll = () => {
+    while (position < bytes.length) {
+      const byte = bytes[position] as number
+      if (byte === LF) endLine(1)
+      else if (byte === CR) {
+        // A line feed may follow in the next chunk.
+        if (position + 1 === bytes.length && !isLast) return
+        endLine(bytes[position + 1] === LF ? 2 : 1)
+      } else if (byte !== QUOTE) copy(byte)
+      else if (!takeQuoted()) return
+    }
+  }
+
+  const finish = () => {
+    if (position < bytes.length) throw syntaxError(recordLine, 'A quoted cell has no closing quote.')
+    if (position > (records.ends.at(-1)?.position ?? 0)) endRecord()
+  }
+
+  let failure: UnreadableFile | undefined
+  try {
+    readAll()
+    if (isLast) finish()
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    failure = error
+  }
+  return { records, failure, end: records.ends.at(-1)?.position ?? 0, nextLine: recordLine }
+}
+
+/** Returns the index of the first record that is not UTF-8; -1 if there is none. */
+const findInvalid = (bytes: Buffer, { ends }: Records) => {
+  if (isUtf8(bytes.subarray(0, ends.at(-1)?.position ?? 0))) return -1
+  return ends.findIndex(({ position }, index) => !isUtf8(bytes.subarray(ends[index - 1]?.position ?? 0, position)))
+}
+
+/**
+ * Returns a function that takes the quoted cells out of the chunks of a CSV file, before fast-csv parses the rest. fast-csv
+ * does not report whether a cell was quoted, which differs for NULL and empty text, and for numbers and texts. It also takes
+ * 50 ns for each character of a cell. Quotes must follow RFC 4180. `isLast`: the chunk ends the file.
+ */
+export const createQuotedCells = (delimiter: string) => {
+  const delimiterByte = delimiter.charCodeAt(0)
+  const unread = createUnreadBytes()
+  let out = Buffer.alloc(0)
+  let line = 1
+  let isStart = true
+
+  const read = (bytes: Buffer, isLast: boolean): CsvPart => {
+    if (out.length <= bytes.length) out = Buffer.allocUnsafe(2 * bytes.length + 1)
+    const { records, failure, end, nextLine } = readRecords({
+      bytes,
+      out,
+      firstLine: line,
+      delimiter: delimiterByte,
+      isLast
+    })
+    const invalid = findInvalid(bytes, records)
+    if (invalid >= 0) return { ...records.toPart(out, invalid), failure: notUtf8(records.lines[invalid] as number) }
+    const part = records.toPart(out, records.lines.length)
+    line = nextLine
+    unread.drop(end)
+    return { ...part, failure: unread.length() > MAX_RECORD_BYTES ? tooLong(line) : failure }
+  }
+
+  return (chunk: Uint8Array, isLast: boolean): CsvPart => {
+    const bytes = unread.add(chunk)
+    if (!isStart) return read(bytes, isLast)
+    if (bytes.length < BYTE_ORDER_MARK.length && !isLast) return NOTHING
+    isStart = false
+    if (!bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return read(bytes, isLast)
+    unread.drop(BYTE_ORDER_MARK.length)
+    return read(unread.add(NO_BYTES), isLast)
+  }
+}

@@ -1,0 +1,205 @@
+import { excerpt } from '../../model/errors.ts'
+import { findViolation, stringViolation } from '../../model/json-violations.ts'
+import { withoutGuard } from '../../model/kinds/csv-cells.ts'
+import type { Checked, CsvCell } from '../../model/kinds/kind.ts'
+import { kindOf } from '../../model/kinds/kind-of.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import { MAX_KEY_LENGTH } from '../../sql/keys.ts'
+import { createErrorList, UnreadableFile } from './import-errors.ts'
+import type { ImportField, StagingThreadOptions } from './protocol.ts'
+import type { StagedTable } from './staged-table.ts'
+
+/** A name in the file with its field. null: the values are ignored. */
+interface NamedField {
+  readonly name: string
+  readonly field: ImportField | null
+}
+
+const NULL_VIOLATION = { violation: { code: 'required', message: 'must not be null' } }
+
+const checkNull = ({ mayBeNull }: ImportField): Checked => (mayBeNull ? { value: null } : NULL_VIOLATION)
+
+const checkStored = ({ column }: ImportField, checked: Checked): Checked => {
+  if ('violation' in checked || typeof checked.value !== 'string') return checked
+  const violation = stringViolation(checked.value)
+  if (violation) return { violation }
+  const isTooLong = column.isPrimary && checked.value.length > MAX_KEY_LENGTH
+  return isTooLong
+    ? { violation: { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` } }
+    : checked
+}
+
+type WriteRecord = (line: number, check: (index: number, field: ImportField) => Checked) => void
+
+/** Stores the JSON objects with the same keys. */
+interface ObjectWriter {
+  readonly common: string
+  readonly write: WriteRecord
+}
+
+/** Sets of keys whose writers are kept. */
+const MAX_WRITERS = 100
+
+const byName = (entries: readonly ImportField[]) => new Map(entries.map((field) => [field.column.name, field]))
+
+/** Checks the records of a file and stores them. Collects what is wrong, by line. */
+export const createStagedRecords = (options: StagingThreadOptions, table: StagedTable) => {
+  const { names, required, fallbacks, format, hasFixedFields } = options
+  const fields = byName(options.fields)
+  const errors = createErrorList()
+  const seen = new Set<string>()
+
+  const addError = (line: number, column: string | null, code: string, message: string) =>
+    errors.add({ line, column, code, message })
+  const addFaulty = (line: number, name: string, { code, message }: { code: string; message: string }) =>
+    addError(line, name, code, `'${excerpt(name)}' ${message}.`)
+
+  /** Returns the field of a name in the file, or why there is none. */
+  const findField = (name: string): NamedField | string => {
+    const target = Object.hasOwn(names, name) ? (names[name] as string | null) : name
+    if (target === null) return { name, field: null }
+    const field = fields.get(target)
+    if (!field) return 'is not a field of this table. Name the field of this column in `map`, or map it to null'
+    if (field.refusal !== null) return `${field.refusal}. Map it to null in \`map\`, so that the import ignores it`
+    return { name, field: field.isComputed ? null : field }
+  }
+
+  /** Returns the fields of the names. Adds an error for each name without one. */
+  const findFields = (line: number, found: readonly string[]): readonly NamedField[] | null => {
+    const before = errors.get().total
+    const targets = new Set<string>()
+    const named: NamedField[] = []
+    for (const name of found) {
+      const field = findField(name)
+      if (typeof field === 'string') {
+        addFaulty(line, name, { code: 'unknown', message: field })
+        continue
+      }
+      const target = field.field?.column.name
+      if (target !== undefined && targets.has(target))
+        addFaulty(line, name, { code: 'duplicate', message: 'names a field that another column has, too' })
+      if (target !== undefined) targets.add(target)
+      named.push(field)
+    }
+    for (const name of required.filter((one) => !targets.has(one)))
+      addFaulty(line, name, { code: 'required', message: 'is a required field, which the file does not have' })
+    return errors.get().total > before ? null : named
+  }
+
+  /** Returns the function that stores a record with these fields. It gets the value of each. */
+  const writerOf = (named: readonly NamedField[]): WriteRecord => {
+    const columns = named.flatMap(({ field }) => (field ? [field.column.name] : []))
+    const missing = fallbacks.filter(([name]) => !columns.includes(name))
+    for (const name of columns) seen.add(name)
+    const insert = table.insertOf([...columns, ...missing.map(([name]) => name)])
+    const nameOf = (column: string) => named.find(({ field }) => field?.column.name === column)?.name ?? column
+    const fallbackValues = missing.map(([, value]) => value)
+
+    return (line: number, check: (index: number, field: ImportField) => Checked) => {
+      const values: SqlValue[] = []
+      let isFaulty = false
+      for (let index = 0; index < named.length; index += 1) {
+        const { field, name } = named[index] as NamedField
+        if (!field) continue
+        const checked = checkStored(field, check(index, field))
+        if ('violation' in checked) {
+          addFaulty(line, name, checked.violation)
+          isFaulty = true
+        } else values.push(checked.value)
+      }
+      if (isFaulty) return
+      values.push(...fallbackValues)
+      const refused = insert(line, values)
+      if (!refused) return
+      const { column, code, message } = refused
+      if (column === null) addError(line, null, code, message)
+      else addFaulty(line, nameOf(column), { code, message })
+    }
+  }
+
+  /** Ends the reading: the errors have been added. */
+  const stop = (line: number) =>
+    new UnreadableFile({ line, column: null, code: 'fields', message: 'The names of the fields are wrong.' })
+
+  const unguard = format.type === 'csv' && format.unescapesFormulas ? withoutGuard : (text: string) => text
+
+  const checkCell = (field: ImportField, { text, isQuoted }: CsvCell): Checked => {
+    if (text === '' && !isQuoted) return checkNull(field)
+    return kindOf(field.column).parseCell({ text: unguard(text), isQuoted }, field.column)
+  }
+
+  const createCellsReader = () => {
+    let width = 0
+    let write: WriteRecord | undefined
+    const readHeader = (line: number, cells: readonly CsvCell[]) => {
+      const named = findFields(
+        line,
+        cells.map(({ text }) => unguard(text))
+      )
+      if (!named) throw stop(line)
+      width = named.length
+      write = writerOf(named)
+    }
+    return (line: number, cells: readonly CsvCell[]) => {
+      if (!write) return readHeader(line, cells)
+      // The record of a table with one field may be an empty line, which is NULL. Otherwise such a line is no record.
+      if (cells.length === 0 && width > 1) return
+      const record = cells.length === 0 ? [{ text: '', isQuoted: false }] : cells
+      if (record.length !== width)
+        return addError(line, null, 'cells', `The record has ${record.length} cells, but the header has ${width}.`)
+      write(line, (index, field) => checkCell(field, record[index] as CsvCell))
+    }
+  }
+
+  const checkJson = (field: ImportField, value: unknown): Checked => {
+    if (value === null) return checkNull(field)
+    const violation = findViolation(value)
+    const integers = format.type === 'ndjson' ? format.integers : 'auto'
+    return violation ? { violation } : kindOf(field.column).check(value, field.column, integers)
+  }
+
+  /** Returns what all records of the file must have in common. */
+  const commonOf = (columns: readonly string[]) => {
+    const isKey = (name: string) => fields.get(name)?.column.isPrimary
+    return JSON.stringify([...(hasFixedFields ? columns : columns.filter(isKey))].sort())
+  }
+
+  const createObjectReader = () => {
+    const writers = new Map<string, ObjectWriter>()
+    let expected: string | undefined
+    const writerFor = (line: number, keys: readonly string[]): ObjectWriter | null => {
+      const shape = JSON.stringify(keys)
+      const known = writers.get(shape)
+      if (known) return known
+      const named = findFields(line, keys)
+      if (!named) return null
+      const common = commonOf(named.flatMap(({ field }) => (field ? [field.column.name] : [])))
+      const writer = { common, write: writerOf(named) }
+      if (writers.size === MAX_WRITERS) writers.clear()
+      writers.set(shape, writer)
+      return writer
+    }
+    return (line: number, record: Readonly<Record<string, unknown>>) => {
+      const keys = Object.keys(record)
+      const writer = writerFor(line, keys)
+      if (!writer) return
+      expected ??= writer.common
+      if (writer.common !== expected)
+        return addError(
+          line,
+          null,
+          'fields',
+          `The record must have the same ${hasFixedFields ? 'fields' : 'key fields'} as the first one.`
+        )
+      writer.write(line, (index, field) => checkJson(field, record[keys[index] as string]))
+    }
+  }
+
+  return {
+    errors,
+    /** The fields of the records so far. */
+    fields: (): readonly string[] => [...seen],
+    createCellsReader,
+    createObjectReader
+  }
+}

@@ -1,0 +1,64 @@
+import type { ForeignKey } from '../../schemas/table.ts'
+import { MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
+import type { StagedCheck } from '../engine/staging/protocol.ts'
+import { foldName } from '../model/names.ts'
+import { LINE_COLUMN, selectMatching, selectOrphans, selectTaken, type UniqueKey } from '../sql/imports.ts'
+import type { ImportPlan } from './import-plan.ts'
+
+const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
+
+/** Returns the name of a field in the file. */
+const nameInFile = ({ options }: ImportPlan, field: string) =>
+  Object.entries(options.names).find(([, target]) => target === field)?.[0] ?? field
+
+/** Only names that the caller sees. */
+const describe = (plan: ImportPlan, fields: readonly string[]) => {
+  const visible = fields.filter((name) => plan.view.columns.has(name)).map((name) => nameInFile(plan, name))
+  return { column: visible[0] ?? null, quoted: visible.length > 0 ? quote(visible) : 'A hidden field' }
+}
+
+const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
+  const { column, quoted } = describe(
+    plan,
+    key.columns.map(({ name }) => name)
+  )
+  const verb = key.columns.length > 1 ? 'together have the values' : 'has the value'
+  const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
+  return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
+}
+
+/** Keys that SQLite generates for each record are not in the file. */
+const isInFile = (fields: readonly string[], { view }: ImportPlan, { columns }: UniqueKey) => {
+  const { structure } = view.table
+  const name = columns[0]?.name as string
+  return !structure.isRowidKey || name !== structure.key[0] || fields.includes(name)
+}
+
+const referenceCheck = (plan: ImportPlan, key: ForeignKey, inOneStep: boolean): StagedCheck => {
+  const { name, structure } = plan.view.table
+  const isToItself = foldName(key.table) === foldName(name)
+  const position = inOneStep ? null : (structure.rowid ?? LINE_COLUMN)
+  const { sql, params } = selectOrphans(key, { isToItself, position }, MAX_IMPORT_ERRORS)
+  const { column, quoted } = describe(plan, key.fields)
+  const message =
+    isToItself && !inOneStep
+      ? `${quoted} refers to a record that does not exist, or that a large import stores later. Import the referenced records first, in a file of their own.`
+      : `${quoted} refers to a record that does not exist.`
+  return { sql, params, column, code: 'reference', message }
+}
+
+/** Returns the checks of staged records against the stored ones. `fields`: of the file. */
+export const checksOf = (plan: ImportPlan, fields: readonly string[], inOneStep: boolean): readonly StagedCheck[] => {
+  const { target, on, view } = plan
+  const keys = target.uniqueKeys.filter((key) => key !== on && isInFile(fields, plan, key))
+  return [
+    ...keys.map((key) => takenCheck(plan, key)),
+    ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, inOneStep))
+  ]
+}
+
+/** Returns a check whose total is the number of stored records that an upsert changes. */
+export const countUpdates = ({ view }: ImportPlan, on: UniqueKey): StagedCheck => {
+  const { sql, params } = selectMatching(view.table.name, on, 1)
+  return { sql, params, column: null, code: '', message: '' }
+}

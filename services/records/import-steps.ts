@@ -1,0 +1,114 @@
+import type { Database, Staging, WriteResult } from '../engine/database.ts'
+import { UnexpectedChanges } from '../engine/database.ts'
+import type { StagedFile } from '../engine/staging/protocol.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError } from '../model/errors.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { takeInSteps } from '../sql/imports.ts'
+import { conflictIgnored, ignoredByTrigger } from './failures.ts'
+import { type ImportPlan, takeInOf } from './import-plan.ts'
+import type { Totals } from './totals.ts'
+import type { View } from './view.ts'
+import { createViolations } from './violations.ts'
+
+/** A file with at most this many records and bytes is stored in one transaction. */
+export const MAX_ROWS_OF_ONE_STEP = 5000
+const MAX_BYTES_OF_ONE_STEP = 4 * 2 ** 20
+
+const MIN_ROWS = 200
+const MAX_ROWS = 50_000
+/** Other writes wait for a step. */
+const STEP_MS = 15
+
+export const fitsOneStep = ({ rows, bytes }: StagedFile) =>
+  rows <= MAX_ROWS_OF_ONE_STEP && bytes <= MAX_BYTES_OF_ONE_STEP
+
+const firstRows = (file: StagedFile) =>
+  fitsOneStep(file)
+    ? MAX_ROWS_OF_ONE_STEP
+    : Math.max(1, Math.min(MAX_ROWS_OF_ONE_STEP, Math.floor((MAX_BYTES_OF_ONE_STEP * file.rows) / file.bytes)))
+
+/** Returns the number of rows for the next step, at most twice as many. `took`: milliseconds. */
+const nextRows = (rows: number, took: number) => {
+  const wanted = Math.floor((rows * STEP_MS) / Math.max(took, 1))
+  return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
+}
+
+const stopped = (error: DomainError, stored: number, rows: number) =>
+  new DomainError(
+    'IMPORT_STOPPED',
+    `The import ended after ${stored} of ${rows} records were stored: ${error.message}`,
+    {
+      details: error.details,
+      hint: 'Correct the cause. Then import the rest, or the whole file with `mode=upsert`.'
+    }
+  )
+
+interface StepsOptions {
+  readonly db: Database
+  readonly totals: Totals
+  readonly clock: Clock
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+}
+
+/** A file without errors, in its staging file. */
+export interface CheckedFile {
+  readonly plan: ImportPlan
+  readonly staging: Staging
+  readonly file: StagedFile
+}
+
+interface Stored {
+  readonly created: number
+  readonly updated: number
+}
+
+/** The insert is the last statement of a step. */
+const storedBy = (results: readonly WriteResult[]): Stored => ({
+  created: Number(results.at(-1)?.changes),
+  updated: results.length > 1 ? Number(results[0]?.changes) : 0
+})
+
+/** Stores staged records in steps of bounded time, so that other writes run between them. */
+export const createImportSteps = ({ db, totals, clock, hasTriggers }: StepsOptions) => {
+  const explainViolation = createViolations(db)
+
+  const explain = async (caller: Caller, view: View, error: unknown) => {
+    if (error instanceof UnexpectedChanges) return hasTriggers(view.table) ? ignoredByTrigger() : conflictIgnored()
+    return explainViolation(caller, error as Error, { view })
+  }
+
+  /** @throws IMPORT_STOPPED if a step fails after the first one */
+  return async (caller: Caller, view: View, { plan, staging, file }: CheckedFile): Promise<Stored> => {
+    const { table } = view
+    const schema = await staging.attach()
+    const unitOf = takeInSteps(takeInOf(plan, file.fields, schema))
+    let [created, updated, done] = [0, 0, 0]
+    let rows = firstRows(file)
+    let after: SqlValue = null
+
+    const storeStep = async () => {
+      const step = await staging.step({ after, rows })
+      const start = performance.now()
+      const unit = unitOf({ after, last: step.last, rows: step.rows, now: clock() })
+      const countChange = (results: readonly WriteResult[]) => storedBy(results).created
+      const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
+      const stored = storedBy(results)
+      created += stored.created
+      updated += stored.updated
+      done += step.rows
+      after = step.last
+      rows = nextRows(rows, performance.now() - start)
+    }
+
+    try {
+      while (done < file.rows) await storeStep()
+    } catch (error) {
+      const explained = await explain(caller, view, error)
+      throw done > 0 && explained instanceof DomainError ? stopped(explained, done, file.rows) : explained
+    }
+    return { created, updated }
+  }
+}

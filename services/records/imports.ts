@@ -1,0 +1,148 @@
+import type { BodyChunks, ImportResult } from '../../schemas/import.ts'
+import type { Database, Staging } from '../engine/database.ts'
+import { type ImportErrors, joinErrors } from '../engine/staging/import-errors.ts'
+import type { StagedFile } from '../engine/staging/protocol.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError, overloaded, pointer } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
+import { assertTable, storedTableGone } from '../tables/failures.ts'
+import { checksOf, countUpdates } from './import-checks.ts'
+import { type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
+import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
+import type { Totals } from './totals.ts'
+import type { View } from './view.ts'
+
+interface ImportServiceOptions {
+  readonly db: Database
+  readonly totals: Totals
+  readonly clock: Clock
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+}
+
+const MAX_IMPORTS = 2
+const RETRY_AFTER_SECONDS = 5
+
+const importFailed = ({ total, first }: ImportErrors) =>
+  new DomainError(
+    'IMPORT_FAILED',
+    `${total} ${total === 1 ? 'error was' : 'errors were'} found in the file. Nothing was imported.`,
+    {
+      total,
+      details: first.map(({ line, column, code, message }) => ({
+        path: column === null ? '' : pointer(column),
+        code,
+        message,
+        line,
+        ...(column !== null && { column })
+      }))
+    }
+  )
+
+const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
+
+/** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
+export const createImportService = ({ db, totals, clock, hasTriggers }: ImportServiceOptions) => {
+  const storeAll = createImportSteps({ db, totals, clock, hasTriggers })
+  const running = new Set<string>()
+  const stopped = new AbortController()
+
+  /** Rejects when the service stops. */
+  const untilStop = () => {
+    const { signal } = stopped
+    let stop = () => {}
+    const promise = new Promise<never>((_, reject) => {
+      stop = () => reject(stopping())
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop)
+    })
+    promise.catch(() => {})
+    return { promise, end: () => signal.removeEventListener('abort', stop) }
+  }
+
+  const begin = ({ kind, id }: Caller) => {
+    const name = `${kind} ${id}`
+    if (running.has(name))
+      throw overloaded('An import of this caller is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
+    if (running.size >= MAX_IMPORTS)
+      throw overloaded('Two imports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
+    running.add(name)
+    return () => running.delete(name)
+  }
+
+  const send = async (staging: Staging, body: BodyChunks): Promise<StagedFile> => {
+    for await (const chunk of body) await staging.write(chunk)
+    return staging.end()
+  }
+
+  const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
+    const stored = await staging.check(checksOf(plan, file.fields, fitsOneStep(file)))
+    const errors = joinErrors([file.errors, stored])
+    if (errors.total > 0) throw importFailed(errors)
+  }
+
+  const predict = async (plan: ImportPlan, staging: Staging, rows: number) => {
+    const { on } = plan
+    const updated = on ? (await staging.check([countUpdates(plan, on)])).total : 0
+    return { created: rows - updated, updated }
+  }
+
+  /** Stages the file, and calls `use` if it has no errors. */
+  const withFile = async <T>(
+    caller: Caller,
+    plan: ImportPlan,
+    body: BodyChunks,
+    use: (checked: CheckedFile) => Promise<T>
+  ): Promise<T> => {
+    const staging = db.stage(plan.staging)
+    const stop = untilStop()
+    try {
+      const file = await Promise.race([send(staging, body), stop.promise])
+      await Promise.race([check(plan, staging, file), stop.promise])
+      await caller.confirm()
+      return await use({ plan, staging, file })
+    } finally {
+      stop.end()
+      await staging.close()
+    }
+  }
+
+  const run = (caller: Caller, view: View, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> =>
+    withFile(caller, plan, body, async (checked) => {
+      const { rows } = checked.file
+      const { isDryRun: dryRun } = plan.options
+      const stored = await (dryRun ? predict(plan, checked.staging, rows) : storeAll(caller, view, checked))
+      return { rows, ...stored, dryRun }
+    })
+
+  const planFor = async (view: View, options: ImportOptions) => {
+    const { name, structure } = view.table
+    const [row] = await db.read(selectImportTarget(name))
+    const target = toImportTarget(row, structure)
+    if (!target) throw storedTableGone(name)
+    return planImport(view, target, options, clock())
+  }
+
+  /**
+   * Imports a file: all of its records, or none if one of them is wrong.
+   * @throws TABLE_READ_ONLY, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
+   */
+  const importFile = async (caller: Caller, view: View, options: ImportOptions, body: BodyChunks) => {
+    assertTable(view.table)
+    const end = begin(caller)
+    try {
+      return await run(caller, view, await planFor(view, options), body)
+    } finally {
+      end()
+    }
+  }
+
+  return {
+    importFile,
+    /** Ends the imports that have stored nothing yet. */
+    stop: () => stopped.abort()
+  }
+}
+
+export type ImportService = ReturnType<typeof createImportService>

@@ -1,0 +1,167 @@
+import type { ForeignKey } from '../../schemas/table.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
+import { type Structure, UPDATED_AT } from '../model/table.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import type { Statement, Unit } from './statement.ts'
+
+/** The table of a staging file that has the records of an import. */
+export const STAGED_TABLE = '_rowhouse_staged'
+/** The column with the line where the record begins. */
+export const LINE_COLUMN = '_rowhouse_line'
+
+const LINE = columnRef(STAGED_TABLE, LINE_COLUMN)
+
+/** Columns whose values together are unique in a table. */
+export interface UniqueKey {
+  readonly columns: readonly { readonly name: string; readonly collation: string }[]
+}
+
+/** What an import needs of the declarations of a table. */
+export interface ImportTarget {
+  /** The declaration of the table, then those of its unique indexes. */
+  readonly declarations: readonly string[]
+  /** Without partial indexes and indexes on expressions. */
+  readonly uniqueKeys: readonly UniqueKey[]
+}
+
+export const selectImportTarget = (table: string): Statement => ({
+  sql: `SELECT
+    (SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE) AS declaration,
+    (SELECT json_group_array(json_object('sql', s.sql, 'partial', i.partial, 'columns', (
+        SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
+        FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)) ORDER BY i.seq)
+      FROM temp.pragma_index_list(?) AS i
+      LEFT JOIN main.sqlite_schema AS s ON s.type = 'index' AND s.name = i.name
+      WHERE i."unique") AS unique_indexes`,
+  params: [table, table]
+})
+
+interface UniqueIndexRow {
+  readonly sql: string | null
+  readonly partial: number
+  readonly columns: readonly { readonly name: string | null; readonly collation: string }[]
+}
+
+/** Returns null if the table does not exist. */
+export const toImportTarget = (row: Row | undefined, { isRowidKey, key }: Structure): ImportTarget | null => {
+  if (!row || row.declaration === null) return null
+  // The boundary where the JSON of `selectImportTarget` gets its type.
+  const indexes = JSON.parse(String(row.unique_indexes)) as readonly UniqueIndexRow[]
+  const full = indexes.filter(({ partial, columns }) => partial === 0 && columns.every(({ name }) => name !== null))
+  const rowidKey = isRowidKey ? [{ columns: key.map((name) => ({ name, collation: 'BINARY' })) }] : []
+  return {
+    declarations: [String(row.declaration), ...indexes.flatMap(({ sql }) => sql ?? [])],
+    uniqueKeys: [...rowidKey, ...(full as readonly UniqueKey[])]
+  }
+}
+
+const staged = (name: string) => columnRef(STAGED_TABLE, name)
+
+/** Whether a stored and a staged record have the same values in the key. NULL equals nothing. */
+const sameKey = (table: string, { columns }: UniqueKey) =>
+  columns
+    .map(({ name, collation }) => `${columnRef(table, name)} = ${staged(name)} COLLATE ${identifier(collation)}`)
+    .join(' AND ')
+
+const storedWith = (table: string, condition: string) =>
+  `EXISTS (SELECT 1 FROM main.${identifier(table)} WHERE ${condition})`
+
+/** Selects the first staged records that match by `line`, and their `total`. `max`: the number of lines. */
+const selectLines = (condition: string, max: number): Statement => ({
+  sql: `SELECT ${LINE} AS line, count(*) OVER () AS total FROM staged.${identifier(STAGED_TABLE)}
+    WHERE ${condition} ORDER BY 1 LIMIT ?`,
+  params: [BigInt(max)]
+})
+
+/** Selects the staged records that a stored record conflicts with. `except`: records that are the same by this key. */
+export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | null, max: number) => {
+  const other = except ? ` AND (${sameKey(table, except)}) IS NOT TRUE` : ''
+  return selectLines(storedWith(table, sameKey(table, key) + other), max)
+}
+
+/** Selects the staged records that a stored record has the key of. */
+export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)
+
+const PARENT = '_rowhouse_parent'
+
+/** `position`: the column by which staged records are stored, if a parent must not come after its child. */
+const stagedParent = ({ fields, targetFields }: ForeignKey, position: string | null) => {
+  const same = fields.map((field, index) => `${columnRef(PARENT, targetFields[index] as string)} = ${staged(field)}`)
+  const order = position === null ? [] : [`${columnRef(PARENT, position)} <= ${staged(position)}`]
+  return `EXISTS (SELECT 1 FROM staged.${identifier(STAGED_TABLE)} AS ${identifier(PARENT)} WHERE ${[...same, ...order].join(' AND ')})`
+}
+
+/** Selects the staged records whose reference is to no stored record, and to no staged one of the same table. */
+export const selectOrphans = (
+  key: ForeignKey,
+  { isToItself, position }: { readonly isToItself: boolean; readonly position: string | null },
+  max: number
+) => {
+  const { fields, table, targetFields } = key
+  const isSet = fields.map((field) => `${staged(field)} IS NOT NULL`)
+  const same = fields.map((field, index) => `${columnRef(table, targetFields[index] as string)} = ${staged(field)}`)
+  const parents = [storedWith(table, same.join(' AND ')), ...(isToItself ? [stagedParent(key, position)] : [])]
+  return selectLines([...isSet, ...parents.map((exists) => `NOT ${exists}`)].join(' AND '), max)
+}
+
+/** How the staged records of a file are stored. */
+export interface TakeIn {
+  readonly table: string
+  readonly structure: Structure
+  /** The schema of the staging file. */
+  readonly schema: string
+  /** The fields to store in new records. */
+  readonly inserted: readonly string[]
+  /** With `on`: the fields to change in stored records, with the values of the file. */
+  readonly updated: readonly string[]
+  /** Stored records with the same key are changed. */
+  readonly on: UniqueKey | null
+  /** Whether a change sets `updated_at`. */
+  readonly setsUpdatedAt: boolean
+}
+
+interface StepRange {
+  /** null: from the first record. */
+  readonly after: SqlValue
+  readonly last: SqlValue
+  readonly rows: number
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+const updateStep = (takeIn: TakeIn, on: UniqueKey, range: string) => {
+  const { table, schema, updated, setsUpdatedAt } = takeIn
+  const stamp = columnRef(table, UPDATED_AT)
+  const sets = [
+    ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
+    ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
+  ]
+  return `UPDATE main.${identifier(table)} SET ${sets.join(', ')}
+    FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
+}
+
+/**
+ * Returns the function that makes the unit for a range of staged records: a change of the stored records with the same key,
+ * and an insert of the others. Two statements: `ON CONFLICT` would not report how many records were created.
+ */
+export const takeInSteps = (takeIn: TakeIn) => {
+  const { table, structure, schema, inserted, updated, on, setsUpdatedAt } = takeIn
+  const position = staged(structure.rowid ?? LINE_COLUMN)
+  const names = inserted.map(identifier).join(', ')
+  const compose = (range: string) => ({
+    update: on && updated.length > 0 ? updateStep(takeIn, on, range) : null,
+    insert: `INSERT INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
+      FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range}${on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''}
+      ORDER BY ${position}`
+  })
+  const first = compose(`${position} <= ?`)
+  const next = compose(`${position} > ? AND ${position} <= ?`)
+
+  return ({ after, last, rows, now }: StepRange): Unit => {
+    const { update, insert } = after === null ? first : next
+    const range = after === null ? [last] : [after, last]
+    const stamp = setsUpdatedAt ? [BigInt(now)] : []
+    const insertion: Statement = { sql: insert, params: range, ...(!on && { expect: rows }) }
+    return update === null ? [insertion] : [{ sql: update, params: [...stamp, ...range] }, insertion]
+  }
+}

@@ -1,0 +1,401 @@
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import t, { type Test } from 'tap'
+import type { ErrorDetail } from '../../../schemas/error.ts'
+import type { NewField } from '../../../schemas/table.ts'
+import {
+  asAdmin,
+  client,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectData,
+  expectError,
+  importTable,
+  logIn,
+  startApp,
+  type TestResponse
+} from '../../helpers.ts'
+
+const file = createDatabase(
+  t,
+  `CREATE TABLE rules (
+     id INTEGER PRIMARY KEY, sku TEXT UNIQUE NOT NULL, qty INTEGER CHECK (qty >= 0), a INTEGER, b INTEGER,
+     parent INTEGER REFERENCES rules (id), double INTEGER AS (qty * 2), UNIQUE (a, b)
+   ) STRICT;
+   CREATE UNIQUE INDEX lower_sku ON rules (lower(sku));
+   CREATE TABLE children (id INTEGER PRIMARY KEY, rule TEXT REFERENCES rules (sku));
+   CREATE TABLE composite (a TEXT, b INTEGER, v, PRIMARY KEY (a, b)) WITHOUT ROWID;
+   CREATE TABLE single (v TEXT);
+   CREATE TABLE formulas (id INTEGER PRIMARY KEY, s TEXT, "=n" TEXT);
+   CREATE TABLE replacing (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, v TEXT);
+   CREATE TABLE collated (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE);
+   CREATE TABLE guarded (id INTEGER PRIMARY KEY, v INTEGER);
+   CREATE TRIGGER odd BEFORE INSERT ON guarded WHEN new.v = 13 BEGIN SELECT RAISE(ABORT, 'thirteen'); END;
+   CREATE TRIGGER skip BEFORE INSERT ON guarded WHEN new.v = 14 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE VIEW shown AS SELECT * FROM single;`
+)
+const app = await startApp(t, { env: { DATABASE: file } })
+const cookie = await logIn(app)
+const admin = await asAdmin(app)
+const csv = client(app, { ...cookie, 'content-type': 'text/csv' })
+const ndjson = client(app, { ...cookie, 'content-type': 'application/x-ndjson' })
+
+const ids: Record<string, number> = {}
+for (const name of [
+  'rules',
+  'children',
+  'composite',
+  'single',
+  'formulas',
+  'replacing',
+  'collated',
+  'guarded',
+  'shown'
+])
+  ids[name] = (await importTable(admin, name)).id
+
+const url = (table: string, query = '') => `/admin/tables/${ids[table]}/import${query}`
+const rowsOf = async (table: string) => dataOf(await admin.get(`/admin/tables/${ids[table]}/data?size=100`)).rows
+const totalOf = async (table: string) => dataOf(await admin.get(`/admin/tables/${ids[table]}/data`)).total
+const exported = async (table: string) => (await admin.get(`/admin/tables/${ids[table]}/export`)).body
+
+let created = 0
+const newTable = async (fields: readonly NewField[], properties: object = {}) => {
+  created += 1
+  const table = await createTable(admin, { name: `made_${created}`, fields: [...fields], ...properties })
+  ids[table.name] = table.id
+  return table.name
+}
+
+/** Asserts that nothing was imported because of these errors: line, column, code. */
+const expectErrors = (
+  t: Test,
+  response: TestResponse,
+  expected: readonly (readonly [number, string | null, string])[]
+) => {
+  expectError(t, response, 400, 'IMPORT_FAILED')
+  const { details, total } = response.json().error
+  t.strictSame(
+    details.map(({ line, column, code }: ErrorDetail) => [line, column ?? null, code]),
+    expected,
+    response.body
+  )
+  t.equal(total, expected.length)
+}
+
+const imported = (rows: number, updated = 0) => ({ rows, created: rows - updated, updated, dryRun: false })
+
+t.test('a CSV file is imported, with quotes, a byte order mark and any line ends', async (t) => {
+  const name = await newTable([
+    { name: 's', jsonType: 'string' },
+    { name: 'n', jsonType: 'number' }
+  ])
+  const text = '\ufeffs,n\r\n"x, ""y""\nz",1.5\n,\r"",-2e3\r\n  ä ,\n'
+  expectData(t, await csv.post(url(name), text), imported(4))
+  t.strictSame(await rowsOf(name), [
+    { id: 1, s: 'x, "y"\nz', n: 1.5 },
+    { id: 2, s: null, n: null },
+    { id: 3, s: '', n: -2000 },
+    { id: 4, s: '  ä ', n: null }
+  ])
+  t.equal(await totalOf(name), 4)
+})
+
+t.test('every kind of value is converted strictly', async (t) => {
+  const name = await newTable([
+    { name: 'i', jsonType: 'integer' },
+    { name: 'n', jsonType: 'number' },
+    { name: 'b', jsonType: 'boolean' },
+    { name: 'o', jsonType: 'object' },
+    { name: 'l', jsonType: 'array' },
+    { name: 'x', jsonType: 'string', sqliteType: 'BLOB' }
+  ])
+  const good = 'i,n,b,o,l,x\n9223372036854775807,1,true,"{""a"":1}",[],AAE=\n"-1",-0.5,false,{},[1],\n'
+  expectData(t, await csv.post(url(name), good), imported(2))
+  t.match(await rowsOf(name), [
+    { i: '9223372036854775807', n: 1, b: true, o: { a: 1 }, l: [], x: 'AAE=' },
+    { i: -1, n: -0.5, b: false, o: {}, l: [1], x: null }
+  ])
+  const wrong = await csv.post(url(name), 'i,n,b,o,l,x\n1.0,1e999,1,[],{},?\n01,x,TRUE,x,"",""\n')
+  expectErrors(t, wrong, [
+    [2, 'i', 'type'],
+    [2, 'n', 'range'],
+    [2, 'b', 'type'],
+    [2, 'o', 'type'],
+    [2, 'l', 'type'],
+    [2, 'x', 'format'],
+    [3, 'i', 'type'],
+    [3, 'n', 'type'],
+    [3, 'b', 'type'],
+    [3, 'o', 'type'],
+    [3, 'l', 'type']
+  ])
+  t.equal(await totalOf(name), 2, 'nothing was imported')
+})
+
+t.test('NDJSON is imported under the rules of a create', async (t) => {
+  const name = await newTable([
+    { name: 's', jsonType: 'string', defaultValue: 'none' },
+    { name: 'o', jsonType: 'object' }
+  ])
+  const text = '\ufeff{"s":"a","o":{"x":[1]}}\n\n{"o":null}\r\n{"s":null}'
+  expectData(t, await ndjson.post(url(name), text), imported(3))
+  t.strictSame(await rowsOf(name), [
+    { id: 1, s: 'a', o: { x: [1] } },
+    { id: 2, s: 'none', o: null },
+    { id: 3, s: null, o: null }
+  ])
+  expectErrors(t, await ndjson.post(url(name), '{"s":1,"o":[]}\n{"s":"\\u0000"}\n{"t":1}\n{"id":9}\n'), [
+    [1, 's', 'type'],
+    [1, 'o', 'type'],
+    [2, 's', 'format'],
+    [3, 't', 'unknown'],
+    [4, null, 'fields']
+  ])
+  expectErrors(t, await ndjson.post(url(name), '{"s":"a"}\n[]\n{"s":1}\n'), [[2, null, 'type']])
+  expectErrors(t, await ndjson.post(url(name), '{"s":"a"}\n{\n'), [[2, null, 'syntax']])
+})
+
+t.test('the rules of the table name the line and the column', async (t) => {
+  const first = await csv.post(url('rules'), 'id,sku,qty,a,b\n1,one,1,1,1\n2,two,2,1,2\n')
+  expectData(t, first, imported(2))
+  const text = [
+    'sku,qty,a,b,parent,id',
+    ',1,,,,10', // NOT NULL
+    'x,-1,,,,11', // CHECK
+    'y,1,5,5,,12',
+    'z,1,5,5,,13', // UNIQUE in the file
+    'one,1,,,,14', // UNIQUE, stored
+    'q,1,1,2,,15', // two fields, stored
+    'r,1,,,99,16', // a reference
+    's,1,,,12,17', // a reference to a record of the file
+    't,1,,,1,18', // a reference to a stored record
+    'u,1,,,,1', // the key, stored
+    'Y,1,,,,19', // an index on an expression
+    'v,1'
+  ].join('\n')
+  expectErrors(t, await csv.post(url('rules'), text), [
+    [2, 'sku', 'required'],
+    [3, null, 'check'],
+    [5, 'a', 'unique'],
+    [6, 'sku', 'unique'],
+    [7, 'a', 'unique'],
+    [8, 'parent', 'reference'],
+    [11, 'id', 'unique'],
+    [12, null, 'unique'],
+    [13, null, 'cells']
+  ])
+  t.equal(await totalOf('rules'), 2)
+})
+
+t.test('the first 100 errors are listed, and all are counted', async (t) => {
+  const name = await newTable([{ name: 'n', jsonType: 'integer' }])
+  const response = await csv.post(url(name), `n\n${'x\n'.repeat(250)}`)
+  expectError(t, response, 400, 'IMPORT_FAILED', '/n')
+  const { details, total } = response.json().error
+  t.equal(total, 250)
+  t.strictSame([details.length, details[0].line, details[99].line], [100, 2, 101])
+})
+
+t.test('the header may be mapped, and must fit the table', async (t) => {
+  const name = await newTable([
+    { name: 'n', jsonType: 'integer' },
+    { name: 's', jsonType: 'string', nullable: false }
+  ])
+  const map = encodeURIComponent('{"Number":"n","Comment":null}')
+  expectData(t, await csv.post(url(name, `?map=${map}`), 'Number,s,Comment\n5,x,?\n'), imported(1))
+  t.strictSame(await rowsOf(name), [{ id: 1, n: 5, s: 'x' }])
+  expectErrors(t, await csv.post(url(name, `?map=${map}`), 'Number,s\nx,y\n'), [[2, 'Number', 'type']])
+  expectErrors(t, await csv.post(url(name), 'n,Comment,n\n1,2,3\n'), [
+    [1, 'Comment', 'unknown'],
+    [1, 'n', 'duplicate'],
+    [1, 's', 'required']
+  ])
+  for (const wrong of ['x', '[]', '{"a":1}', '{"a":"b","a":"c"}'])
+    expectError(
+      t,
+      await csv.post(url(name, `?map=${encodeURIComponent(wrong)}`), 'n\n'),
+      400,
+      'VALIDATION_FAILED',
+      '/map'
+    )
+})
+
+t.test('quotes and the encoding must be right', async (t) => {
+  const name = await newTable([{ name: 's', jsonType: 'string' }])
+  expectErrors(t, await csv.post(url(name), 's\nok\na"b\n'), [[3, null, 'syntax']])
+  expectErrors(t, await csv.post(url(name), 's\n"a"b\n'), [[2, null, 'syntax']])
+  expectErrors(t, await csv.post(url(name), 's\nok\n"open\n\n'), [[3, null, 'syntax']])
+  expectErrors(t, await csv.post(url(name), 's\n\u0001\n'), [[2, null, 'syntax']])
+  expectErrors(t, await csv.post(url(name), 's\n"\0"\n'), [[2, 's', 'format']])
+  expectErrors(t, await csv.post(url(name), 's\n"two\nlines"\n"a\0b"\n'), [[4, 's', 'format']])
+  const latin = Buffer.from('s\nok\nä\n', 'latin1')
+  const response = await app.inject({ method: 'POST', url: url(name), headers: csv.headers, payload: latin })
+  expectErrors(t, response, [[3, null, 'encoding']])
+  const line = Buffer.from('{"s":"ä"}', 'latin1')
+  expectErrors(t, await app.inject({ method: 'POST', url: url(name), headers: ndjson.headers, payload: line }), [
+    [1, null, 'encoding']
+  ])
+})
+
+t.test('a record that is too large is an error', async (t) => {
+  const name = await newTable([{ name: 's', jsonType: 'string' }])
+  const large = 'x'.repeat(9 * 2 ** 20)
+  expectErrors(t, await csv.post(url(name), `s\n"${large}"`), [[2, null, 'syntax']])
+  expectErrors(t, await ndjson.post(url(name), `{"s":"a"}\n{"s":"${large}"}`), [[2, null, 'length']])
+})
+
+t.test('other delimiters, and the guard against formulas', async (t) => {
+  for (const [delimiter, separator] of [
+    [';', ';'],
+    ['|', '|'],
+    ['tab', '\t']
+  ])
+    expectData(
+      t,
+      await csv.post(
+        url('formulas', `?delimiter=${encodeURIComponent(String(delimiter))}`),
+        `s${separator}=n\na${separator}\n`
+      ),
+      imported(1)
+    )
+  const guarded = `"s","'=n"\n"'=1","'x"\n`
+  expectData(t, await csv.post(url('formulas', '?escape=formulas'), guarded), imported(1))
+  t.match((await rowsOf('formulas'))[3], { s: '=1', '=n': "'x" })
+})
+
+t.test('a dry run checks the file and stores nothing', async (t) => {
+  const name = await newTable([{ name: 'n', jsonType: 'integer' }])
+  expectData(t, await csv.post(url(name, '?dryRun=true'), 'n\n1\n2\n'), {
+    rows: 2,
+    created: 2,
+    updated: 0,
+    dryRun: true
+  })
+  t.equal(await totalOf(name), 0)
+  expectErrors(t, await csv.post(url(name, '?dryRun=true'), 'n\nx\n'), [[2, 'n', 'type']])
+  await csv.post(url(name), 'id,n\n1,1\n')
+  expectData(t, await csv.post(url(name, '?dryRun=true&mode=upsert'), 'id,n\n1,2\n3,3\n'), {
+    rows: 2,
+    created: 1,
+    updated: 1,
+    dryRun: true
+  })
+  t.strictSame(await rowsOf(name), [{ id: 1, n: 1 }])
+})
+
+t.test('an upsert changes the fields of the file, by the key or by another unique index', async (t) => {
+  const text = 'id,qty,sku\n1,7,one\n50,8,fifty\n'
+  expectData(t, await csv.post(url('rules', '?mode=upsert'), text), imported(2, 1))
+  t.match(await rowsOf('rules'), [
+    { id: 1, sku: 'one', qty: 7, a: 1, b: 1, double: 14 },
+    { id: 2, qty: 2 },
+    { id: 50, qty: 8, a: null }
+  ])
+  expectData(t, await csv.post(url('rules', '?mode=upsert&on=sku'), 'sku,a\ntwo,9\nthree,3\n'), imported(2, 1))
+  expectData(t, await csv.post(url('rules', '?mode=upsert&on=b,a'), 'a,b,sku\n1,1,one\n1,,none\n'), imported(2, 1))
+  t.match(await rowsOf('rules'), [
+    { id: 1, sku: 'one', qty: 7 },
+    { id: 2, a: 9, qty: 2 },
+    { id: 50 },
+    { sku: 'three', a: 3 },
+    { sku: 'none', a: 1, b: null }
+  ])
+  expectErrors(t, await csv.post(url('rules', '?mode=upsert'), 'id,sku\n1,two\n'), [[2, 'sku', 'unique']])
+  expectErrors(t, await csv.post(url('rules', '?mode=upsert'), 'id,sku\n1,one\n1,uno\n'), [[3, 'id', 'unique']])
+  expectErrors(t, await csv.post(url('rules', '?mode=upsert'), 'sku\nx\n'), [[1, 'id', 'required']])
+  expectErrors(
+    t,
+    await ndjson.post(url('rules', '?mode=upsert'), '{"id":1,"sku":"one"}\n{"id":2,"sku":"b","qty":1}\n'),
+    [[2, null, 'fields']]
+  )
+})
+
+t.test('an upsert needs a unique key of the table', async (t) => {
+  for (const on of ['qty', 'a', 'sku,id', 'nothing'])
+    expectError(t, await csv.post(url('rules', `?mode=upsert&on=${on}`), 'id\n'), 400, 'VALIDATION_FAILED', '/on')
+  expectError(t, await csv.post(url('rules', '?on=sku'), 'id\n'), 400, 'VALIDATION_FAILED', '/on')
+  expectError(t, await csv.post(url('single', '?mode=upsert&on=v'), 'v\n'), 400, 'VALIDATION_FAILED', '/on')
+})
+
+t.test('timestamps are set for new and changed records, unless the file has them', async (t) => {
+  const name = await newTable([{ name: 'n', jsonType: 'integer' }], { autoTimestamps: true })
+  expectData(t, await csv.post(url(name), 'id,n,created_at,updated_at\n1,1,5,6\n'), imported(1))
+  expectData(t, await csv.post(url(name, '?mode=upsert'), 'id,n\n1,2\n2,3\n'), imported(2, 1))
+  const [one, two] = await rowsOf(name)
+  t.equal(one.created_at, 5)
+  t.ok(one.updated_at > 6)
+  t.ok(two.created_at > 6)
+  t.equal(two.created_at, two.updated_at)
+})
+
+t.test('tables without a rowid, a single field, and a pseudo-key', async (t) => {
+  const text = 'a,b,v\nx,1,5\nx,2,"5"\ny,1,1.0\n'
+  expectData(t, await csv.post(url('composite'), text), imported(3))
+  t.equal(await exported('composite'), '"a","b","v"\r\n"x",1,5\r\n"x",2,"5"\r\n"y",1,1.0\r\n')
+  expectErrors(t, await csv.post(url('composite'), 'a,b\nx,1\nz,\n'), [
+    [2, 'a', 'unique'],
+    [3, 'b', 'required']
+  ])
+  expectData(t, await csv.post(url('composite', '?mode=upsert'), 'b,a,v\n1,x,\n9,x,9\n'), imported(2, 1))
+  expectData(t, await csv.post(url('single'), 'v\n\nx\n\n""\n'), imported(4))
+  t.strictSame(await rowsOf('single'), [
+    { rowid: 1, v: null },
+    { rowid: 2, v: 'x' },
+    { rowid: 3, v: null },
+    { rowid: 4, v: '' }
+  ])
+})
+
+t.test('a declared reaction to conflicts does not replace records', async (t) => {
+  expectData(t, await csv.post(url('replacing'), 'id,v\n1,a\n'), imported(1))
+  expectErrors(t, await csv.post(url('replacing'), 'id,v\n1,b\n2,c\n2,d\n'), [
+    [2, 'id', 'unique'],
+    [4, 'id', 'unique']
+  ])
+  expectData(t, await csv.post(url('replacing', '?mode=upsert'), 'id,v\n1,b\n'), imported(1, 1))
+  t.strictSame(await rowsOf('replacing'), [{ id: 1, v: 'b' }])
+})
+
+t.test('values are compared by the collation of the index', async (t) => {
+  expectData(t, await csv.post(url('collated'), 'name\nTom\n'), imported(1))
+  expectErrors(t, await csv.post(url('collated'), 'name\nTOM\nx\nX\n'), [
+    [2, 'name', 'unique'],
+    [4, 'name', 'unique']
+  ])
+  expectData(t, await csv.post(url('collated', '?mode=upsert&on=name'), 'name,id\nTOM,1\n'), imported(1, 1))
+})
+
+t.test('a trigger that refuses a record ends the import', async (t) => {
+  expectError(t, await csv.post(url('guarded'), 'v\n1\n13\n'), 409, 'REFUSED_BY_TRIGGER')
+  expectError(t, await csv.post(url('guarded'), 'v\n1\n14\n'), 409, 'REFUSED_BY_TRIGGER')
+  t.equal(await totalOf('guarded'), 0)
+  const many = Array.from({ length: 20_000 }, (_, index) => (index === 19_000 ? 13 : 1))
+  const response = await csv.post(url('guarded'), `v\n${many.join('\n')}`)
+  expectError(t, response, 409, 'IMPORT_STOPPED')
+  const stored = await totalOf('guarded')
+  t.ok(stored > 0 && stored < 19_000)
+  t.match(response.json().error.message, `after ${stored} of 20000 records`)
+})
+
+t.test('the body must be a file in UTF-8', async (t) => {
+  expectError(t, await admin.post(url('single'), { v: 'x' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  expectError(t, await admin.post(url('single')), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  const latin = client(app, { ...cookie, 'content-type': 'text/csv; charset=latin1' })
+  expectError(t, await latin.post(url('single'), 'v\n'), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  const utf8 = client(app, { ...cookie, 'content-type': 'text/csv; charset="UTF-8"; header=present' })
+  expectData(t, await utf8.post(url('single'), 'v\n'), imported(0))
+  expectData(t, await csv.post(url('single'), ''), imported(0))
+})
+
+t.test('a view cannot be imported into', async (t) => {
+  expectError(t, await csv.post(url('shown'), 'v\nx\n'), 403, 'TABLE_READ_ONLY')
+})
+
+t.test('no staging file is left', async (t) => {
+  t.strictSame(
+    readdirSync(dirname(file)).filter((name) => name.includes('-import-')),
+    []
+  )
+})

@@ -1,0 +1,189 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import {
+  asAdmin,
+  bearer,
+  client,
+  createTable,
+  dataOf,
+  expectData,
+  expectError,
+  issueToken,
+  startApp
+} from '../helpers.ts'
+
+const LIMIT = 200_000
+const app = await startApp(t, { env: { IMPORT_LIMIT: String(LIMIT) } })
+const admin = await asAdmin(app)
+const cats = await createTable(admin, {
+  name: 'cats',
+  autoTimestamps: true,
+  fields: [
+    { name: 'name', jsonType: 'string' },
+    { name: 'lives', jsonType: 'integer' },
+    { name: 'secret', jsonType: 'string' },
+    { name: 'fixed', jsonType: 'string', isReadonly: true }
+  ]
+})
+dataOf(await admin.put(`/admin/tables/${cats.id}`, { fields: [{ name: 'secret', isHidden: true }] }))
+
+const asToken = async (actions: readonly ('read' | 'create' | 'update' | 'write')[], integers?: 'string') => {
+  const permissions = { tables: ['cats'], actions: [...actions] }
+  if (!integers) return bearer(await issueToken(admin, permissions))
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'strings', permissions, integers }))
+  return bearer(token)
+}
+const write = await asToken(['read', 'write'])
+const csv = client(app, { ...write, 'content-type': 'text/csv' })
+const url = '/data/cats/import'
+const totalOf = async () => dataOf(await admin.get(`/admin/tables/${cats.id}/data`)).total
+const imported = (rows: number, updated = 0) => ({ rows, created: rows - updated, updated, dryRun: false })
+
+t.test('a token imports visible fields that it may write', async (t) => {
+  expectData(t, await csv.post(url, 'name,lives\nTom,9\nAda,\n'), imported(2))
+  t.match(dataOf(await csv.get('/data/cats/records/1')), { id: 1, name: 'Tom', lives: 9, fixed: null })
+  for (const name of ['secret', 'fixed', 'created_at']) {
+    const response = await csv.post(url, `name,${name}\nx,1\n`)
+    expectError(t, response, 400, 'IMPORT_FAILED', `/${name}`)
+    t.match(response.json().error.details, [{ line: 1, column: name }])
+  }
+  t.equal(await totalOf(), 2)
+})
+
+t.test('an import needs the action create, and an upsert also update', async (t) => {
+  const reading = client(app, { ...(await asToken(['read'])), 'content-type': 'text/csv' })
+  const creating = client(app, { ...(await asToken(['create'])), 'content-type': 'text/csv' })
+  const both = client(app, { ...(await asToken(['create', 'update'])), 'content-type': 'text/csv' })
+  expectError(t, await reading.post(url, 'name\nx\n'), 403, 'ACTION_NOT_ALLOWED')
+  expectError(t, await creating.post(`${url}?mode=upsert`, 'id,name\n1,x\n'), 403, 'ACTION_NOT_ALLOWED')
+  expectData(t, await creating.post(url, 'name\nx\n'), imported(1))
+  expectData(t, await both.post(`${url}?mode=upsert`, 'id,name\n1,Tim\n'), imported(1, 1))
+  expectError(t, await both.post(`${url}?mode=upsert&on=secret`, 'id\n'), 400, 'VALIDATION_FAILED', '/on')
+})
+
+t.test('a read-only table is not changed', async (t) => {
+  await admin.put(`/admin/tables/${cats.id}`, { isEditable: false })
+  expectError(t, await csv.post(url, 'name\nx\n'), 403, 'TABLE_READ_ONLY')
+  await admin.put(`/admin/tables/${cats.id}`, { isEditable: true })
+  expectData(t, await csv.post(url, 'name\nx\n'), imported(1))
+})
+
+t.test('a required hidden field refuses an import by tokens', async (t) => {
+  const dogs = await createTable(admin, {
+    name: 'dogs',
+    fields: [
+      { name: 'name', jsonType: 'string' },
+      { name: 'chip', jsonType: 'string', nullable: false }
+    ]
+  })
+  dataOf(await admin.put(`/admin/tables/${dogs.id}`, { fields: [{ name: 'chip', isHidden: true }] }))
+  const token = bearer(await issueToken(admin, { tables: ['dogs'], actions: ['create'] }))
+  const dogCsv = client(app, { ...token, 'content-type': 'text/csv' })
+  expectError(t, await dogCsv.post('/data/dogs/import', 'name\nx\n'), 400, 'CONSTRAINT_VIOLATION')
+})
+
+t.test('NDJSON has the integers of the token', async (t) => {
+  const strings = { ...(await asToken(['create'], 'string')), 'content-type': 'application/x-ndjson' }
+  expectData(t, await client(app, strings).post(url, '{"lives":"5"}'), imported(1))
+  const numbers = { ...write, 'content-type': 'application/x-ndjson' }
+  expectError(t, await client(app, numbers).post(url, '{"lives":"5"}'), 400, 'IMPORT_FAILED', '/lives')
+})
+
+t.test('a file over IMPORT_LIMIT responds 413', async (t) => {
+  const before = await totalOf()
+  expectError(t, await csv.post(url, `name\n${'x'.repeat(LIMIT)}\n`), 413, 'BODY_TOO_LARGE')
+  expectData(t, await csv.post(url, `name\n${'x'.repeat(LIMIT / 2)}\n`), imported(1))
+  t.equal(await totalOf(), before + 1)
+})
+
+t.test('over HTTP', async (t) => {
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const headers = { ...write, 'content-type': 'text/csv' }
+  const directory = app.config.DATA_DIR
+  const stagingFiles = () => readdirSync(directory).filter((name) => name.includes('-import-'))
+
+  const waitFor = async (isDone: () => boolean) => {
+    while (!isDone()) await wait(10)
+  }
+  const begin = async (first: string, options: object = headers) => {
+    const sent = request({ port, path: url, method: 'POST', headers: options as Record<string, string> })
+    sent.on('error', () => {})
+    sent.write(first)
+    await waitFor(() => stagingFiles().length > 0)
+    return sent
+  }
+  const responseOf = async (sent: ReturnType<typeof request>) => {
+    const [response] = await once(sent, 'response')
+    let body = ''
+    for await (const chunk of response) body += chunk
+    return { status: response.statusCode, body: JSON.parse(body) }
+  }
+
+  await t.test('a chunked file above the limit gets its response', async (t) => {
+    const sent = request({ port, path: url, method: 'POST', headers })
+    const response = responseOf(sent)
+    for (let index = 0; index < 6; index += 1) sent.write('x'.repeat(LIMIT / 4))
+    sent.end()
+    t.match(await response, { status: 413, body: { error: { code: 'BODY_TOO_LARGE' } } })
+  })
+
+  await t.test('a client that disconnects imports nothing', async (t) => {
+    const before = await totalOf()
+    const sent = await begin(`name\n${'x\n'.repeat(80_000)}`)
+    sent.destroy()
+    await waitFor(() => stagingFiles().length === 0)
+    t.equal(await totalOf(), before)
+  })
+
+  await t.test('a caller has one import at a time, and two callers import at the same time', async (t) => {
+    const large = `name\n${'x\n'.repeat(80_000)}`
+    const first = await begin(large)
+    expectError(t, await csv.post(url, 'name\nx\n'), 503, 'OVERLOADED')
+    const other = client(app, { ...(await asToken(['create'])), 'content-type': 'text/csv' })
+    expectData(t, await other.post(url, 'name\nx\n'), imported(1))
+    const second = request({
+      port,
+      path: url,
+      method: 'POST',
+      headers: { ...(await asToken(['create'])), 'content-type': 'text/csv' }
+    })
+    second.on('error', () => {})
+    second.write(large)
+    await waitFor(() => stagingFiles().length === 2)
+    const refused = await other.post(url, 'name\nx\n')
+    expectError(t, refused, 503, 'OVERLOADED')
+    t.equal(refused.headers['retry-after'], '5')
+    first.destroy()
+    second.destroy()
+    await waitFor(() => stagingFiles().length === 0)
+    expectData(t, await csv.post(url, 'name\nx\n'), imported(1))
+  })
+
+  await t.test('a token that is revoked during the import imports nothing', async (t) => {
+    const { id, token } = dataOf(
+      await admin.post('/admin/tokens', { name: 'short', permissions: { tables: ['*'], actions: ['create'] } })
+    )
+    const before = await totalOf()
+    const sent = await begin(`name\n${'x\n'.repeat(80_000)}`, { ...bearer(token), 'content-type': 'text/csv' })
+    await admin.delete(`/admin/tokens/${id}`)
+    const response = responseOf(sent)
+    sent.end()
+    t.match(await response, { status: 401 })
+    t.equal(await totalOf(), before)
+  })
+
+  await t.test('the stop of the service ends an import', async (t) => {
+    const sent = await begin(`name\n${'x\n'.repeat(80_000)}`)
+    const response = responseOf(sent)
+    const closed = app.close()
+    t.match(await response, { status: 503, body: { error: { code: 'OVERLOADED' } } })
+    sent.destroy()
+    await closed
+    t.strictSame(stagingFiles(), [])
+  })
+})

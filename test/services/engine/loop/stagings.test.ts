@@ -1,0 +1,233 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import t, { type Test } from 'tap'
+import type { StagedCheck, StagingRequest } from '../../../../services/engine/staging/protocol.ts'
+import type { Structure } from '../../../../services/model/table.ts'
+import {
+  selectImportTarget,
+  selectOrphans,
+  selectTaken,
+  takeInSteps,
+  toImportTarget
+} from '../../../../services/sql/imports.ts'
+import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
+import { databaseFile, prepareFile, rejection, sql, startEngine } from '../engine.ts'
+
+const TABLES = `
+  CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n INTEGER CHECK (n > 0), parent INTEGER REFERENCES items (id),
+    made TEXT DEFAULT 'now', double INTEGER AS (n * 2), UNIQUE (name, n)) STRICT;
+  INSERT INTO items (id, name, n) VALUES (1, 'stored', 1);
+  CREATE TABLE composite (k TEXT, v, PRIMARY KEY (k)) WITHOUT ROWID;
+  CREATE TABLE single (v TEXT);
+  CREATE TABLE computed (a TEXT CHECK (json_array_length(a) > 0));`
+
+const CSV: StagingRequest['format'] = { type: 'csv', delimiter: ',', unescapesFormulas: false }
+const NDJSON: StagingRequest['format'] = { type: 'ndjson', integers: 'auto' }
+
+const start = async (t: Test) => {
+  const file = databaseFile(t)
+  prepareFile(file, TABLES)
+  const db = await startEngine(t, file)
+
+  const requestFor = async (table: string, options: Partial<StagingRequest> = {}) => {
+    const [described] = await db.read(describeTable(table))
+    const structure = toStructure(described ?? {}) as Structure
+    const [row] = await db.read(selectImportTarget(table))
+    const target = toImportTarget(row, structure)
+    const request: StagingRequest = {
+      table,
+      declarations: target?.declarations ?? [],
+      rowid: structure.rowid,
+      fields: structure.columns.map((column) => ({
+        column,
+        mayBeNull: !column.isPrimary && column.nullable,
+        refusal: column.name === 'made' ? 'is read-only' : null,
+        isComputed: column.isGenerated
+      })),
+      required: [],
+      names: { Other: null, Number: 'n' },
+      fallbacks: [],
+      format: CSV,
+      hasFixedFields: false,
+      ...options
+    }
+    return { request, structure, target }
+  }
+
+  /** Stages a file that arrives in small chunks. */
+  const stageAll = async (request: StagingRequest, content: string | Buffer, chunkSize = 7) => {
+    const staging = db.stage(request)
+    t.teardown(() => staging.close())
+    const bytes = Buffer.from(content as string)
+    for (let at = 0; at < bytes.length; at += chunkSize) await staging.write(bytes.subarray(at, at + chunkSize))
+    return { staging, file: await staging.end() }
+  }
+
+  /** Returns the errors of a file: line, column, code. */
+  const errorsOf = async (request: StagingRequest, content: string | Buffer) => {
+    const { file } = await stageAll(request, content, 1000)
+    return file.errors.first.map(({ line, column, code }) => [line, column, code])
+  }
+  return { db, file, requestFor, stageAll, errorsOf }
+}
+
+t.test('a file is staged, checked and stored', async (t) => {
+  const { db, requestFor, stageAll } = await start(t)
+  const { request, structure, target } = await requestFor('items')
+  const text = '\ufeffid,name,Number,parent,double,Other\r\n1,a,1,,9,x\r2,"b ""c""\n",2,1,,\n\n3,c,,9,,\n'
+  const { staging, file } = await stageAll({ ...request, fallbacks: [['made', 'then']] }, text)
+  t.match(file, { rows: 3, fields: ['id', 'name', 'n', 'parent'], errors: { total: 0, first: [] } })
+  const checkOf = ({ sql, params }: Pick<StagedCheck, 'sql' | 'params'>): StagedCheck => ({
+    sql,
+    params,
+    column: 'id',
+    code: 'wrong',
+    message: 'Wrong.'
+  })
+  const [rowidKey] = target?.uniqueKeys ?? []
+  const [reference] = structure.foreignKeys
+  t.ok(rowidKey && reference)
+  if (!rowidKey || !reference) return
+  const errors = await staging.check([
+    checkOf(selectTaken('items', rowidKey, null, 5)),
+    checkOf(selectOrphans(reference, { isToItself: true, position: null }, 5)),
+    checkOf(selectOrphans(reference, { isToItself: true, position: 'id' }, 5))
+  ])
+  t.strictSame([errors.total, errors.first.map(({ line }) => line)], [3, [2, 6, 6]])
+  t.match(await rejection(staging.check([checkOf(sql('SELECT nothing'))])), { message: /nothing/ })
+
+  const schema = await staging.attach()
+  t.match(await rejection(staging.attach()), { message: /already in use/ })
+  const unitOf = takeInSteps({
+    table: 'items',
+    structure,
+    schema,
+    inserted: ['id', 'name', 'n', 'made'],
+    updated: ['name', 'n'],
+    on: rowidKey,
+    setsUpdatedAt: false
+  })
+  const first = await staging.step({ after: null, rows: 2 })
+  t.strictSame(first, { last: 2n, rows: 2 })
+  t.match(await db.write(unitOf({ after: null, ...first, now: 0 })), [{ changes: 1 }, { changes: 1 }])
+  const second = await staging.step({ after: first.last, rows: 2 })
+  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 })), [{ changes: 0 }, { changes: 1 }])
+  t.match(await db.read(sql('SELECT id, name, n, made FROM items')), [
+    { id: 1, name: 'a', n: 1, made: 'now' },
+    { id: 2, name: 'b "c"\n', n: 2, made: 'then' },
+    { id: 3, name: 'c', n: null, made: 'then' }
+  ])
+})
+
+t.test('the errors of a CSV file have their lines', async (t) => {
+  const { requestFor, errorsOf } = await start(t)
+  const { request } = await requestFor('items')
+  t.strictSame(await errorsOf({ ...request, required: ['name'] }, 'n,n,made,what\n1\n'), [
+    [1, 'n', 'duplicate'],
+    [1, 'made', 'unknown'],
+    [1, 'what', 'unknown'],
+    [1, 'name', 'required']
+  ])
+  const text = 'id,name,n\n,a,1\n2,b,0\n3,c,x\n4,d\n5,,1\n6,f,7\n7,f,7\n6,g,8\n'
+  t.strictSame(await errorsOf(request, text), [
+    [2, 'id', 'required'],
+    [3, null, 'check'],
+    [4, 'n', 'type'],
+    [5, null, 'cells'],
+    [6, 'name', 'required'],
+    [8, 'name', 'unique'],
+    [9, 'id', 'unique']
+  ])
+  t.strictSame(await errorsOf(request, 'name\n"a\0"\n'), [[2, 'name', 'format']])
+  for (const wrong of ['a"b', '"a"b', '"a', '\u0001'])
+    t.strictSame(await errorsOf(request, `name\nok\n${wrong}`), [[3, null, 'syntax']])
+  t.strictSame(await errorsOf(request, Buffer.from('name\nok\nä\n', 'latin1')), [[3, null, 'encoding']])
+  t.strictSame(await errorsOf(request, `name\n"${'x'.repeat(9 * 2 ** 20)}`), [[2, null, 'syntax']])
+  const { request: composite } = await requestFor('composite')
+  t.strictSame(await errorsOf(composite, `k\n${'x'.repeat(9000)}\n`), [[2, 'k', 'length']])
+  const { request: computed } = await requestFor('computed')
+  t.strictSame(await errorsOf(computed, 'a\n[1]\n?\n'), [[3, null, 'constraint']])
+})
+
+t.test('a file may be short, and a table may have no rowid or one field', async (t) => {
+  const { requestFor, stageAll } = await start(t)
+  const { request: single } = await requestFor('single')
+  for (const [text, rows] of [
+    ['', 0],
+    ['v', 0],
+    ['\ufeff', 0],
+    ['v\n\nx\n""', 3]
+  ] as const)
+    t.match((await stageAll(single, text, 1)).file, { rows, errors: { total: 0 } }, text)
+  const { request, structure } = await requestFor('composite')
+  const guarded = { ...request, format: { ...CSV, unescapesFormulas: true } as const }
+  const { staging, file } = await stageAll(guarded, 'v,k\n"\'=1",b\n2,"\'x"\n', 1000)
+  t.equal(file.rows, 2)
+  t.equal(structure.rowid, null)
+  t.strictSame(await staging.step({ after: null, rows: 5 }), { last: 3n, rows: 2 })
+})
+
+t.test('NDJSON may have different fields in each line', async (t) => {
+  const { requestFor, stageAll, errorsOf } = await start(t)
+  const { request } = await requestFor('items', { format: NDJSON })
+  const text = '\ufeff{"name":"a"}\n\n{"name":"b","n":2}\r\n{"n":null,"name":"c"}'
+  t.match((await stageAll(request, text)).file, { rows: 3, fields: ['name', 'n'] })
+  t.strictSame(
+    await errorsOf(request, '{"name":5}\n{"name":null}\n{"name":"\\u0000"}\n{"what":1}\n{"what":1}\n{"id":1}\n'),
+    [
+      [1, 'name', 'type'],
+      [2, 'name', 'required'],
+      [3, 'name', 'format'],
+      [4, 'what', 'unknown'],
+      [5, 'what', 'unknown'],
+      [6, null, 'fields']
+    ]
+  )
+  t.strictSame(await errorsOf({ ...request, hasFixedFields: true }, '{"name":"a"}\n{"name":"b","n":1}\n'), [
+    [2, null, 'fields']
+  ])
+  t.strictSame(await errorsOf(request, '{"name":"a"}\n[]\n5\n'), [[2, null, 'type']])
+  t.strictSame(await errorsOf(request, '{"name":"a"}\n{\n'), [[2, null, 'syntax']])
+  t.strictSame(await errorsOf(request, Buffer.from('{"name":"ä"}', 'latin1')), [[1, null, 'encoding']])
+  t.strictSame(await errorsOf(request, `{"name":"a"}\n"${'x'.repeat(9 * 2 ** 20)}`), [[2, null, 'length']])
+  const many = Array.from({ length: 120 }, (_, i) => `{"name":"n${i}","x${i}":1}`).join('\n')
+  const names = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x${i}`, i % 2 === 0 ? 'n' : null]))
+  t.match((await stageAll({ ...request, names }, many, 1000)).file, { rows: 120 })
+})
+
+t.test('a failure of the staging file is an error', async (t) => {
+  const { db, requestFor } = await start(t)
+  const { request } = await requestFor('single')
+  const staging = db.stage({ ...request, declarations: ['CREATE TABLE'] })
+  t.match(await rejection(staging.end()), { message: /incomplete input/ })
+  await staging.close()
+  t.match(await rejection(staging.check([])), { code: 'OVERLOADED' })
+})
+
+t.test('files of a killed process are deleted at the start, and threads end at the close', async (t) => {
+  const file = databaseFile(t)
+  writeFileSync(`${file}-import-lost`, '')
+  const db = await startEngine(t, file)
+  const stagingFiles = () => readdirSync(dirname(file)).filter((name) => name.includes('-import-'))
+  t.strictSame(stagingFiles(), [])
+  const [row] = await db.read(selectImportTarget('none'))
+  t.equal(toImportTarget(row, {} as Structure), null)
+  const staging = db.stage({
+    table: 't',
+    declarations: ['CREATE TABLE t (v)'],
+    rowid: 'rowid',
+    fields: [],
+    required: [],
+    names: {},
+    fallbacks: [],
+    format: CSV,
+    hasFixedFields: false
+  })
+  await staging.end()
+  await staging.attach()
+  await db.close()
+  t.match(await rejection(staging.end()), { code: 'OVERLOADED' })
+  t.match(await rejection(staging.close()), { code: 'OVERLOADED' })
+  t.strictSame(stagingFiles(), [])
+  t.match(await rejection(db.write([])), { code: 'OVERLOADED' })
+})
