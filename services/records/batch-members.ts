@@ -1,0 +1,55 @@
+import type { BatchOperation, OperationName } from '../../schemas/batch.ts'
+import type { Action } from '../../schemas/token.ts'
+import { invalid } from '../model/errors.ts'
+
+/** An action that an operation of a batch needs on its table. */
+export type TableAction = Exclude<Action, 'write'>
+
+type Member = Exclude<keyof BatchOperation, 'op' | 'table'>
+
+interface Members {
+  readonly required: readonly Member[]
+  readonly optional: readonly Member[]
+}
+
+const MEMBERS: Record<OperationName, Members> = {
+  create: { required: ['values'], optional: ['onConflict'] },
+  upsert: { required: ['values'], optional: ['on'] },
+  update: { required: ['pk', 'values'], optional: ['ifMatch'] },
+  delete: { required: ['pk'], optional: ['ifMatch'] },
+  incr: { required: ['pk', 'field'], optional: ['count', 'ifMatch'] }
+}
+
+const FILTERED_MEMBERS: Partial<Record<OperationName, Members>> = {
+  update: { required: ['values', 'filter', 'maxAffected'], optional: [] },
+  delete: { required: ['filter', 'maxAffected'], optional: [] }
+}
+
+const membersOf = ({ op, filter }: BatchOperation): Members =>
+  (filter === undefined ? undefined : FILTERED_MEMBERS[op]) ?? MEMBERS[op]
+
+/** @throws VALIDATION_FAILED for a member that is missing, or that the operation does not have */
+export const checkMembers = (input: BatchOperation) => {
+  const { required, optional } = membersOf(input)
+  const { op, table: _, ...sent } = input
+  const known: readonly string[] = [...required, ...optional]
+  const missing = required.filter((name) => sent[name] === undefined)
+  const unknown = Object.keys(sent).filter((name) => !known.includes(name))
+  const violations = [
+    ...missing.map((name) => ({ path: `/${name}`, code: 'required', message: `'${op}' needs '${name}'.` })),
+    ...unknown.map((name) => ({ path: `/${name}`, code: 'unknown', message: `'${op}' does not take '${name}' here.` }))
+  ]
+  if (violations.length > 0) throw invalid(violations)
+}
+
+const ACTIONS: Record<OperationName, readonly TableAction[]> = {
+  create: ['create'],
+  upsert: ['create', 'update'],
+  update: ['update'],
+  delete: ['delete'],
+  incr: ['update']
+}
+
+/** Returns the actions that the caller needs. A filter shows which records match it, so it also needs `read`. */
+export const actionsOf = ({ op, filter }: BatchOperation): readonly TableAction[] =>
+  filter === undefined ? ACTIONS[op] : [...ACTIONS[op], 'read']

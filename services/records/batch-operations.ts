@@ -1,0 +1,136 @@
+import type { BatchOperation, OperationName } from '../../schemas/batch.ts'
+import type { RecordBody } from '../../schemas/record.ts'
+import type { Caller } from '../model/caller.ts'
+import { strongTags } from '../model/record-tag.ts'
+import type { Column } from '../model/table.ts'
+import { inValues, withErrors } from './batch-errors.ts'
+import type { BatchResults, ReturnedRecord } from './batch-results.ts'
+import type { createFilteredChanges } from './filtered-changes.ts'
+import type { createOperations, Operation } from './operations.ts'
+import { type createUpserts, upsertedColumns } from './upserts.ts'
+import type { View } from './view.ts'
+
+export interface BatchOperationsOptions {
+  readonly operations: ReturnType<typeof createOperations>
+  readonly upserts: ReturnType<typeof createUpserts>
+  readonly filteredChanges: ReturnType<typeof createFilteredChanges>
+}
+
+/** An operation whose result is JSON text. */
+export type TextOperation = Operation<string>
+
+interface CompileInput {
+  readonly caller: Caller
+  readonly view: View
+  readonly input: BatchOperation
+  readonly results: BatchResults
+  /** The fields of the operation's record that later operations use. */
+  readonly usedFields: readonly string[]
+}
+
+interface Compiled {
+  readonly operation: TextOperation
+  /** Present if later operations can use the record. */
+  readonly record?: ReturnedRecord
+}
+
+type Compile = (input: CompileInput) => Compiled | Promise<Compiled>
+
+const DONE = '{"success":true}'
+
+const toDone = () => DONE
+
+const toAffected = (count: number) => `{"success":true,"affected":${count}}`
+
+const withResult = <R>(operation: Operation<R>, toText: (result: R) => string): TextOperation => ({
+  ...operation,
+  result: (results) => toText(operation.result(results))
+})
+
+/** Returns the operation that `compile` returns for the values. The paths of all its errors begin with `/values`. */
+const withValues = <R>(
+  { input, results }: CompileInput,
+  compile: (values: RecordBody) => Operation<R>
+): Operation<R> => {
+  try {
+    const operation = compile(results.resolveValues(input.values))
+    return withErrors(operation, async (diagnosis) => inValues(await diagnosis.error()))
+  } catch (error) {
+    throw inValues(error as Error)
+  }
+}
+
+const tagsOf = ({ ifMatch }: BatchOperation) => ({ ifMatch: strongTags(ifMatch) })
+
+const fieldsIn = (columns: readonly Column[], names: readonly string[]) =>
+  names.filter((field) => columns.some(({ name }) => name === field))
+
+/** Creates the functions that turn an operation of a batch into statements, by the name of the operation. */
+export const createBatchOperations = (options: BatchOperationsOptions): Record<OperationName, Compile> => {
+  const { operations, upserts, filteredChanges } = options
+
+  const createOrIgnore = (compileInput: CompileInput): Compiled => {
+    const operation = withValues(compileInput, (values) => operations.createOrIgnoreOp(compileInput.view, values))
+    return { operation: withResult(operation, (record) => record ?? '{"ignored":true}') }
+  }
+
+  const create = (compileInput: CompileInput): Compiled => {
+    const { view, input, usedFields } = compileInput
+    if (input.onConflict === 'ignore') return createOrIgnore(compileInput)
+    const columns = [...view.columns.values()]
+    const fields = fieldsIn(columns, usedFields)
+    const operation = withValues(compileInput, (values) => operations.createOp(view, values, { fields }))
+    return { operation, record: { columns, fields } }
+  }
+
+  const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
+    const { caller, view, input, usedFields } = compileInput
+    const key = await upserts.findKey(view, input.on ?? view.table.structure.key)
+    const columns = upsertedColumns(caller, view, input.values ?? {})
+    const fields = fieldsIn(columns, usedFields)
+    const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { key, values, fields }))
+    const toText = ({ created, record }: { created: boolean; record: string }) =>
+      `{"created":${created},"record":${record}}`
+    return { operation: withResult(operation, toText), record: { columns, fields } }
+  }
+
+  const filteredRecords = async ({ caller, view, input: { filter, maxAffected = 0 } }: CompileInput) => ({
+    condition: await filteredChanges.readCondition(caller, view, filter),
+    maxAffected
+  })
+
+  const updateFiltered = async (compileInput: CompileInput): Promise<Compiled> => {
+    const { view } = compileInput
+    const records = await filteredRecords(compileInput)
+    const operation = withValues(compileInput, (values) => filteredChanges.updateFilteredOp(view, records, values))
+    return { operation: withResult(operation, toAffected) }
+  }
+
+  const update = (compileInput: CompileInput) => {
+    const { view, input, results } = compileInput
+    if (input.filter !== undefined) return updateFiltered(compileInput)
+    const pk = results.resolveKey(view, input.pk)
+    const operation = withValues(compileInput, (values) => operations.updateOp(view, pk, values, tagsOf(input)))
+    return { operation: withResult(operation, toDone) }
+  }
+
+  const deleteFiltered = async (compileInput: CompileInput): Promise<Compiled> => {
+    const operation = filteredChanges.deleteFilteredOp(compileInput.view, await filteredRecords(compileInput))
+    return { operation: withResult(operation, toAffected) }
+  }
+
+  const remove = (compileInput: CompileInput) => {
+    const { view, input, results } = compileInput
+    if (input.filter !== undefined) return deleteFiltered(compileInput)
+    const operation = operations.deleteOp(view, results.resolveKey(view, input.pk), tagsOf(input))
+    return { operation: withResult(operation, toDone) }
+  }
+
+  const increment = ({ view, input, results }: CompileInput): Compiled => {
+    const { pk, field = '', count } = input
+    const change = { pk: results.resolveKey(view, pk), field, ...(count !== undefined && { count }) }
+    return { operation: withResult(operations.incrementOp(view, change, tagsOf(input)), toDone) }
+  }
+
+  return { create, upsert, update, delete: remove, incr: increment }
+}

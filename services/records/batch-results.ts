@@ -1,0 +1,98 @@
+import type { BatchOperation } from '../../schemas/batch.ts'
+import type { RecordBody } from '../../schemas/record.ts'
+import { excerpt, invalid, pointer } from '../model/errors.ts'
+import type { Column } from '../model/table.ts'
+import { returnedField } from '../sql/records.ts'
+import { readKey } from './keys.ts'
+import { OperationResult } from './operation-result.ts'
+import type { View } from './view.ts'
+
+/** The record of an operation, whose fields later operations can use. */
+export interface ReturnedRecord {
+  readonly columns: readonly Column[]
+  /** The names of the fields that the last statement of the operation returns as values of their own. */
+  readonly fields: readonly string[]
+}
+
+interface Source extends ReturnedRecord {
+  /** The position of the statement that returns the fields, in the unit of the batch. */
+  readonly statement: number
+}
+
+interface ResultInput {
+  readonly $result: unknown
+  readonly field?: unknown
+}
+
+const isResult = (value: unknown): value is ResultInput =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '$result')
+
+/** Returns the fields that later operations use, by the position of the operation that returns them. */
+const findUsedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown, readonly string[]> => {
+  const used = new Map<unknown, string[]>()
+  for (const { pk, values = {} } of inputs) {
+    for (const value of [pk, ...Object.values(values)]) {
+      if (!isResult(value) || typeof value.field !== 'string') continue
+      const fields = used.get(value.$result) ?? []
+      if (!fields.includes(value.field)) fields.push(value.field)
+      used.set(value.$result, fields)
+    }
+  }
+  return used
+}
+
+/** Creates the functions that replace each `$result` in the operations of one batch. */
+export const createBatchResults = (inputs: readonly BatchOperation[]) => {
+  const usedFields = findUsedFields(inputs)
+  const sources = new Map<unknown, Source>()
+  let statements = 0
+
+  /** Returns the fields of an operation's record that later operations use. */
+  const usedFieldsOf = (index: number): readonly string[] => usedFields.get(index) ?? []
+
+  /** To be called for each operation of the batch, in their order. `length`: the number of its statements. */
+  const add = (index: number, length: number, record: ReturnedRecord | undefined) => {
+    statements += length
+    if (record) sources.set(index, { ...record, statement: statements - 1 })
+  }
+
+  /** @throws VALIDATION_FAILED */
+  const resolve = ({ $result, field, ...others }: ResultInput, path: string) => {
+    const source = sources.get($result)
+    const fail = (message: string) => invalid([{ path, code: 'result', message }])
+    if (typeof field !== 'string' || Object.keys(others).length > 0) {
+      throw fail('A \'$result\' has the form {"$result": 0, "field": "id"}.')
+    }
+    if (!source) {
+      throw fail("'$result' must be the position of an earlier create or upsert, without `onConflict`.")
+    }
+    const column = source.columns.find(({ name }) => name === field)
+    if (!column) throw fail(`'${excerpt(field)}' is not a field of the record that '$result' names.`)
+    const name = returnedField(source.fields.indexOf(field))
+    return new OperationResult(column, { statement: source.statement, column: name })
+  }
+
+  /** @throws VALIDATION_FAILED */
+  const resolveValues = (values: RecordBody = {}): RecordBody => {
+    if (!Object.values(values).some(isResult)) return values
+    const entries = Object.entries(values).map(
+      ([name, value]) => [name, isResult(value) ? resolve(value, pointer(name)) : value] as const
+    )
+    return Object.fromEntries(entries)
+  }
+
+  /** Returns the key of the record to change. @throws VALIDATION_FAILED, RECORD_NOT_FOUND */
+  const resolveKey = (view: View, pk: unknown) => {
+    if (typeof pk === 'string' || typeof pk === 'number') return pk
+    if (!isResult(pk)) {
+      throw invalid([{ path: '/pk', code: 'type', message: "'pk' must be a string, a number or a `$result`." }])
+    }
+    const result = resolve(pk, '/pk')
+    readKey(view, result)
+    return result
+  }
+
+  return { usedFieldsOf, add, resolveValues, resolveKey }
+}
+
+export type BatchResults = ReturnType<typeof createBatchResults>
