@@ -1,10 +1,12 @@
 import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../schemas/batch.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { Action } from '../../schemas/token.ts'
+import { UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
+import { DomainError, excerpt, hasCode, invalid, pointer } from '../model/errors.ts'
 import { returnedField } from '../sql/records.ts'
 import type { createCommit } from './commit.ts'
+import { changedInBatch } from './failures.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
@@ -47,6 +49,9 @@ interface Members {
   readonly needed: readonly Member[]
   readonly optional: readonly Member[]
 }
+
+/** Operations that change the record with a key. */
+const KEYED: readonly OperationName[] = ['update', 'delete', 'incr']
 
 const FILTERED: readonly Member[] = ['filter', 'maxAffected']
 
@@ -128,6 +133,15 @@ const usedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown, rea
   return used
 }
 
+/**
+ * Returns the cause of a failure of the operation. It was found after the rollback: if the change would succeed then, an
+ * earlier operation of the batch has deleted or changed the record.
+ */
+const causeInBatch = ({ op }: BatchOperation, failure: Error, cause: Error) => {
+  const isIgnored = failure instanceof UnexpectedChanges && hasCode(cause, 'CONSTRAINT_VIOLATION')
+  return isIgnored && KEYED.includes(op) ? changedInBatch() : cause
+}
+
 const tooManyOperations = () =>
   new DomainError('TOO_MANY_OPERATIONS', `A batch has at most ${MAX_OPERATIONS} operations.`, {
     hint: 'Send several batches.'
@@ -139,6 +153,7 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
   const createCompiler = (caller: Caller, tables: BatchTables, inputs: readonly BatchOperation[]) => {
     const used = usedFields(inputs)
     const sources = new Map<unknown, Source>()
+    const changedTables = new Set<string>()
     let statements = 0
 
     /** @throws VALIDATION_FAILED */
@@ -261,9 +276,12 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
         const view = tables.open(input.table, actionsOf(input))
         const operation = await compilers[input.op](view, input, index)
         statements += operation.unit.length
-        const explain = async (...args: Parameters<typeof operation.explain>): Promise<Diagnosis> => {
-          const diagnosis = await operation.explain(...args)
-          return { ...diagnosis, error: async () => atOperation(await diagnosis.error(), index) }
+        const isChanged = changedTables.has(view.table.name)
+        changedTables.add(view.table.name)
+        const explain: typeof operation.explain = async (by, failure) => {
+          const { mayRetry, error } = await operation.explain(by, failure)
+          const cause = async () => (isChanged ? causeInBatch(input, failure.error, await error()) : await error())
+          return { mayRetry, error: async () => atOperation(await cause(), index) }
         }
         return { ...operation, explain }
       } catch (error) {
@@ -281,6 +299,8 @@ export const createBatches = ({ operations, upserts, filteredChanges, commit }: 
     const compile = createCompiler(caller, tables, inputs)
     const compiled: TextOperation[] = []
     for (const [index, input] of inputs.entries()) compiled.push(await compile(input, index))
+    // An operation may have waited until its table was counted.
+    await caller.confirm()
     return commit(caller, compiled)
   }
 }

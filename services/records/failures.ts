@@ -23,6 +23,13 @@ export const withoutKey = (view: string) =>
 export const changeOfResult = () =>
   new DomainError('RECORD_NOT_FOUND', 'The record that `$result` names does not exist, or the change does not fit it.')
 
+/** For a change of a record that an earlier operation of the batch has deleted or changed. */
+export const changedInBatch = () =>
+  new DomainError(
+    'RECORD_NOT_FOUND',
+    'An earlier operation of the batch deletes the record, or changes it so that this change does not fit it.'
+  )
+
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 
