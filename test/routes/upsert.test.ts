@@ -18,6 +18,7 @@ const file = createDatabase(
    CREATE UNIQUE INDEX items_name_color ON items (name COLLATE BINARY, color);
    CREATE UNIQUE INDEX items_partial ON items (n) WHERE n > 100;
    CREATE UNIQUE INDEX items_expression ON items (lower(color), id);
+   CREATE UNIQUE INDEX items_id ON items (n, id);
    CREATE UNIQUE INDEX items_secret ON items (secret);
    CREATE TABLE pairs (a TEXT COLLATE NOCASE, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
    CREATE TABLE codes (code TEXT PRIMARY KEY, mail TEXT UNIQUE NOT NULL, n INTEGER NOT NULL);
@@ -123,7 +124,7 @@ t.test('a constraint of the table can ignore an upsert', async (t) => {
 })
 
 t.test('only fields of a unique index identify a record', async (t) => {
-  for (const on of ['name', 'n', 'secret', 'nothing', 'color,id', 'sku,sku,name', 'name,name', '']) {
+  for (const on of ['name', 'n', 'secret', 'nothing', 'color,id', 'sku,sku,name', 'name,name', 'id,n', '']) {
     const response = await send('items', on, { sku: 'a', name: 'x', color: 'y', n: 200 })
     expectError(t, response, 400, 'VALIDATION_FAILED')
     t.notMatch(response.body, /secret'/.test(on) ? /items_secret/ : /\bsecret\b(?!')/)
