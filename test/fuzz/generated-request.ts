@@ -56,6 +56,17 @@ const record: MakeBody = ({ fields }, _, random) => {
   return Object.fromEntries(sent.map(({ name, jsonType }) => [name, sample({ type: jsonType }, random)]))
 }
 
+/** A record with its key. */
+const upserted: MakeBody = (table, environment, random) => {
+  const keys = table.fields.filter(({ isPrimary }) => isPrimary)
+  const key = Object.fromEntries(keys.map(({ name, jsonType }) => [name, sample({ type: jsonType }, random)]))
+  return { ...record(table, environment, random), ...key }
+}
+
+/** For half of the requests with the parameter `upsert`. */
+const recordOrUpsert: MakeBody = (table, environment, random) =>
+  (random.chance(0.5) ? record : upserted)(table, environment, random)
+
 const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
   const numbers = fields.filter(({ jsonType, isPrimary }) => jsonType === 'integer' && !isPrimary)
   return {
@@ -63,6 +74,29 @@ const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
     field: pick(numbers.length > 0 ? numbers : fields).name,
     count: pick([1, -1, 0.5, '9223372036854775807'])
   }
+}
+
+/** Returns one to three operations on tables of the environment. */
+const batch: MakeBody = (table, environment, random) => {
+  const { keys, tables } = environment
+  const key = () => random.pick([...keys, 1, 2, 3])
+  const operation = (chosen: Table): Json => {
+    const { name, fields, primaryKey } = chosen
+    const values = record(chosen, environment, random)
+    const filter = { where: { [random.pick(fields).name]: { isNull: random.chance(0.5) } } }
+    return random.pick<Json>([
+      { op: 'create', table: name, values },
+      { op: 'create', table: name, values, onConflict: 'ignore' },
+      { op: 'upsert', table: name, values: upserted(chosen, environment, random), on: primaryKey.split(',') },
+      { op: 'update', table: name, pk: key(), values },
+      { op: 'update', table: name, filter, maxAffected: 100, values },
+      { op: 'delete', table: name, pk: key() },
+      { op: 'delete', table: name, filter, maxAffected: 10 },
+      { op: 'incr', table: name, ...increment(chosen, environment, random) }
+    ])
+  }
+  const others = Array.from({ length: random.below(3) }, () => random.pick([...tables.values()]))
+  return { operations: [table, ...others].map(operation) }
 }
 
 const query: MakeBody = ({ fields }, _, random) => {
@@ -86,11 +120,13 @@ const passwordChange: MakeBody = (_, { spare: { password } }, { chance }) => ({
 
 /** Bodies for operations that would rarely succeed with a body from the schema alone. */
 const bodies: Record<string, MakeBody> = {
-  adminCreateRecord: record,
-  createRecord: record,
+  adminCreateRecord: recordOrUpsert,
+  createRecord: recordOrUpsert,
   adminUpdateRecord: record,
   updateRecord: record,
   incrementRecord: increment,
+  runBatch: batch,
+  adminRunBatch: batch,
   adminQueryRecords: query,
   queryRecords: query,
   adminAggregateRecords: aggregate,
@@ -112,6 +148,7 @@ const bodies: Record<string, MakeBody> = {
 const parameterValues: Record<string, (table: Table, random: Random) => unknown> = {
   order: ({ fields }, { pick }) => `${pick(['', '-'])}${pick(fields).name}`,
   tables: ({ name }) => name,
+  upsert: ({ primaryKey, fields }, { pick, chance }) => (chance(0.8) ? primaryKey : pick(fields).name),
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 

@@ -7,7 +7,7 @@ import type { Body } from '../records.ts'
 import { isNumeric, toStored } from '../values.ts'
 import { selector, sometimes, value } from './arbitraries.ts'
 import { type FilterInput, filterInput, toFilter } from './filters.ts'
-import { keyAt, newBody, toBody } from './records.ts'
+import { ANY_VALUE, keyAt, newBody, toBody } from './records.ts'
 import { nameOf } from './tables.ts'
 import { findTarget, type TargetTable } from './targets.ts'
 import { toUpsert, type UpsertInput, upsertInput } from './upserts.ts'
@@ -27,17 +27,19 @@ interface OperationInput extends UpsertInput {
   readonly extra: Partial<Operation> | null
 }
 
+/** Values of any type, and tables that do not exist, are rarer than elsewhere: one of them fails the batch. */
 const operationInput = fc.record<OperationInput>({
   ...upsertInput,
+  entries: fc.array(fc.record({ at: selector, value, isUnchecked: fc.nat(99).map((n) => n === 99) }), { maxLength: 4 }),
   kind: fc.constantFrom('create', 'create', 'upsert', 'update', 'incr', ...kinds),
-  at: selector,
+  at: fc.oneof({ weight: 9, arbitrary: fc.nat(28) }, { weight: 1, arbitrary: selector }),
   casing: selector,
   field: selector,
   count: fc.option(value),
   filter: filterInput,
   maxAffected: fc.constantFrom(1, 3, 100),
   source: sometimes(selector, 2),
-  extra: sometimes(fc.constantFrom({ pk: '1' }, { values: {} }, { maxAffected: 1 }, { on: ['id'] }), 40)
+  extra: sometimes(fc.constantFrom({ pk: '1' }, { values: {} }, { maxAffected: 1 }, { on: ['id'] }), 100)
 })
 
 /** The record that an earlier operation returns. */
@@ -81,8 +83,25 @@ const keyFor = (targetTable: TargetTable, sources: readonly Source[], { row, sou
   return reference ?? keyAt(targetTable, row)
 }
 
+/** Removes a key that SQLite generates, in two of three cases: a batch with a key that exists fails. */
+const withoutKey = ({ table }: TargetTable, body: Body, seed: number): Body =>
+  table.isRowidKey && seed % 3 > 0
+    ? Object.fromEntries(Object.entries(body).filter(([name]) => !table.key.includes(name)))
+    : body
+
+/** Adds a value to an empty body, in nine of ten cases: an update without one fails. */
+const withAnyValue = ({ fields }: TargetTable, body: Body, seed: number): Body => {
+  const field = pick(
+    fields.filter(({ isPrimary, isReadonly }) => !isPrimary && !isReadonly),
+    seed
+  )
+  if (!field || seed % 10 === 9 || Object.keys(body).length > 0) return body
+  return { [field.name]: pick(ANY_VALUE[field.jsonType], seed >> 2) }
+}
+
 const increment = ({ fields }: TargetTable, { field: at, count }: OperationInput) => {
-  const field = pick(at % 12 === 11 ? fields : fields.filter(isNumeric), at)
+  const numbers = fields.filter((field) => isNumeric(field) && !field.isPrimary && !field.isReadonly)
+  const field = pick(at % 12 === 11 ? fields : numbers, at)
   const fitting = field && toStored(field.jsonType === 'number' ? 'number' : 'integer', count)
   return { field: field?.name ?? 'nothing', ...(fitting != null && { count: count as number | string }) }
 }
@@ -92,7 +111,7 @@ const makers: Record<
   (targetTable: TargetTable, input: OperationInput, sources: readonly Source[]) => Omit<Operation, 'table'>
 > = {
   create: (targetTable, input, sources) => {
-    const body = newBody(targetTable, input.entries, input.seed)
+    const body = withoutKey(targetTable, newBody(targetTable, input.entries, input.seed), input.seed)
     return { op: 'create', values: withReference(targetTable, body, sources, input, false) }
   },
   ignore: (targetTable, input, sources) => ({
@@ -106,7 +125,7 @@ const makers: Record<
   },
   update: (targetTable, input, sources) => {
     const body = toBody(targetTable, input.entries, ({ isPrimary }) => !isPrimary)
-    const values = withReference(targetTable, body, sources, input, true)
+    const values = withReference(targetTable, withAnyValue(targetTable, body, input.seed), sources, input, true)
     return { op: 'update', pk: keyFor(targetTable, sources, input), values }
   },
   delete: (targetTable, input, sources) => ({ op: 'delete', pk: keyFor(targetTable, sources, input) }),

@@ -22,9 +22,9 @@ export interface UpsertInput {
   readonly on: number
 }
 
-/** Returns the fields of the key or of a unique index, in any order. In one of 12 cases they may be others. */
+/** Returns the fields of the key or of a unique index, in any order. In one of 24 cases they may be others. */
 const chooseKey = ({ table, stored, fields }: TargetTable, n: number): readonly string[] => {
-  if (n % 12 === 11) return [pick(fields, n >> 4)?.name ?? 'nothing', ...(n % 24 === 23 ? table.key : [])]
+  if (n % 24 === 23) return [pick(fields, n >> 5)?.name ?? 'nothing', ...(n % 48 === 47 ? table.key : [])]
   const unique = (stored?.indexes ?? []).filter(({ isUnique }) => isUnique)
   const names = pick([table.key, ...unique.map((index) => index.fields)], n >> 2) ?? []
   return n % 2 === 0 ? names : names.toReversed()
