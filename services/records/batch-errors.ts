@@ -1,5 +1,5 @@
 import { DomainError } from '../model/errors.ts'
-import type { Diagnosis, Operation } from './operations.ts'
+import type { Operation, OperationFailure } from './operations.ts'
 
 /** Returns the error with `/values` in front of the paths of its details. */
 export const inValues = (error: Error) => {
@@ -17,14 +17,14 @@ export const atOperation = (error: Error, index: number) => {
   return new DomainError(error.code, `Operation ${index}: ${error.message}`, { ...error, details: [first, ...details] })
 }
 
-/** Returns the operation with the errors that `toError` returns for its failures. */
+/** Returns the operation with the errors that `toError` returns for the causes of its failures. */
 export const withErrors = <R>(
   operation: Operation<R>,
-  toError: (diagnosis: Diagnosis) => Promise<Error>
+  toError: (cause: Error, failure: OperationFailure) => Error
 ): Operation<R> => ({
   ...operation,
   explain: async (caller, failure) => {
-    const diagnosis = await operation.explain(caller, failure)
-    return { ...diagnosis, error: () => toError(diagnosis) }
+    const { mayRetry, error } = await operation.explain(caller, failure)
+    return { mayRetry, error: async () => toError(await error(), failure) }
   }
 })

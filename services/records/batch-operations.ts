@@ -54,7 +54,7 @@ const withValues = <R>(
 ): Operation<R> => {
   try {
     const operation = compile(results.resolveValues(input.values))
-    return withErrors(operation, async (diagnosis) => inValues(await diagnosis.error()))
+    return withErrors(operation, inValues)
   } catch (error) {
     throw inValues(error as Error)
   }

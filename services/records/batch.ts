@@ -1,14 +1,15 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { type BatchOperation, MAX_OPERATIONS } from '../../schemas/batch.ts'
+import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../schemas/batch.ts'
+import { UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { DomainError } from '../model/errors.ts'
+import { DomainError, hasCode } from '../model/errors.ts'
 import { atOperation, withErrors } from './batch-errors.ts'
 import { actionsOf, checkMembers, type TableAction } from './batch-members.ts'
 import { type BatchOperationsOptions, createBatchOperations, type TextOperation } from './batch-operations.ts'
 import { createBatchResults } from './batch-results.ts'
 import type { createCommit } from './commit.ts'
-import { changedInBatch } from './failures.ts'
-import type { Diagnosis } from './operations.ts'
+import { changedInBatch, tagChangedInBatch } from './failures.ts'
+import type { OperationFailure } from './operations.ts'
 import type { View } from './view.ts'
 
 /** The tables of a batch, as its caller sees them. */
@@ -29,9 +30,18 @@ const tooManyOperations = () =>
     hint: 'Send several batches.'
   })
 
-/** A condition may also fail because an earlier operation of the batch changed the record. */
-const errorOf = ({ ifMatch }: BatchOperation, diagnosis: Diagnosis) =>
-  ifMatch !== undefined && diagnosis.mayRetry ? changedInBatch() : diagnosis.error()
+/** Operations that change the record with a key. */
+const KEYED: readonly OperationName[] = ['update', 'delete', 'incr']
+
+/**
+ * Returns the cause of a failure of the operation. It was found after the rollback: if the change would succeed then, an
+ * earlier operation of the batch has deleted or changed the record.
+ */
+const causeInBatch = ({ op, ifMatch }: BatchOperation, { error }: OperationFailure, cause: Error) => {
+  const isIgnored = error instanceof UnexpectedChanges && hasCode(cause, 'CONSTRAINT_VIOLATION')
+  if (!isIgnored || !KEYED.includes(op)) return cause
+  return ifMatch === undefined ? changedInBatch() : tagChangedInBatch()
+}
 
 /** Creates the function that runs a batch of operations in one transaction. */
 export const createBatches = ({ commit, ...options }: BatchesOptions) => {
@@ -40,6 +50,7 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
   /** Creates the function that turns the operations of one batch into statements, in their order. */
   const createCompiler = (caller: Caller, tables: BatchTables, inputs: readonly BatchOperation[]) => {
     const results = createBatchResults(inputs)
+    const changedTables = new Set<string>()
     /** @throws the error of the operation, with its position */
     return async (input: BatchOperation, index: number): Promise<TextOperation> => {
       try {
@@ -48,7 +59,11 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
         const usedFields = results.usedFieldsOf(index)
         const { operation, record } = await compilers[input.op]({ caller, view, input, results, usedFields })
         results.add(index, operation.unit.length, record)
-        return withErrors(operation, async (diagnosis) => atOperation(await errorOf(input, diagnosis), index))
+        const isChanged = changedTables.has(view.table.name)
+        changedTables.add(view.table.name)
+        return withErrors(operation, (cause, failure) =>
+          atOperation(isChanged ? causeInBatch(input, failure, cause) : cause, index)
+        )
       } catch (error) {
         throw atOperation(error as Error, index)
       }
@@ -67,6 +82,8 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
       if (index > 0 && index % OPERATIONS_PER_TICK === 0) await nextTick()
       compiled.push(await compile(input, index))
     }
+    // An operation may have waited until its table was counted.
+    await caller.confirm()
     return commit(caller, compiled)
   }
 }

@@ -30,13 +30,20 @@ export const preconditionFailed = (pk: string, etag: string | undefined) =>
   })
 
 /** For a tag that the record has before the batch: an earlier operation has changed the record. */
-export const changedInBatch = () =>
+export const tagChangedInBatch = () =>
   new DomainError(
     'PRECONDITION_FAILED',
     'An earlier operation of the batch changes the record, so `ifMatch` does not match.',
     {
       hint: 'Send `ifMatch` with the first operation on the record.'
     }
+  )
+
+/** For a change of a record that an earlier operation of the batch has deleted or changed. */
+export const changedInBatch = () =>
+  new DomainError(
+    'RECORD_NOT_FOUND',
+    'An earlier operation of the batch deletes the record, or changes it so that this change does not fit it.'
   )
 
 export const ignoredByTrigger = () =>

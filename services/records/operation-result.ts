@@ -17,9 +17,11 @@ export class OperationResult {
 
 const OTHER_TYPE: Violation = { code: 'type', message: 'must have the type of the field that `$result` names' }
 
-/** The value is known only in the transaction, so the types of both fields must be the same. */
+/** The value is known only in the transaction, so the types of both fields must be the same. Objects and arrays share a kind. */
 export const checkResult = (
   column: Column,
   { column: source, reference }: OperationResult
 ): { readonly value: Param } | { readonly violation: Violation } =>
-  kindOf(column) === kindOf(source) ? { value: reference } : { violation: OTHER_TYPE }
+  kindOf(column) === kindOf(source) && column.jsonType === source.jsonType
+    ? { value: reference }
+    : { violation: OTHER_TYPE }

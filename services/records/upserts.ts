@@ -8,7 +8,7 @@ import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UnitAssignment } from '../sql/records.ts'
 import { selectUniqueKeys, toUniqueKeys, type UniqueKey, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
-import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
+import { alreadyExists, conflictIgnored, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
 import { readNewRecord } from './input.ts'
 import type { Diagnosis, Operation } from './operations.ts'
 import type { View } from './view.ts'
@@ -39,8 +39,10 @@ interface UpsertsOptions {
 
 const sameNames = (one: readonly string[], other: readonly string[]) => {
   const names = new Set(one.map(foldName))
-  return names.size === other.length && other.every((name) => names.has(foldName(name)))
+  return other.every((name) => names.delete(foldName(name))) && names.size === 0
 }
+
+const columnsOf = (assignments: readonly UnitAssignment[]) => assignments.map(([column]) => column)
 
 const namesOf = ({ fields }: UniqueKey) => fields.map(({ name }) => name)
 
@@ -105,13 +107,14 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     requireKey(key, assignments)
     const shown = upsertedColumns(caller, view, values)
     const sent = assignments.filter(([column]) => !column.isReadonly)
-    const others = sent.map(([column]) => column).filter(({ name }) => !namesOf(key).includes(name))
-    const unchanged = others.filter(({ isPrimary }) => isPrimary)
+    const others = sent.filter(([{ name }]) => !namesOf(key).includes(name))
+    // NULL means that SQLite generates the key of a new record.
+    const unchanged = columnsOf(others.filter(([{ isPrimary }, value]) => isPrimary && value !== null))
     const unit = upsertStatements({
       table,
       assignments,
       key,
-      changed: others.filter(({ isPrimary }) => !isPrimary),
+      changed: columnsOf(others.filter(([{ isPrimary }]) => !isPrimary)),
       unchanged,
       json: (shown.length === view.columns.size ? view.all : view.project(shown, [])).json.text,
       fields: options.fields ?? [],
@@ -121,7 +124,8 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     })
     const ignored = () => {
       if (options.onlyCreates) return alreadyExists(namesOf(key))
-      return unchanged.length > 0 ? otherKeyExists(unchanged.map(({ name }) => name)) : ignoredByTrigger()
+      if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
+      return hasTriggers(table) ? ignoredByTrigger() : conflictIgnored()
     }
     return {
       table,

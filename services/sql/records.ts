@@ -192,11 +192,14 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
   const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit => {
-    const names = namesOf(assignments)
+    const { rowid } = table.structure
+    const isEmpty = assignments.length === 0 && rowid !== null
+    // `DEFAULT VALUES` takes no conflict clause. A NULL in the rowid is the same: SQLite generates it.
+    const names = isEmpty ? [rowid] : namesOf(assignments)
     const sql = cached('insert or ignore', names, () =>
       returning(`${composeInsert(name, names)}${names.length === 0 ? '' : ' ON CONFLICT DO NOTHING'}`)
     )
-    return [{ sql, params: valuesOf(assignments) }]
+    return [{ sql, params: isEmpty ? [null] : valuesOf(assignments) }]
   }
 
   const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`

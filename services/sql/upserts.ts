@@ -34,11 +34,16 @@ export const selectUniqueKeys = (table: string): Statement => ({
   params: [table]
 })
 
-/** The boundary where the JSON of `selectUniqueKeys` gets its type. A key that is the rowid has no index. */
+/**
+ * The boundary where the JSON of `selectUniqueKeys` gets its type. A key that is the rowid has no index, and SQLite finds
+ * no index for a conflict that names the rowid and other fields.
+ */
 export const toUniqueKeys = ({ structure }: RegisteredTable, row: Row | undefined): readonly UniqueKey[] => {
   const indexes = JSON.parse(String(row?.keys)) as readonly (readonly UniqueField[])[]
-  const rowidKey = structure.key.map((name) => ({ name, collation: 'BINARY' }))
-  return [...(structure.isRowidKey ? [rowidKey] : []), ...indexes].map((fields) => ({ fields }))
+  const { isRowidKey, key } = structure
+  if (!isRowidKey) return indexes.map((fields) => ({ fields }))
+  const others = indexes.filter((fields) => !fields.some(({ name }) => key.includes(name)))
+  return [key.map((name) => ({ name, collation: 'BINARY' })), ...others].map((fields) => ({ fields }))
 }
 
 interface Upsert {

@@ -77,8 +77,8 @@ export const prepare = async (address: string, ledger: Ledger): Promise<Access> 
   const shared = { key: SHARED, value: 0, text: textOf(0), counter: 0 }
   const call = connect(address, { cookie, token })
   dataOf(await call('POST', `/data/${RECORDS}/records`, shared))
-  ledger.record(RECORDS, { value: 1 }, true)
-  ledger.record(SHARED, { value: 0 }, true)
+  ledger.record([{ key: RECORDS, change: { value: 1 } }], true)
+  ledger.record([{ key: SHARED, change: { value: 0 } }], true)
   return { cookie, token, indexes: await findIndexes(call) }
 }
 

@@ -1,66 +1,108 @@
 import { type Access, connect, INDEXES, type Index, RECORDS, readIndex, readRecord, SHARED, textOf } from './access.ts'
 import type { Call, TestResponse } from './http.ts'
-import type { Change, Ledger } from './ledger.ts'
+import { groupOf, type KeyChange, keysOfBalances, keysOfGroup, type Ledger } from './ledger.ts'
 
 export const CLIENTS = 32
 /** Limits on the records of a client, so that the database stays small in a long test. */
 const MIN_RECORDS = 4
 const MAX_RECORDS = 16
+/** Groups of records of a client that writes batches. */
+const MAX_GROUPS = 3
+const BATCH_WRITERS = 4
 /** Fields that are added to a table before the next table is created. */
 const FIELDS_PER_TABLE = 8
 
-/** A request that writes, the key that it changes, and the change. */
+/** A request that writes, and the changes that it makes: all of them or none. */
 interface Write {
   readonly method: string
   readonly path: string
   readonly body?: object
-  readonly key: string
-  readonly change: Change
+  readonly changes: readonly KeyChange[]
 }
 
+const newRecord = (key: string, value: number) => ({ key, value, text: textOf(value), counter: 0 })
+
 const create = (key: string, value: number): Write => {
-  const body = { key, value, text: textOf(value), counter: 0 }
-  return { method: 'POST', path: `/data/${RECORDS}/records`, body, key, change: { value } }
+  const body = newRecord(key, value)
+  return { method: 'POST', path: `/data/${RECORDS}/records`, body, changes: [{ key, change: { value } }] }
 }
 
 const update = (key: string, value: number): Write => {
   const body = { value, text: textOf(value) }
-  return { method: 'PUT', path: `/data/${RECORDS}/records/${key}`, body, key, change: { value } }
+  return { method: 'PUT', path: `/data/${RECORDS}/records/${key}`, body, changes: [{ key, change: { value } }] }
 }
 
 const remove = (key: string): Write => {
-  return { method: 'DELETE', path: `/data/${RECORDS}/records/${key}`, key, change: { value: null } }
+  return { method: 'DELETE', path: `/data/${RECORDS}/records/${key}`, changes: [{ key, change: { value: null } }] }
 }
 
 const increment = (key: string, add: number): Write => {
   const body = { pk: key, field: 'counter', count: add }
-  return { method: 'POST', path: `/data/${RECORDS}/incr`, body, key, change: { add } }
+  return { method: 'POST', path: `/data/${RECORDS}/incr`, body, changes: [{ key, change: { add } }] }
+}
+
+const batch = (operations: readonly object[], changes: readonly KeyChange[]): Write => ({
+  method: 'POST',
+  path: '/data/_batch',
+  body: { operations },
+  changes
+})
+
+/** Creates several records, or none. The first one is an upsert. */
+const createAll = (keys: readonly string[], next: () => number) => {
+  const values = keys.map((key) => newRecord(key, next()))
+  const operations = values.map((record, index) => ({
+    op: index === 0 ? 'upsert' : 'create',
+    table: RECORDS,
+    values: record
+  }))
+  return batch(
+    operations,
+    values.map(({ key, value }) => ({ key, change: { value } }))
+  )
+}
+
+const removeAll = (keys: readonly string[]) =>
+  batch(
+    keys.map((pk) => ({ op: 'delete', table: RECORDS, pk })),
+    keys.map((key) => ({ key, change: { value: null } }))
+  )
+
+/** Moves an amount from one record to another. The sum of their counters never changes. */
+const move = (from: string, to: string, amount: number) => {
+  const steps = [
+    { key: from, change: { add: -amount } },
+    { key: to, change: { add: amount } }
+  ]
+  const operations = steps.map(({ key, change: { add } }) => ({
+    ...{ op: 'incr', table: RECORDS },
+    ...{ pk: key, field: 'counter', count: add }
+  }))
+  return batch(operations, steps)
 }
 
 const createTable = (name: string): Write => {
   const body = { name, label: '', fields: [{ name: 'first', jsonType: 'string' }] }
-  return { method: 'POST', path: '/data/_schema/tables', body, key: name, change: { value: 1 } }
+  return { method: 'POST', path: '/data/_schema/tables', body, changes: [{ key: name, change: { value: 1 } }] }
 }
 
 const addField = (table: string, name: string): Write => {
   const path = `/data/_schema/tables/${table}/fields`
   const body = { field: { name, jsonType: 'string' } }
-  return { method: 'POST', path, body, key: `${table}.${name}`, change: { value: 1 } }
+  return { method: 'POST', path, body, changes: [{ key: `${table}.${name}`, change: { value: 1 } }] }
 }
 
 const createIndex = ({ name, fields }: Index): Write => ({
   method: 'POST',
   path: INDEXES,
   body: { fields },
-  key: name,
-  change: { value: 1 }
+  changes: [{ key: name, change: { value: 1 } }]
 })
 
 const deleteIndex = ({ name }: Index): Write => ({
   method: 'DELETE',
   path: `${INDEXES}/${name}`,
-  key: name,
-  change: { value: null }
+  changes: [{ key: name, change: { value: null } }]
 })
 
 const below = (limit: number) => Math.floor(Math.random() * limit)
@@ -89,6 +131,32 @@ const createRecordWriter = (ledger: Ledger, number: number) => {
     else own.delete(key)
   }
   return { plan, updateKeys, owns: (key: string) => key.startsWith(prefix), read: readRecord }
+}
+
+/** A client that writes through batches: it moves amounts between two records, and creates and deletes groups of records. */
+const createBatchWriter = (ledger: Ledger, number: number) => {
+  const prefix = `b${number}_`
+  const balances = keysOfBalances(prefix)
+  const groups = new Set(ledger.certain().flatMap((key) => groupOf(key, prefix) ?? []))
+
+  const plan = (): Write => {
+    const [from, to] = below(2) === 0 ? balances : balances.toReversed()
+    if (!from || !to || !ledger.isCertain(from)) return createAll(balances, ledger.next)
+    if (below(2) === 0) return move(from, to, 1 + below(9))
+    const [group] = groups
+    if (group === undefined || groups.size < MAX_GROUPS) {
+      return createAll(keysOfGroup(`${prefix}g${ledger.next()}`), ledger.next)
+    }
+    return removeAll(keysOfGroup(group))
+  }
+
+  const updateKeys = (key: string) => {
+    const group = groupOf(key, prefix)
+    if (group === undefined) return
+    if (ledger.isCertain(key)) groups.add(group)
+    else groups.delete(group)
+  }
+  return { plan, updateKeys, owns: () => true, read: readRecord }
 }
 
 /** A client that creates tables, and adds fields to the latest one. */
@@ -160,11 +228,13 @@ const step = async (call: Call, ledger: Ledger, writer: Writer, counts: Response
   const response = await call(write.method, write.path, write.body)
   count(counts.writes, response)
   assertExpected(write, response)
-  ledger.record(write.key, write.change, response.status === 200)
+  ledger.record(write.changes, response.status === 200)
   const hasFailed = DISK_FAILURES.includes(response.status)
-  if (writer.owns(write.key) && (hasFailed || below(8) === 0))
-    await check(call, ledger, { key: write.key, read: writer.read }, counts)
-  writer.updateKeys(write.key)
+  const isChecked = hasFailed || below(8) === 0
+  for (const { key } of write.changes) {
+    if (isChecked && writer.owns(key)) await check(call, ledger, { key, read: writer.read }, counts)
+    writer.updateKeys(key)
+  }
   return response.status !== 0
 }
 
@@ -194,8 +264,16 @@ export const startClients = (address: string, access: Access, ledger: Ledger) =>
     }
   }
 
-  const recordWriters = Array.from({ length: CLIENTS - 2 }, (_, number) => createRecordWriter(ledger, number))
-  const writers = [...recordWriters, createSchemaWriter(ledger), createIndexWriter(ledger, access.indexes)]
+  const recordWriters = Array.from({ length: CLIENTS - BATCH_WRITERS - 2 }, (_, number) =>
+    createRecordWriter(ledger, number)
+  )
+  const batchWriters = Array.from({ length: BATCH_WRITERS }, (_, number) => createBatchWriter(ledger, number))
+  const writers = [
+    ...recordWriters,
+    ...batchWriters,
+    createSchemaWriter(ledger),
+    createIndexWriter(ledger, access.indexes)
+  ]
   const finished = Promise.all(writers.map(work)).finally(() => {
     isStopped = true
   })

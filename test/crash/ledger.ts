@@ -12,6 +12,12 @@ export const ABSENT: State = { value: null, counter: 0 }
 /** The effect of a write: a new value (null: deleted), or an addition to the counter. */
 export type Change = { readonly value: number | null } | { readonly add: number }
 
+/** A change of one key. */
+export interface KeyChange {
+  readonly key: string
+  readonly change: Change
+}
+
 /** The set of states that are possible: one of these values, and a counter between these limits. */
 interface Possible {
   readonly values: readonly (number | null)[]
@@ -24,8 +30,9 @@ const NEVER_WRITTEN: Possible = { values: [null], minCounter: 0, maxCounter: 0 }
 /** Returns the states that are possible after a write. A write that was not acknowledged may have been stored or not. */
 const after = ({ values, minCounter, maxCounter }: Possible, change: Change, isAcknowledged: boolean): Possible => {
   if ('add' in change) {
-    const added = isAcknowledged ? change.add : 0
-    return { values, minCounter: minCounter + added, maxCounter: maxCounter + change.add }
+    const { add } = change
+    const [least, most] = isAcknowledged ? [add, add] : [Math.min(add, 0), Math.max(add, 0)]
+    return { values, minCounter: minCounter + least, maxCounter: maxCounter + most }
   }
   return { values: isAcknowledged ? [change.value] : [...values, change.value], minCounter, maxCounter }
 }
@@ -33,12 +40,38 @@ const after = ({ values, minCounter, maxCounter }: Possible, change: Change, isA
 const allows = ({ values, minCounter, maxCounter }: Possible, { value, counter }: State) =>
   values.includes(value) && (value === null || (minCounter <= counter && counter <= maxCounter))
 
+/** The records of a group, which one batch creates and another one deletes. */
+export const keysOfGroup = (group: string) => [`${group}_0`, `${group}_1`, `${group}_2`]
+
+/** Returns the group of a record, if its client has this prefix. */
+export const groupOf = (key: string, prefix: string) =>
+  key.startsWith(`${prefix}g`) ? key.slice(0, key.lastIndexOf('_')) : undefined
+
+/** Two records of a client. Batches move amounts between their counters. */
+export const keysOfBalances = (prefix: string) => [`${prefix}p0`, `${prefix}p1`]
+
+/** Returns a description for each batch of which only a part is stored. */
+const tornBatches = (states: States) => {
+  const prefixes = new Set([...states.keys()].flatMap((key) => /^b\d+_/.exec(key) ?? []))
+  return [...prefixes].flatMap((prefix) => {
+    const balances = keysOfBalances(prefix).map((key) => states.get(key) ?? ABSENT)
+    const sum = balances.reduce((total, { counter }) => total + counter, 0)
+    const present = balances.filter(({ value }) => value !== null)
+    const groups = new Set([...states.keys()].flatMap((key) => groupOf(key, prefix) ?? []))
+    const torn = [...groups].filter((group) => !keysOfGroup(group).every((key) => states.has(key)))
+    return [
+      ...(sum === 0 && present.length !== 1 ? [] : [`the balances of ${prefix} are ${JSON.stringify(balances)}`]),
+      ...torn.map((group) => `only a part of ${group} is stored`)
+    ]
+  })
+}
+
 export interface Ledger {
   readonly counts: { acknowledged: number; unknown: number }
   /** Returns an independent copy. */
   copy(): Ledger
   /** Records a write that was acknowledged, or whose result is unknown. */
-  record(key: string, change: Change, isAcknowledged: boolean): void
+  record(changes: readonly KeyChange[], isAcknowledged: boolean): void
   /** Returns a description if the state of one key contradicts the acknowledgements, else an empty list. */
   fault(key: string, state: State): readonly string[]
   /** Returns a description for each key that is lost, wrong, or exists and should not. `states` is complete. */
@@ -61,16 +94,18 @@ export const createLedger = (initial: ReadonlyMap<string, Possible> = new Map())
 
   const possible = (key: string) => entries.get(key) ?? NEVER_WRITTEN
 
-  const record = (key: string, change: Change, isAcknowledged: boolean) => {
+  const record = (changes: readonly KeyChange[], isAcknowledged: boolean) => {
     counts[isAcknowledged ? 'acknowledged' : 'unknown'] += 1
-    entries.set(key, after(possible(key), change, isAcknowledged))
+    for (const { key, change } of changes) entries.set(key, after(possible(key), change, isAcknowledged))
   }
 
   const fault = (key: string, state: State) =>
     allows(possible(key), state) ? [] : [`${key} is ${JSON.stringify(state)}, not ${JSON.stringify(possible(key))}`]
 
-  const faults = (states: States) =>
-    [...new Set([...entries.keys(), ...states.keys()])].flatMap((key) => fault(key, states.get(key) ?? ABSENT))
+  const faults = (states: States) => [
+    ...[...new Set([...entries.keys(), ...states.keys()])].flatMap((key) => fault(key, states.get(key) ?? ABSENT)),
+    ...tornBatches(states)
+  ]
 
   const settle = (key: string, { value, counter }: State) => {
     if (value === null) entries.delete(key)

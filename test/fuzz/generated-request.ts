@@ -62,6 +62,17 @@ const record: MakeBody = ({ fields }, _, random) => {
   return Object.fromEntries(sent.map(({ name, jsonType }) => [name, sample({ type: jsonType }, random)]))
 }
 
+/** A record with its key. */
+const upserted: MakeBody = (table, environment, random) => {
+  const keys = table.fields.filter(({ isPrimary }) => isPrimary)
+  const key = Object.fromEntries(keys.map(({ name, jsonType }) => [name, sample({ type: jsonType }, random)]))
+  return { ...record(table, environment, random), ...key }
+}
+
+/** For half of the requests with the parameter `upsert`. */
+const recordOrUpsert: MakeBody = (table, environment, random) =>
+  (random.chance(0.5) ? record : upserted)(table, environment, random)
+
 const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
   const numbers = fields.filter(({ jsonType, isPrimary }) => jsonType === 'integer' && !isPrimary)
   return {
@@ -69,6 +80,29 @@ const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
     field: pick(numbers.length > 0 ? numbers : fields).name,
     count: pick([1, -1, 0.5, '9223372036854775807'])
   }
+}
+
+/** Returns one to three operations on tables of the environment. */
+const batch: MakeBody = (table, environment, random) => {
+  const { keys, tables } = environment
+  const key = () => random.pick([...keys, 1, 2, 3])
+  const operation = (chosen: Table): Json => {
+    const { name, fields, primaryKey } = chosen
+    const values = record(chosen, environment, random)
+    const filter = { where: { [random.pick(fields).name]: { isNull: random.chance(0.5) } } }
+    return random.pick<Json>([
+      { op: 'create', table: name, values },
+      { op: 'create', table: name, values, onConflict: 'ignore' },
+      { op: 'upsert', table: name, values: upserted(chosen, environment, random), on: primaryKey.split(',') },
+      { op: 'update', table: name, pk: key(), values },
+      { op: 'update', table: name, filter, maxAffected: 100, values },
+      { op: 'delete', table: name, pk: key() },
+      { op: 'delete', table: name, filter, maxAffected: 10 },
+      { op: 'incr', table: name, ...increment(chosen, environment, random) }
+    ])
+  }
+  const others = Array.from({ length: random.below(3) }, () => random.pick([...tables.values()]))
+  return { operations: [table, ...others].map(operation) }
 }
 
 const query: MakeBody = ({ fields }, _, random) => {
@@ -111,11 +145,13 @@ const passwordChange: MakeBody = (_, { spare: { password } }, { chance }) => ({
 
 /** Bodies for operations that would rarely succeed with a body from the schema alone. */
 const bodies: Record<string, MakeBody> = {
-  adminCreateRecord: record,
-  createRecord: record,
+  adminCreateRecord: recordOrUpsert,
+  createRecord: recordOrUpsert,
   adminUpdateRecord: record,
   updateRecord: record,
   incrementRecord: increment,
+  runBatch: batch,
+  adminRunBatch: batch,
   adminQueryRecords: query,
   queryRecords: query,
   adminAggregateRecords: aggregate,
@@ -154,6 +190,7 @@ const parameterValues: Record<string, (table: Table, random: Random) => unknown>
   tables: ({ name }) => name,
   // Other operations need tables.
   drop: (_, { chance }) => chance(0.02),
+  upsert: ({ primaryKey, fields }, { pick, chance }) => (chance(0.8) ? primaryKey : pick(fields).name),
   q: (_, random) => random.pick(['o', '1', '', '%', unusualString(random).slice(0, 255)])
 }
 
@@ -176,12 +213,31 @@ const credentialFor = (
   return 'session' in scheme ? { cookie } : {}
 }
 
+/** Operations that take a file, which has a record on each line. */
+const FILE_OPERATIONS = ['adminImportRecords', 'importRecords']
+
+/** Generates an import, usually without the parameters that are for special files. */
+const generateImport = (environment: Environment, random: Random, operation: Operation): GeneratedRequest => {
+  const table = random.pick([...environment.tables.values()])
+  const lines = Array.from({ length: 3 }, () => JSON.stringify(record(table, environment, random)))
+  return {
+    operation,
+    method: operation.method,
+    path: fillParameters(operation.path, table, environment, random),
+    query: random.chance(0.2) ? queryOf(operation, table, random) : [],
+    headers: { ...credentialFor(operation, environment), 'content-type': 'application/x-ndjson' },
+    body: undefined,
+    bytes: lines.slice(0, random.pick([1, 3])).join('\n')
+  }
+}
+
 /** Generates a request that matches the document. */
 export const generateRequest = (
   environment: Environment,
   random: Random,
   operation = random.pick(weightedOperations)
 ): GeneratedRequest => {
+  if (FILE_OPERATIONS.includes(operation.operationId)) return generateImport(environment, random, operation)
   const table = random.pick([...environment.tables.values()])
   const schema = bodyOf(operation)
   const body = schema && (bodies[operation.operationId]?.(table, environment, random) ?? sample(schema, random))

@@ -28,8 +28,9 @@ const conditionOn = (text: string) => ({
 })
 
 /** Requests that read or must be refused, with the payload as a name, a key, an order or a search. */
-const readRequests = (admin: Client, token: Client) =>
-  ({
+const readRequests = (admin: Client, token: Client) => {
+  const batch = (...operations: readonly object[]) => token.post('/data/_batch', { operations })
+  return {
     'a key of a path': (p) => token.get(`/data/notes/records/${encode(p)}`),
     'a key to delete': (p) => token.delete(`/data/texts/records/${encode(`none ${p}`)}`),
     'a table of a path': (p) => token.get(`/data/${encode(p)}/records/1`),
@@ -72,8 +73,26 @@ const readRequests = (admin: Client, token: Client) =>
     'a field to add': (p) =>
       token.post('/data/_schema/tables/notes/fields', { field: { name: `${p} `, jsonType: 'string' } }),
     'a table to import': (p) => admin.post('/admin/tables/import', { name: `none ${p}` }),
+    'a table of a batch': (p) => batch({ op: 'delete', table: `none ${p}`, pk: '1' }),
+    'a key of a batch': (p) => batch({ op: 'delete', table: 'texts', pk: `none ${p}` }),
+    'a field of a batch': (p) => batch({ op: 'incr', table: 'notes', pk: 1, field: p }),
+    'a count of a batch': (p) => batch({ op: 'incr', table: 'notes', pk: 1, field: 'n', count: `${p} ` }),
+    'fields of a batch': (p) => batch({ op: 'upsert', table: 'texts', on: [p], values: { key: 'a' } }),
+    'a name of a value': (p) => batch({ op: 'update', table: 'notes', pk: 1, values: { [`${p} `]: 1 } }),
+    'a field of a filter in a batch': (p) =>
+      batch({ op: 'delete', table: 'texts', filter: { where: { [`${p} `]: { eq: p } } }, maxAffected: 1 }),
+    'a value of a filter in a batch': (p) =>
+      batch({ op: 'delete', table: 'texts', filter: { where: { key: { eq: `none ${p}` } } }, maxAffected: 1 }),
+    'a field of a result': (p) =>
+      batch(
+        { op: 'upsert', table: 'texts', values: { key: 'a' } },
+        { op: 'upsert', table: 'texts', values: { key: { $result: 0, field: `${p} ` } } }
+      ),
+    'a position of a result': (p) => batch({ op: 'delete', table: 'texts', pk: { $result: p, field: 'key' } }),
+    'fields of an upsert': (p) => token.post(`/data/texts/records?upsert=${encode(p)}`, { key: 'a' }),
     'an action': (p) => admin.post('/admin/tokens', { name: 'a', permissions: { tables: [], actions: [p] } })
-  }) satisfies Record<string, (payload: string) => Promise<TestResponse>>
+  } satisfies Record<string, (payload: string) => Promise<TestResponse>>
+}
 
 /** Pairs of a request that stores the payload and a function that reads it back. */
 const writeRequests = (table: Table, admin: Client, token: Client) => {
@@ -103,6 +122,25 @@ const writeRequests = (table: Table, admin: Client, token: Client) => {
       }
     ],
     'a key': [(p: string) => token.post('/data/texts/records', { key: p }), (_: TestResponse, p: string) => textKey(p)],
+    'a value of a batch': [
+      (p: string) =>
+        token.post('/data/_batch', { operations: [{ op: 'create', table: 'notes', values: { text: p } }] }),
+      async (response: TestResponse) => response.json().data.results[0].text
+    ],
+    'a value of an upsert': [
+      (p: string) => token.post('/data/texts/records?upsert=key', { key: `upsert ${p}` }),
+      async (_: TestResponse, p: string) => (await textKey(`upsert ${p}`)).slice('upsert '.length)
+    ],
+    'a result of a batch': [
+      (p: string) =>
+        token.post('/data/_batch', {
+          operations: [
+            { op: 'create', table: 'notes', values: { text: p } },
+            { op: 'create', table: 'notes', values: { text: { $result: 0, field: 'text' } } }
+          ]
+        }),
+      async (response: TestResponse) => response.json().data.results[1].text
+    ],
     'a label': [
       (p: string) => admin.put(`/admin/tables/${table.id}`, { label: p }),
       async () => (await list(`/admin/tables/${table.id}`)).label

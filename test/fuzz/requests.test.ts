@@ -4,7 +4,7 @@ import { createEnvironment, type Environment, updateEnvironment } from './enviro
 import { type GeneratedRequest, generateRequest, toHttpRequest } from './generated-request.ts'
 import { type HttpRequest, type HttpResponse, MAX_CONCURRENT } from './http-client.ts'
 import { mutate } from './mutations.ts'
-import { faultOf, operations } from './openapi-document.ts'
+import { faultOf, type Operation, operations } from './openapi-document.ts'
 import { createRandom, SEED } from './random.ts'
 import { expectSurvival } from './survival.ts'
 
@@ -72,6 +72,7 @@ const generateBatch = (environment: Environment, random: ReturnType<typeof creat
 }
 
 const MAX_TRIES = 50
+const LOGIN = operations.find(({ operationId }) => operationId === 'logIn') as Operation
 
 /** Sends requests without mutations for each operation that has not succeeded: some operations are rarely generated. */
 const sendMissing = async (t: Test, environment: Environment, random: ReturnType<typeof createRandom>) => {
@@ -82,14 +83,19 @@ const sendMissing = async (t: Test, environment: Environment, random: ReturnType
   const needsSession = (operationId: string) => operationId === 'logIn' && !counts.get('changeOwnPassword')?.has(200)
   const isMissing = (operationId: string) =>
     !counts.get(operationId)?.has(200) || needsAccount(operationId) || needsSession(operationId)
+  const send = async (operation: Operation) => {
+    const generated = generateRequest(environment, random, operation)
+    const message = toHttpRequest(generated)
+    if (endsCredentials(message)) return
+    const response = await environment.send(message)
+    check(t, generated, message, response)
+    updateEnvironment(environment, operation, message, response)
+  }
   for (const operation of operations) {
     for (let tries = 0; tries < MAX_TRIES && isMissing(operation.operationId); tries += 1) {
-      const generated = generateRequest(environment, random, operation)
-      const message = toHttpRequest(generated)
-      if (endsCredentials(message)) continue
-      const response = await environment.send(message)
-      check(t, generated, message, response)
-      updateEnvironment(environment, operation, message, response)
+      // An earlier request may have ended the session whose password this one changes.
+      if (operation.operationId === 'changeOwnPassword') await send(LOGIN)
+      await send(operation)
     }
   }
 }

@@ -4,6 +4,7 @@ import {
   asAdmin,
   asToken,
   createDatabase,
+  createTable,
   dataOf,
   expectError,
   importTable,
@@ -23,6 +24,9 @@ const file = createDatabase(
    CREATE TRIGGER counted AFTER INSERT ON logged BEGIN UPDATE logged SET changes = 1 WHERE id = new.id; END;
    CREATE TRIGGER refused BEFORE UPDATE OF name ON logged WHEN new.name = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
    CREATE TABLE unused (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+   CREATE TABLE defaults (id INTEGER PRIMARY KEY, code TEXT UNIQUE DEFAULT 'x', n INTEGER DEFAULT 1);
+   CREATE TABLE single (k TEXT PRIMARY KEY NOT NULL DEFAULT 'only') WITHOUT ROWID;
+   CREATE TABLE lenient (id INTEGER PRIMARY KEY, code TEXT UNIQUE ON CONFLICT IGNORE);
    CREATE VIEW big AS SELECT * FROM stock WHERE n > 100;
    INSERT INTO stock VALUES ('cup', 10, 'red'), ('mug', 20, 'red'), ('jar', 30, 'blue');
    INSERT INTO logged VALUES (1, 'one', 0);
@@ -35,7 +39,19 @@ const file = createDatabase(
 )
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
-const NAMES = ['orders', 'lines', 'stock', 'places', 'untyped', 'logged', 'big', 'many']
+const NAMES = [
+  'orders',
+  'lines',
+  'stock',
+  'places',
+  'untyped',
+  'logged',
+  'big',
+  'many',
+  'defaults',
+  'single',
+  'lenient'
+]
 const ids = new Map<string, number>()
 for (const name of NAMES) ids.set(name, (await importTable(admin, name)).id)
 dataOf(await admin.put(`/admin/tables/${ids.get('orders')}`, { fields: [{ name: 'secret', isHidden: true }] }))
@@ -234,6 +250,74 @@ t.test('a value or a key can be that of an earlier result', async (t) => {
   await bad('/operations/0/values/customer', { ...first, values: { customer: { $result: 0, field: 'customer' } } })
 })
 
+t.test('a `$result` is neither a part of an object nor a value of another type', async (t) => {
+  const fields = ['o:object', 'l:array', 'n:integer'].map((field) => field.split(':'))
+  await createTable(admin, { name: 'docs', fields: fields.map(([name, jsonType]) => ({ name, jsonType }) as never) })
+  const first = { op: 'create', table: 'docs', values: { o: { a: 1 }, l: [1] } }
+  const second = (o: unknown) => ({ op: 'create', table: 'docs', values: { o } })
+  const nested = { a: { $result: 0, field: 'n' } }
+  t.match(await results(first, second({ $result: 0, field: 'o' }), second(nested)), [
+    {},
+    { o: { a: 1 } },
+    { o: nested }
+  ])
+  const path = '/operations/1/values/o'
+  await refuse(t, [first, second({ $result: 0, field: 'l' })], 400, 'VALIDATION_FAILED', '/operations/1', path)
+  const required = { op: 'create', table: 'orders', values: { customer: { $result: 0, field: 'color' } } }
+  const sku = { op: 'create', table: 'stock', values: { sku: 'plain' } }
+  const customer = '/operations/1/values/customer'
+  await refuse(t, [sku, required], 400, 'CONSTRAINT_VIOLATION', '/operations/1', customer)
+})
+
+t.test('a field named `__proto__` is not ignored', async (t) => {
+  const order = '{"op":"create","table":"orders","values":{"customer":"x"}}'
+  for (const values of ['{"sku":"p","__proto__":"x"}', '{"sku":"p","__proto__":{"$result":0,"field":"customer"}}']) {
+    const payload = `{"operations":[${order},{"op":"create","table":"stock","values":${values}}]}`
+    const headers = { ...token.headers, 'content-type': 'application/json' }
+    const response = await app.inject({ method: 'POST', url: '/data/_batch', headers, payload })
+    expectError(t, response, 400, 'VALIDATION_FAILED')
+    t.strictSame(pathsOf(response), ['/operations/1', '/operations/1/values/__proto__'])
+  }
+})
+
+t.test('a change that an earlier operation makes impossible finds no record', async (t) => {
+  await results({ op: 'create', table: 'defaults', values: { id: 50, code: 'y' } })
+  const remove = { op: 'delete', table: 'defaults', pk: 50 }
+  const largest = { op: 'update', table: 'defaults', pk: 50, values: { n: '9223372036854775807' } }
+  const incr = { op: 'incr', table: 'defaults', pk: 50, field: 'n' }
+  const at = '/operations/1'
+  await refuse(t, [remove, remove], 404, 'RECORD_NOT_FOUND', at)
+  await refuse(t, [remove, largest], 404, 'RECORD_NOT_FOUND', at)
+  await refuse(t, [remove, incr], 404, 'RECORD_NOT_FOUND', at)
+  await refuse(t, [largest, incr], 404, 'RECORD_NOT_FOUND', at)
+  await refuse(t, [{ ...incr, field: 'code' }], 400, 'NOT_INCREMENTABLE', '/operations/0')
+  t.strictSame(await results(incr, remove), [{ success: true }, { success: true }])
+  const ignored = { op: 'create', table: 'lenient', values: { code: 'a' } }
+  await refuse(t, [ignored, ignored], 400, 'CONSTRAINT_VIOLATION', at)
+})
+
+t.test('of two batches that upsert the same new key, one creates the record', async (t) => {
+  const upsert = (n: number) => batch({ op: 'upsert', table: 'stock', values: { sku: 'race', n } })
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => upsert(n)))
+  const created = responses.map((response) => dataOf(response).results[0].created)
+  t.equal(created.filter(Boolean).length, 1)
+  dataOf(await token.delete('/data/stock/records/race'))
+})
+
+t.test('the last of 1,000 operations can fail', async (t) => {
+  const before = dataOf(await token.get('/data/orders')).total
+  const create = { op: 'create', table: 'orders', values: { customer: 'x' } }
+  const operations = Array.from({ length: 999 }, () => create)
+  await refuse(
+    t,
+    [...operations, { op: 'delete', table: 'stock', pk: 'none' }],
+    404,
+    'RECORD_NOT_FOUND',
+    '/operations/999'
+  )
+  t.equal(dataOf(await token.get('/data/orders')).total, before)
+})
+
 t.test('a key can be a number, or the text of several fields', async (t) => {
   await results(
     { op: 'create', table: 'places', values: { a: 'x,y', b: 1, n: 1 } },
@@ -267,6 +351,9 @@ t.test('a create can ignore a conflict', async (t) => {
   t.match(dataOf(await token.get('/data/stock')), { total: before + 1 })
   t.equal(dataOf(await token.get('/data/stock/records/cup')).n !== 99, true)
   t.match(await results({ op: 'create', table: 'logged', values: {}, onConflict: 'ignore' }), [{ name: null }])
+  const empty = { op: 'create', table: 'defaults', values: {}, onConflict: 'ignore' }
+  t.strictSame(await results(empty, empty), [{ id: 1, code: 'x', n: 1 }, { ignored: true }])
+  t.match(await results({ ...empty, table: 'single' }), [{ k: 'only' }])
   await refuse(
     t,
     [create({ sku: 'cup' }, 'error')],

@@ -18,6 +18,7 @@ const file = createDatabase(
    CREATE UNIQUE INDEX items_name_color ON items (name COLLATE BINARY, color);
    CREATE UNIQUE INDEX items_partial ON items (n) WHERE n > 100;
    CREATE UNIQUE INDEX items_expression ON items (lower(color), id);
+   CREATE UNIQUE INDEX items_id ON items (n, id);
    CREATE UNIQUE INDEX items_secret ON items (secret);
    CREATE TABLE pairs (a TEXT COLLATE NOCASE, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
    CREATE TABLE codes (code TEXT PRIMARY KEY, mail TEXT UNIQUE NOT NULL, n INTEGER NOT NULL);
@@ -26,6 +27,7 @@ const file = createDatabase(
    CREATE TRIGGER changed AFTER UPDATE OF name ON logged BEGIN UPDATE logged SET log = log || 'u' WHERE id = new.id; END;
    CREATE TRIGGER ignored BEFORE INSERT ON logged WHEN new.name = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
    CREATE TRIGGER undone AFTER INSERT ON logged WHEN new.name = 'undo' BEGIN DELETE FROM logged WHERE id = new.id; END;
+   CREATE TABLE lenient (id INTEGER PRIMARY KEY, code TEXT UNIQUE ON CONFLICT IGNORE);
    CREATE TABLE parents (id INTEGER PRIMARY KEY, code TEXT UNIQUE);
    CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents (id) ON DELETE CASCADE);
    INSERT INTO parents VALUES (1, 'p');
@@ -36,7 +38,7 @@ const time = { now: 1_700_000_000_000 }
 const app = await startApp(t, { env: { DATABASE: file }, clock: () => time.now })
 const admin = await asAdmin(app)
 const ids = new Map<string, number>()
-for (const name of ['items', 'pairs', 'codes', 'logged', 'parents', 'children', 'shown']) {
+for (const name of ['items', 'pairs', 'codes', 'logged', 'parents', 'children', 'shown', 'lenient']) {
   ids.set(name, (await importTable(admin, name)).id)
 }
 dataOf(await admin.put(`/admin/tables/${ids.get('items')}`, { fields: [{ name: 'secret', isHidden: true }] }))
@@ -109,8 +111,20 @@ t.test('the key of a record that exists cannot change', async (t) => {
   expectError(t, await send('codes', 'code', { code: 'a', n: 1 }), 400, 'VALIDATION_FAILED', '/mail')
 })
 
+t.test('a key that is NULL is generated, or stays', async (t) => {
+  const created = await upsert('parents', 'code', { id: null, code: 'generated' })
+  t.match(created, { created: true })
+  const again = await upsert('parents', 'code', { id: null, code: 'generated' })
+  t.strictSame(again, { created: false, record: created.record })
+})
+
+t.test('a constraint of the table can ignore an upsert', async (t) => {
+  await upsert('lenient', 'id', { id: 1, code: 'a' })
+  expectError(t, await send('lenient', 'id', { id: 2, code: 'a' }), 400, 'CONSTRAINT_VIOLATION')
+})
+
 t.test('only fields of a unique index identify a record', async (t) => {
-  for (const on of ['name', 'n', 'secret', 'nothing', 'color,id', 'sku,sku,name', '']) {
+  for (const on of ['name', 'n', 'secret', 'nothing', 'color,id', 'sku,sku,name', 'name,name', 'id,n', '']) {
     const response = await send('items', on, { sku: 'a', name: 'x', color: 'y', n: 200 })
     expectError(t, response, 400, 'VALIDATION_FAILED')
     t.notMatch(response.body, /secret'/.test(on) ? /items_secret/ : /\bsecret\b(?!')/)

@@ -1,3 +1,4 @@
+import type { SqlValue } from '../../model/sql-value.ts'
 import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
 import {
   isValue,
@@ -32,12 +33,9 @@ const sizeOfOutcome = (outcome: Outcome) => {
   return size
 }
 
-/** @throws if the statement returned no such value: the unit is wrong */
-const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) => {
-  const value = results[statement]?.rows[0]?.[column]
-  if (value === undefined) throw new Error(`Statement ${statement} of the unit returned no '${column}'.`)
-  return value
-}
+/** The statements of a unit return every value that later ones refer to. */
+const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) =>
+  results[statement]?.rows[0]?.[column] as SqlValue
 
 /** Returns the results of the first statements, divided into the parts of the unit. */
 const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResult[]) => {

@@ -70,13 +70,18 @@ const simplify = (key: string, value: unknown) => {
 
 const dataIn = ({ text }: TestResponse): unknown => JSON.parse(text, simplify).data
 
-const codeIn = ({ text }: TestResponse): unknown => JSON.parse(text).error?.code
+/** Returns the code of an error, and the position of the operation of a batch that failed. */
+const errorIn = ({ text }: TestResponse) => {
+  const { code, details = [] } = JSON.parse(text).error
+  const [, operation] = /^\/operations\/(\d+)$/.exec(details[0]?.path ?? '') ?? []
+  return { code, operation: operation === undefined ? undefined : Number(operation) }
+}
 
 const expected = (rule: () => unknown) => {
   try {
     return { status: 200, data: rule() }
   } catch (error) {
-    if (error instanceof Refusal) return { status: error.status, code: error.code }
+    if (error instanceof Refusal) return { status: error.status, code: error.code, operation: error.operation }
     throw error
   }
 }
@@ -84,7 +89,7 @@ const expected = (rule: () => unknown) => {
 const received = async (response: TestResponse, read: Read) =>
   response.status === 200
     ? { status: 200, data: await read(response) }
-    : { status: response.status, code: codeIn(response) }
+    : { status: response.status, ...errorIn(response) }
 
 export const idIn = (returned: Returned) => Number(returned?.id)
 
@@ -152,12 +157,8 @@ export const createHarness = async (settings: Settings) => {
     read?: Read
   ) => {
     const session = await pickSession(n)
-    const headers = session && { cookie: session.cookie }
-    await check(
-      { ...call, ...(headers && { headers }) },
-      (returned) => rule(authenticateAdmin(model, session), returned),
-      read
-    )
+    const headers = { ...call.headers, ...(session && { cookie: session.cookie }) }
+    await check({ ...call, headers }, (returned) => rule(authenticateAdmin(model, session), returned), read)
   }
 
   const issue = async (n: number, payload: Parameters<typeof issueToken>[1]) => {
@@ -187,7 +188,7 @@ export const createHarness = async (settings: Settings) => {
   ) => {
     const token = await pickToken(n, need, table)
     await check(
-      { ...call, headers: bearer(token) },
+      { ...call, headers: { ...call.headers, ...bearer(token) } },
       (returned) => rule(authenticateToken(model, token), returned),
       read
     )

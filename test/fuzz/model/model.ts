@@ -61,6 +61,8 @@ export interface Cursor {
   readonly query: Query
   /** The last record of the page, as it was then. */
   readonly position: Row
+  /** The number of records up to the end of the page. */
+  readonly end: number
 }
 
 /** A table without the properties that the harness removes. */
@@ -80,11 +82,14 @@ export interface Registered extends Omit<Table, 'primaryKey'> {
 export class Refusal extends Error {
   readonly status: number
   readonly code: ErrorCode
+  /** The position of the operation of a batch. */
+  readonly operation: number | undefined
 
-  constructor(status: number, code: ErrorCode) {
+  constructor(status: number, code: ErrorCode, operation?: number) {
     super(`${status} ${code}`)
     this.status = status
     this.code = code
+    this.operation = operation
   }
 }
 

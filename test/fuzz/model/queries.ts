@@ -1,6 +1,6 @@
 import type { PlainField as Field } from '../../../services/model/table.ts'
 import { type ModelColumn, type ModelFilter, matches } from '../query-model.ts'
-import { invalid, type Model, type Registered, refuse, type Viewer, visibleFields } from './model.ts'
+import { type Cursor, invalid, type Model, type Registered, refuse, type Viewer, visibleFields } from './model.ts'
 import { type Body, showRow, storedOf } from './records.ts'
 import type { Row } from './stored-tables.ts'
 import { compare, isFound, normalizeCell, type Stored, toCell, toStored } from './values.ts'
@@ -63,7 +63,7 @@ export const readFilter = (fields: readonly Field[], filter: unknown): ModelFilt
 
 const toColumn = ({ name, sqliteType }: Field): ModelColumn => ({ name, affinity: sqliteType, collation: 'BINARY' })
 
-const isMatch = (fields: readonly Field[], { filter, q = '' }: Selection) => {
+export const isMatch = (fields: readonly Field[], { filter, q = '' }: Selection) => {
   const columns = new Map(fields.map((field) => [field.name, toColumn(field)]))
   const conditions = filter === undefined ? {} : readFilter(fields, filter)
   return (row: Row) =>
@@ -112,29 +112,34 @@ const offsetOf = (model: Model, query: Query) => ((query.page ?? 1) - 1) * limit
 const describe = (table: Registered, { order, filter, q = '' }: Query) =>
   JSON.stringify([totalOrder(table, order), filter, q])
 
-/** Returns whether a row comes after the position of a cursor. */
-const isAfter = (model: Model, table: Registered, query: Query) => {
-  if (!query.cursor) return () => true
+/** Returns the cursor of a request, or undefined for the first page. */
+const findCursor = (model: Model, table: Registered, query: Query) => {
+  if (!query.cursor) return undefined
   const known = model.cursors.find(({ text }) => text === query.cursor) ?? refuse(400, 'INVALID_CURSOR')
   const isSameQuery = known.tableId === table.id && describe(table, known.query) === describe(table, query)
-  if (!isSameQuery) refuse(400, 'CURSOR_OF_OTHER_QUERY')
-  const compareRows = comparison(totalOrder(table, query.order))
-  return (row: Row) => compareRows(row, known.position) > 0
+  return isSameQuery ? known : refuse(400, 'CURSOR_OF_OTHER_QUERY')
 }
 
-/** The records of a view without a key may be equal, so no cursor can tell them apart. */
-const hasPositions = ({ key }: Registered) => key.length > 0
+/** Returns the rows after a cursor. Those of a view without a key may be equal, so they are counted. */
+const rowsAfter = (table: Registered, { order }: Query, rows: readonly Row[], cursor: Cursor | undefined) => {
+  if (!cursor) return rows
+  if (table.key.length === 0) return rows.slice(cursor.end)
+  const compareRows = comparison(totalOrder(table, order))
+  return rows.filter((row) => compareRows(row, cursor.position) > 0)
+}
 
 /** `returned` is the page in the response. Only the cursor is read from it. */
 const pageOf = (model: Model, table: Registered, viewer: Viewer, query: Query, returned: Body | undefined) => {
   const rows = select(model, table, viewer, query)
   const fields = project(table, viewer, query)
-  const rest = rows.filter(isAfter(model, table, query)).slice(offsetOf(model, query))
+  const cursor = findCursor(model, table, query)
+  const rest = rowsAfter(table, query, rows, cursor).slice(offsetOf(model, query))
   const limit = limitOf(model, query)
   const page = rest.slice(0, limit)
-  const next = hasPositions(table) && rest.length > limit ? String(returned?.next) : null
+  const next = rest.length > limit ? String(returned?.next) : null
   if (next !== null && query.cursor !== undefined) {
-    model.cursors.push({ text: next, tableId: table.id, query, position: new Map(page.at(-1)) })
+    const end = (cursor?.end ?? 0) + limit
+    model.cursors.push({ text: next, tableId: table.id, query, position: new Map(page.at(-1)), end })
   }
   return { rows: page.map((row) => showRow(fields, row)), next, size: limit, total: rows.length }
 }
@@ -147,7 +152,7 @@ export const listRecords = (
   returned: Body | undefined
 ) => {
   storedOf(model, table)
-  if (query.cursor !== undefined && (query.page !== undefined || !hasPositions(table))) invalid()
+  if (query.cursor !== undefined && query.page !== undefined) invalid()
   const { next, total, ...page } = pageOf(model, table, viewer, query, returned)
   const shown = { ...page, page: query.page ?? 1, total: query.total === false ? -1 : total }
   return query.cursor === undefined ? shown : { ...shown, next }
@@ -161,7 +166,6 @@ export const queryRecords = (
   returned: Body | undefined
 ) => {
   storedOf(model, table)
-  if (query.cursor && !hasPositions(table)) invalid()
   const { total, ...page } = pageOf(model, table, viewer, { cursor: '', ...query }, returned)
   return query.total ? { ...page, total } : page
 }

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { accountCommands } from './commands/accounts.ts'
 import { aggregateCommands } from './commands/aggregates.ts'
+import { batchCommands } from './commands/batches.ts'
 import { compareAll, externalEvents } from './commands/external-events.ts'
 import { indexCommands } from './commands/indexes.ts'
 import { queryCommands } from './commands/queries.ts'
 import { recordCommands } from './commands/records.ts'
 import { tableCommands, validTable } from './commands/tables.ts'
 import { tokenCommands } from './commands/tokens.ts'
+import { upsertCommands } from './commands/upserts.ts'
 import { viewCommands } from './commands/views.ts'
 import { type Command, createHarness, type Harness, type Settings } from './harness.ts'
 
@@ -16,6 +18,8 @@ const commands = {
   ...tableCommands,
   ...indexCommands,
   ...recordCommands,
+  ...upsertCommands,
+  ...batchCommands,
   ...queryCommands,
   ...aggregateCommands,
   ...externalEvents

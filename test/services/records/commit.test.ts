@@ -202,3 +202,15 @@ t.test('a failure of the engine itself', async (t) => {
     t.match(await rejection(attempt()), { message: 'The unit has no statement 2.', code: undefined })
   })
 })
+
+t.test('the right is checked again before a batch is committed', async (t) => {
+  const { serve, records } = await startServices(t, SCHEMA)
+  const cats = await serve('cats')
+  const tables = { open: cats.view, mayRead: () => true }
+  const operations = [{ op: 'create', table: 'cats', values: { name: 'Kitty' } }] as const
+  const revoked = { ...serviceCaller, confirm: async () => Promise.reject(new Error('The right has ended.')) }
+  t.match(await rejection(records.batch(revoked, tables, operations)), /The right has ended/)
+  t.equal((await cats.list()).total, 2)
+  await records.batch(serviceCaller, tables, operations)
+  t.equal((await cats.list()).total, 3)
+})

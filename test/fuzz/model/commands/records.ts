@@ -18,8 +18,8 @@ import { rarely, selector, sometimes, value } from './arbitraries.ts'
 import { nameOf } from './tables.ts'
 import { findTarget, RETURN, sendAs, type TargetTable, target } from './targets.ts'
 
-const entry = fc.record({ at: selector, value, isUnchecked: rarely })
-type Entry = typeof entry extends fc.Arbitrary<infer T> ? T : never
+export const entry = fc.record({ at: selector, value, isUnchecked: rarely })
+export type Entry = typeof entry extends fc.Arbitrary<infer T> ? T : never
 
 const MAX_KEY = 2n ** 60n
 
@@ -33,7 +33,7 @@ const fits = (field: Field, value: unknown) =>
   !field.isReadonly && !isTooLargeKey(field, value) && (value === null || toStored(field.jsonType, value) !== undefined)
 
 /** Puts each value into a field of its type, or into any field if `isUnchecked`. */
-const toBody = (
+export const toBody = (
   { table, fields }: TargetTable,
   entries: readonly Entry[],
   isAllowed: (field: Field) => boolean
@@ -56,7 +56,7 @@ export const ANY_VALUE: Record<Field['jsonType'], readonly unknown[]> = {
   array: [[]]
 }
 
-const newBody = (targetTable: TargetTable, entries: readonly Entry[], seed: number): Body => {
+export const newBody = (targetTable: TargetTable, entries: readonly Entry[], seed: number): Body => {
   const body = toBody(targetTable, entries, () => true)
   const isIncomplete = seed % 15 === 14
   for (const field of targetTable.fields) {
@@ -97,10 +97,10 @@ const fill = command(
 
 const UNUSUAL_KEYS = ['01', '1.0', '+1', '0', 'x', '', '9223372036854775808', '1,a', '1,%', '1,a,b', '-0', '1e0']
 
-const rowAt = (targetTable: TargetTable | undefined, row: number): Row | undefined =>
+export const rowAt = (targetTable: TargetTable | undefined, row: number): Row | undefined =>
   row % 12 === 11 ? undefined : pick(targetTable?.stored?.rows ?? [], row)
 
-const keyAt = (targetTable: TargetTable | undefined, at: number) => {
+export const keyAt = (targetTable: TargetTable | undefined, at: number) => {
   const row = rowAt(targetTable, at)
   return row && targetTable && targetTable.table.key.length > 0
     ? formatKey(keyOf(targetTable.table, row))
@@ -181,7 +181,7 @@ const incr = command(
     return asToken([target.by, 'update', name], { method: 'POST', url, payload }, (token) => {
       assertMay(token, 'update', name)
       if (returnsRecord) assertMay(token, 'read', name)
-      return increment(model, allow(model, token, 'update', name), payload, returnsRecord)
+      return increment(model, allow(model, token, 'update', name), 'token', { ...payload, returnsRecord })
     })
   }
 )

@@ -9,6 +9,7 @@ import {
   type Model,
   type Need,
   type Registered,
+  type Token,
   tableOf,
   type Viewer,
   visibleFields
@@ -35,11 +36,13 @@ interface Request {
   readonly pk?: string
   readonly query?: string
   readonly payload?: object
+  readonly headers?: Call['headers']
   readonly isMalformed?: boolean
   readonly returnsRecord?: boolean
 }
 
-type RecordRule = (table: Registered, viewer: Viewer, returned: Returned) => unknown
+/** `token`: undefined for an administrator. */
+type RecordRule = (table: Registered, viewer: Viewer, returned: Returned, token?: Token) => unknown
 
 export const RETURN = '?return=record'
 
@@ -49,7 +52,8 @@ const urlOf = (base: string, { pk, query = '', returnsRecord = false }: Request)
 const callOf = (base: string, request: Request): Call => ({
   method: request.method,
   url: urlOf(base, request),
-  ...(request.payload && { payload: request.payload })
+  ...(request.payload && { payload: request.payload }),
+  ...(request.headers && { headers: request.headers })
 })
 
 const tokenBase = (name: string, { need, pk, route }: Request) => {
@@ -74,7 +78,7 @@ export const sendAs = (harness: Harness, target: Target, request: Request, rule:
     // The right to a write is checked before its body is read.
     if (need !== 'read') assertMay(token, need, name)
     if (returnsRecord) assertMay(token, 'read', name)
-    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned)
+    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned, token)
   }
   return asToken([target.by, need, name], call, tokenRule, read)
 }
