@@ -549,6 +549,16 @@ t.test('a token needs the right to each operation, and nothing is changed withou
   t.strictSame(await rowsOf('stock'), before)
 })
 
+t.test('an upsert shows no more than a token may read', async (t) => {
+  const upsert = { op: 'upsert', table: 'stock', values: { sku: 'cup', n: 4 } }
+  const fieldsFor = async (...actions: ('read' | 'create' | 'update')[]) => {
+    const client = await asToken(app, admin, { tables: ['stock'], actions })
+    return Object.keys(dataOf(await client.post('/data/_batch', { operations: [upsert] })).results[0].record)
+  }
+  t.strictSame(await fieldsFor('create', 'update'), ['sku', 'n'])
+  t.strictSame(await fieldsFor('create', 'update', 'read'), ['sku', 'n', 'color'])
+})
+
 t.test('tables that are read-only or not published are refused', async (t) => {
   const url = `/admin/tables/${ids.get('places')}`
   const create = { op: 'create', table: 'places', values: { a: 'z', b: 1 } }

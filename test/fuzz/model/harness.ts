@@ -194,6 +194,17 @@ export const createHarness = async (settings: Settings) => {
     )
   }
 
+  /** Sends a request under /data with a new token, which may perform these actions on all tables. */
+  const asNewToken = async (
+    actions: Token['permissions']['actions'],
+    call: Call,
+    rule: (token: Token, returned: Returned) => unknown
+  ) => {
+    await issue(0, { name: 'new', permissions: { tables: ['*'], actions } })
+    const token = model.tokens.at(-1)
+    await check({ ...call, headers: bearer(token) }, (returned) => rule(authenticateToken(model, token), returned))
+  }
+
   /** Sends a request under /auth, for which any valid session is sufficient. */
   const asSessionOwner = async (n: number, call: Call, rule: (session: Session, by: Administrator) => unknown) => {
     const session = (n % 2 === 0 ? pick(model.sessions, n >> 1) : undefined) ?? (await pickSession(n))
@@ -204,7 +215,7 @@ export const createHarness = async (settings: Settings) => {
     })
   }
 
-  return { model, service, trace, check, logInAs, asSessionOwner, asAdmin, asToken, issue }
+  return { model, service, trace, check, logInAs, asSessionOwner, asAdmin, asToken, asNewToken, issue }
 }
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>

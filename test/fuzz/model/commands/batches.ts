@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import type { Action } from '../../../../schemas/token.ts'
 import type { PlainField as Field } from '../../../../services/model/table.ts'
 import { type Access, type Operation, runBatch } from '../batches.ts'
-import { command, type Harness, pick } from '../harness.ts'
+import { command, pick, type Returned } from '../harness.ts'
 import { allow, assertMay, findRegistered, type Model, mayDo, refuse, type Token } from '../model.ts'
 import type { Body } from '../records.ts'
 import { isNumeric, toStored } from '../values.ts'
@@ -174,24 +175,27 @@ const withToken = (model: Model, token: Token): Access => ({
   mayRead: ({ name }) => mayDo(token, 'read', name)
 })
 
-const send = ({ model, asAdmin, asToken }: Harness, by: number, byToken: boolean, operations: readonly Operation[]) => {
-  const payload = { operations }
-  if (!byToken) {
-    return asAdmin(by, { method: 'POST', url: '/admin/batch', payload }, (_, returned) =>
-      runBatch(model, asAdministrator(model), operations, returned)
-    )
-  }
-  const [first] = operations
-  const call = { method: 'POST', url: '/data/_batch', payload } as const
-  return asToken([by, 'update', first?.table ?? ''], call, (token, returned) =>
-    runBatch(model, withToken(model, token), operations, returned)
-  )
-}
-
 const batch = command(
   16,
-  fc.record({ by: selector, byToken: fc.boolean(), inputs: fc.array(operationInput, { minLength: 1, maxLength: 6 }) }),
-  (harness, { by, byToken, inputs }) => send(harness, by, byToken, toOperations(harness.model, byToken, inputs))
+  fc.record({
+    by: selector,
+    byToken: fc.boolean(),
+    actions: sometimes(fc.subarray<Action>(['read', 'create', 'update', 'delete']), 3),
+    inputs: fc.array(operationInput, { minLength: 1, maxLength: 6 })
+  }),
+  ({ model, asAdmin, asToken, asNewToken }, { by, byToken, actions, inputs }) => {
+    const operations = toOperations(model, byToken, inputs)
+    const payload = { operations }
+    if (!byToken) {
+      return asAdmin(by, { method: 'POST', url: '/admin/batch', payload }, (_, returned) =>
+        runBatch(model, asAdministrator(model), operations, returned)
+      )
+    }
+    const call = { method: 'POST', url: '/data/_batch', payload } as const
+    const rule = (token: Token, returned: Returned) => runBatch(model, withToken(model, token), operations, returned)
+    if (actions !== null) return asNewToken(actions, call, rule)
+    return asToken([by, 'update', operations[0]?.table ?? ''], call, rule)
+  }
 )
 
 export const batchCommands = { batch }
