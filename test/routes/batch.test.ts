@@ -635,3 +635,29 @@ t.test('a result of an upsert has no field that the token may not read', async (
   expectError(t, await copy('n'), 400, 'VALIDATION_FAILED', '/operations/1')
   t.match(dataOf(await copy('color')).results, [{ record: { sku: 'quiet', color: 'grey' } }, { name: 'grey' }])
 })
+
+t.test('a result can be no read-only field of an update, and its reference is checked', async (t) => {
+  const url = '/admin/tables'
+  dataOf(
+    await admin.post(url, {
+      name: 'timed',
+      label: '',
+      autoTimestamps: true,
+      fields: [{ name: 'n', jsonType: 'integer' }]
+    })
+  )
+  const first = { op: 'create', table: 'timed', values: { n: 1 } }
+  const [{ id }] = await results(first)
+  const values = { n: 2, created_at: { $result: 0, field: 'created_at' } }
+  const path = '/operations/1/values/created_at'
+  await refuse(
+    t,
+    [first, { op: 'update', table: 'timed', pk: id, values }],
+    400,
+    'VALIDATION_FAILED',
+    '/operations/1',
+    path
+  )
+  const line = { op: 'create', table: 'lines', values: { order_id: { $result: 0, field: 'n' }, sku: 'x' } }
+  await refuse(t, [{ ...first, values: { n: 987 } }, line], 409, 'FOREIGN_KEY_VIOLATION', '/operations/1')
+})
