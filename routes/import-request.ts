@@ -1,8 +1,9 @@
+import { notAFile } from '../plugins/http/errors.ts'
 import { parseJson } from '../plugins/http/json-body.ts'
 import type { BodyChunks, ImportQuery } from '../schemas/import.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import type { ImportFormat } from '../services/engine/staging/protocol.ts'
-import { DomainError, invalid } from '../services/model/errors.ts'
+import { type DomainError, invalid } from '../services/model/errors.ts'
 import type { ImportOptions } from '../services/records/import-plan.ts'
 
 interface FileRequest {
@@ -11,11 +12,6 @@ interface FileRequest {
   /** The integers that a token sends in NDJSON. */
   readonly integers: IntegerFormat
 }
-
-const notAFile = () =>
-  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be text/csv or application/x-ndjson, in UTF-8.', {
-    hint: 'Send the header Content-Type: text/csv or Content-Type: application/x-ndjson.'
-  })
 
 const assertUtf8 = (parameters: readonly string[]) => {
   const charset = parameters.map((text) => /^\s*charset=\s*"?([^"]*)"?\s*$/i.exec(text)?.[1]).find(Boolean)

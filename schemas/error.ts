@@ -202,7 +202,8 @@ export const errorCatalogue = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     kind: 'unsupported',
-    meaning: 'The body is not application/json, or has a content encoding.'
+    meaning:
+      'The body does not have the content type of the route, application/json for most, or it has a content encoding.'
   },
   IDEMPOTENCY_KEY_REUSED: {
     kind: 'unprocessable',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { BodyChunks } from '../../schemas/import.ts'
+import { notAFile } from './errors.ts'
 
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 
@@ -18,8 +19,13 @@ async function* readChunks(payload: IncomingMessage, limit: number): AsyncGenera
   }
 }
 
-/** Makes files bodies that are read while they arrive. `limit`: bytes. */
+/** Makes files the only bodies. They are read while they arrive. `limit`: bytes. */
 export const addFileBodies = (fastify: FastifyInstance, limit: number) => {
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', async (_request: FastifyRequest, payload: IncomingMessage) => {
+    payload.resume()
+    throw notAFile()
+  })
   fastify.addContentTypeParser(
     ['text/csv', 'application/x-ndjson'],
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {

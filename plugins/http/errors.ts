@@ -30,6 +30,11 @@ export const notJson = () =>
     hint: 'Send the header Content-Type: application/json.'
   })
 
+export const notAFile = () =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be text/csv or application/x-ndjson, in UTF-8.', {
+    hint: 'Send the header Content-Type: text/csv or Content-Type: application/x-ndjson.'
+  })
+
 /** Errors that Fastify and Node throw before a handler runs, by their codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.'),

@@ -20,6 +20,8 @@ import {
 import type { View } from './view.ts'
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
+const CONDITION_HINT = 'A condition has an operator, for example { "eq": 5 }.'
+const PART_HINT = 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.'
 const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
 /** A condition on one column, in a part of the filter. */
@@ -37,9 +39,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @throws VALIDATION_FAILED */
-const asObject = (path: string, value: unknown) => {
+const asObject = (path: string, value: unknown, hint?: string) => {
   if (isObject(value)) return value
-  throw fail(path, { code: 'type', message: 'must be an object' })
+  throw fail(path, { code: 'type', message: 'must be an object' }, hint)
 }
 
 /** @throws VALIDATION_FAILED */
@@ -110,12 +112,8 @@ type Operator = keyof typeof operators
 const OPERATORS = Object.keys(operators)
 const isOperator = (name: string): name is Operator => OPERATORS.includes(name)
 
-const unknownKey = (path: string, name: string, what: string, names: Iterable<string>) =>
-  fail(
-    path + pointer(excerpt(name)),
-    { code: 'unknown', message: `is not ${what}` },
-    suggestName(name, names) ?? undefined
-  )
+const unknownKey = (path: string, name: string, what: string, names: Iterable<string>, hint?: string) =>
+  fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
 
 /** Reads filters of one request, and counts their conditions. */
 const createReader = (view: View) => {
@@ -133,8 +131,8 @@ const createReader = (view: View) => {
     if (length === 0) countCondition(path)
   }
 
-  const entriesOf = (path: string, value: unknown) => {
-    const entries = Object.entries(asObject(path, value))
+  const entriesOf = (path: string, value: unknown, hint?: string) => {
+    const entries = Object.entries(asObject(path, value, hint))
     countIfEmpty(path, entries)
     return entries
   }
@@ -143,7 +141,7 @@ const createReader = (view: View) => {
     const column = view.columns.get(name)
     if (!column) throw unknownKey(path, name, 'a field of this table', view.columns.keys())
     const fieldPath = path + pointer(name)
-    const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
+    const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
       countCondition(path)
       return operators[operator]({ view, column, path: `${fieldPath}/${operator}` }, operand)
@@ -177,7 +175,7 @@ const createReader = (view: View) => {
     return allOf(
       entriesOf(path, value).map(([name, part]) => {
         const read = Object.hasOwn(parts, name) ? parts[name] : undefined
-        if (!read) throw unknownKey(path, name, 'a part of a filter', Object.keys(parts))
+        if (!read) throw unknownKey(path, name, 'a part of a filter', Object.keys(parts), PART_HINT)
         return read(`${path}/${name}`, part, depth)
       })
     )

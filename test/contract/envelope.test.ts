@@ -247,7 +247,7 @@ t.test('a POST route without a body refuses a body', (t) =>
 t.test('a body over the limit responds 413', (t) =>
   forEachRoute(
     t,
-    routes.filter(({ method }) => method !== 'GET'),
+    routes.filter(({ method, takesFile }) => method !== 'GET' && !takesFile),
     async (route) => {
       const payload = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) })
       expectError(t, await send(route, route.caller, payload), 413, 'BODY_TOO_LARGE')

@@ -142,13 +142,13 @@ t.test('the parts of a filter are combined in two-valued logic', async (t) => {
 
 t.test('an invalid filter is refused with its path', async (t) => {
   await refuse(t, { filter: { were: {} } }, '/filter/were', /'where'/)
-  await refuse(t, { filter: { toString: {} } }, '/filter/toString')
+  await refuse(t, { filter: { toString: {} } }, '/filter/toString', /belong in `where`/)
   await refuse(t, { filter: { where: [] } }, '/filter/where')
   await refuse(t, { filter: { all: {} } }, '/filter/all')
   await refuse(t, { filter: { any: [{}, 1] } }, '/filter/any/1')
   await refuse(t, { filter: { none: [{ where: { 'a/b~': { eq: 1 } } }] } }, '/filter/none/0/where/a~1b~0')
   await refuseWhere(t, { colr: { eq: 1 } }, '/colr', /'color'/)
-  await refuseWhere(t, { color: 'red' }, '/color')
+  await refuseWhere(t, { color: 'red' }, '/color', /has an operator/)
   await refuseWhere(t, { color: null }, '/color')
   await refuseWhere(t, { color: { equals: 1 } }, '/color/equals')
   await refuseWhere(t, { color: { startWith: 'a' } }, '/color/startWith', /'startsWith'/)

@@ -54,12 +54,18 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const addFaulty = (line: number, name: string, { code, message }: { code: string; message: string }) =>
     addError(line, name, code, `'${excerpt(name)}' ${message}.`)
 
+  /** Returns why no field has a name in the file. */
+  const unknownName = (name: string) =>
+    format.type === 'csv' && /[;,|\t]/.test(name)
+      ? 'is not a field of this table. If another character separates the cells, send it as `delimiter`'
+      : 'is not a field of this table. Name the field of this column in `map`, or map it to null'
+
   /** Returns the field of a name in the file, or why there is none. */
   const findField = (name: string): NamedField | string => {
     const target = Object.hasOwn(names, name) ? (names[name] as string | null) : name
     if (target === null) return { name, field: null }
     const field = fields.get(target)
-    if (!field) return 'is not a field of this table. Name the field of this column in `map`, or map it to null'
+    if (!field) return unknownName(name)
     if (field.refusal !== null) return `${field.refusal}. Map it to null in \`map\`, so that the import ignores it`
     return { name, field: field.isComputed ? null : field }
   }

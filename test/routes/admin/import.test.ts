@@ -212,6 +212,10 @@ t.test('the header may be mapped, and must fit the table', async (t) => {
     [1, 'n', 'duplicate'],
     [1, 's', 'required']
   ])
+  const { details } = (await csv.post(url(name), 'n;s\n1;x\n')).json().error
+  t.match(details[0], { path: '/n;s', code: 'unknown', message: /send it as `delimiter`/ })
+  const line = (await ndjson.post(url(name), '{"n;s":1}\n')).json().error.details[0]
+  t.match(line, { code: 'unknown', message: /in `map`/ })
   for (const wrong of ['x', '[]', '{"a":1}', '{"a":"b","a":"c"}'])
     expectError(
       t,
@@ -382,6 +386,11 @@ t.test('a trigger that refuses a record ends the import', async (t) => {
 t.test('the body must be a file in UTF-8', async (t) => {
   expectError(t, await admin.post(url('single'), { v: 'x' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
   expectError(t, await admin.post(url('single')), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+    const response = await client(app, { ...cookie, 'content-type': type }).post(url('single'), 'v\n')
+    expectError(t, response, 415, 'UNSUPPORTED_MEDIA_TYPE')
+    t.match(response.json().error.hint, /Content-Type: text\/csv/, type)
+  }
   const latin = client(app, { ...cookie, 'content-type': 'text/csv; charset=latin1' })
   expectError(t, await latin.post(url('single'), 'v\n'), 415, 'UNSUPPORTED_MEDIA_TYPE')
   const utf8 = client(app, { ...cookie, 'content-type': 'text/csv; charset="UTF-8"; header=present' })
