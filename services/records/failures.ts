@@ -22,6 +22,7 @@ export const withoutKey = (view: string) =>
 /** For a change of a record whose key an earlier operation returns: after a rollback, its state cannot be read. */
 export const changeOfResult = () =>
   new DomainError('RECORD_NOT_FOUND', 'The record that `$result` names does not exist, or the change does not fit it.')
+
 /** `etag`: the tag of the record as it is now; undefined for a caller without the right to read it. */
 export const preconditionFailed = (pk: string, etag: string | undefined) =>
   new DomainError('PRECONDITION_FAILED', `The record '${excerpt(pk)}' has changed: If-Match does not have its ETag.`, {

@@ -39,9 +39,10 @@ const namesOf = ({ columns }: UniqueKey) => columns.map(({ name }) => name)
 
 const sortedNames = (names: readonly string[]) => JSON.stringify(names.map(foldName).sort())
 
-const wrongKey = (names: readonly string[], { uniqueKeys }: ImportTarget) => {
+const wrongKey = ({ columns }: ImportView, names: readonly string[], { uniqueKeys }: ImportTarget) => {
   const quoted = names.map((name) => `'${excerpt(name)}'`).join(', ')
-  const known = uniqueKeys.map((key) => namesOf(key).join(',')).join('; ')
+  const visible = uniqueKeys.map(namesOf).filter((key) => key.every((name) => columns.has(name)))
+  const known = visible.map((key) => key.join(',')).join('; ')
   const message = `No key or unique index of the table has exactly the fields ${quoted}.`
   return invalid(
     [{ path: '/on', code: 'unique', message }],
@@ -50,10 +51,10 @@ const wrongKey = (names: readonly string[], { uniqueKeys }: ImportTarget) => {
 }
 
 /** @throws VALIDATION_FAILED if the fields are not unique together */
-const findKey = ({ table }: ImportView, target: ImportTarget, on: readonly string[]): UniqueKey => {
-  const names = on.length > 0 ? on : table.structure.key
+const findKey = (view: ImportView, target: ImportTarget, on: readonly string[]): UniqueKey => {
+  const names = on.length > 0 ? on : view.table.structure.key
   const key = target.uniqueKeys.find((one) => sortedNames(namesOf(one)) === sortedNames(names))
-  if (!key) throw wrongKey(names, target)
+  if (!key) throw wrongKey(view, names, target)
   return key
 }
 

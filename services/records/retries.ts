@@ -30,7 +30,7 @@ const keyInFlight = () =>
 
 const keyReused = () =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key belongs to another request.', {
-    hint: 'Send each new request with a new key. A retry needs the same method, URL and body, and gets no result if the visible fields have changed.'
+    hint: 'Send each new request with a new key. A retry needs the same method, URL, body, If-Match and If-None-Match. It gets no result if the visible fields have changed.'
   })
 
 /** Results contain the fields that the caller was allowed to see, so these are a part of the digest. */

@@ -4,14 +4,16 @@ import type { Statement, Unit } from './statement.ts'
 const statement = (sql: string): Statement => ({ sql, params: [] })
 
 /** A name that exists only inside a transaction. */
-export const PASSING_NAME = '_rowhouse_passing'
+export const TEMPORARY_NAME = '_rowhouse_passing'
 
-const renameTableSql = (from: string, to: string) =>
+export const renameTable = (from: string, to: string): Statement =>
   statement(`ALTER TABLE ${identifier(from)} RENAME TO ${identifier(to)}`)
 
-/** SQLite refuses a name that differs from the old one only in case. */
-export const renameTable = (from: string, to: string, isSameName: boolean): Unit =>
-  isSameName ? [renameTableSql(from, PASSING_NAME), renameTableSql(PASSING_NAME, to)] : [renameTableSql(from, to)]
+/** Renames in two steps: SQLite refuses a name that differs from the old one only in case. */
+export const changeCaseOfName = (from: string, to: string): Unit => [
+  renameTable(from, TEMPORARY_NAME),
+  renameTable(TEMPORARY_NAME, to)
+]
 
 export const renameColumn = (table: string, from: string, to: string): Statement =>
   statement(`ALTER TABLE ${identifier(table)} RENAME COLUMN ${identifier(from)} TO ${identifier(to)}`)

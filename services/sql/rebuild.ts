@@ -1,6 +1,6 @@
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import { dropTable, FOREIGN_KEYS_OFF, PASSING_NAME, renameTable } from './alter.ts'
+import { dropTable, FOREIGN_KEYS_OFF, renameTable, TEMPORARY_NAME } from './alter.ts'
 import { literal } from './ddl.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isKeyword, nameIn, textIn, tokensOf } from './lexer.ts'
@@ -118,7 +118,7 @@ const keepSequence = (name: string): Unit => [
   statement('DELETE FROM sqlite_sequence WHERE name = ?', [name]),
   statement('INSERT INTO sqlite_sequence (name, seq) SELECT ?, seq FROM sqlite_sequence WHERE name = ?', [
     name,
-    PASSING_NAME
+    TEMPORARY_NAME
   ])
 ]
 
@@ -129,19 +129,19 @@ const keepSequence = (name: string): Unit => [
 export const rebuildTable = (rebuild: Rebuild, before: Unit): Unit => {
   const { name, declaration, columns, conversion, isAutoIncrement, dependents } = rebuild
   const values = columns.map((column) => {
-    const value = columnRef(PASSING_NAME, column)
+    const value = columnRef(TEMPORARY_NAME, column)
     return column === conversion?.column ? `CAST(${value} AS ${conversion.type})` : value
   })
   return [
     FOREIGN_KEYS_OFF,
     ...before,
-    ...renameTable(name, PASSING_NAME, false),
+    renameTable(name, TEMPORARY_NAME),
     statement(declaration),
     statement(
-      `INSERT INTO ${identifier(name)} (${columns.map(identifier).join(', ')}) SELECT ${values.join(', ')} FROM ${identifier(PASSING_NAME)}`
+      `INSERT INTO ${identifier(name)} (${columns.map(identifier).join(', ')}) SELECT ${values.join(', ')} FROM ${identifier(TEMPORARY_NAME)}`
     ),
     ...(isAutoIncrement ? keepSequence(name) : []),
-    dropTable(PASSING_NAME),
+    dropTable(TEMPORARY_NAME),
     ...dependents.map((sql) => statement(sql))
   ]
 }

@@ -4,7 +4,7 @@ import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { renameTable } from '../sql/alter.ts'
+import { changeCaseOfName, renameTable } from '../sql/alter.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import { assertTable, checkNewName, nameTaken, tableOutdated, tableRegistered } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
@@ -52,6 +52,14 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
   }
 
+  /** @throws TABLE_EXISTS, TABLE_REGISTERED */
+  const renameStored = async (from: string, to: string): Promise<Unit> => {
+    if (from === to) return []
+    if (foldName(from) === foldName(to)) return changeCaseOfName(from, to)
+    await checkFree(to)
+    return [renameTable(from, to)]
+  }
+
   /**
    * Returns the statements of a rename. The last one renames in the tokens, if that is requested.
    * @throws TABLE_READ_ONLY, STRUCTURE_CHANGED, TABLE_EXISTS, TABLE_REGISTERED
@@ -59,10 +67,8 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
   const unitOf = async (table: RegisteredTable, { name, updateTokens }: Rename): Promise<Unit> => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
-    const isSameName = foldName(table.name) === foldName(name)
-    if (!isSameName) await checkFree(name)
     return [
-      ...(table.name === name ? [] : renameTable(table.name, name, isSameName)),
+      ...(await renameStored(table.name, name)),
       renameRegistration(table.id, name),
       ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])
     ]
@@ -77,3 +83,5 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
 
   return { unitOf, applied }
 }
+
+export type Renames = ReturnType<typeof createRenames>

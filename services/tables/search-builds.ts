@@ -116,3 +116,5 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     }
   }
 }
+
+export type SearchBuilds = ReturnType<typeof createSearchBuilds>

@@ -3,7 +3,7 @@ import { type Column, isNullable, isRequired, type RegisteredTable, type Registr
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './name-warnings.ts'
 import { NO_SEARCH_INDEX } from './search-state.ts'
-import type { UpdatedTable } from './tables.ts'
+import type { UpdatedTable } from './table-updates.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
   if (defaultLiteral === 'none') return 'none'

@@ -5,22 +5,34 @@ import type { RegisteredTable } from '../model/table.ts'
 import type { Unit } from '../sql/statement.ts'
 import { tableChanged } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
+import type { SearchBuilds } from './search-builds.ts'
 
 const MAX_ATTEMPTS = 5
+
+interface TableWritesOptions {
+  readonly db: Database
+  readonly registry: TableRegistry
+  readonly builds: SearchBuilds
+}
 
 type UnitOf = (table: RegisteredTable) => Unit | Promise<Unit>
 
 /** Optimistic changes of registered tables: docs/decisions/0006-registry-changes.md */
-export const createTableWrites = (db: Database, registry: TableRegistry) => {
-  /** If the table was changed concurrently, retries on the new state after checking the caller's right again. */
-  const retrying = async <T>(
+export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) => {
+  /**
+   * If the table was changed concurrently, retries on the new state after checking the caller's right again. Then
+   * continues or starts the build of the table's search index.
+   */
+  const retrying = async (
     caller: Caller,
     id: number,
-    attempt: (table: RegisteredTable) => Promise<T>
-  ): Promise<T> => {
+    attempt: (table: RegisteredTable) => Promise<RegisteredTable>
+  ): Promise<RegisteredTable> => {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
       try {
-        return await attempt(registry.get(id))
+        const changed = await attempt(registry.get(id))
+        builds.start(changed)
+        return changed
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
         await registry.reload()

@@ -86,6 +86,23 @@ t.test('a required hidden field refuses an import by tokens', async (t) => {
   expectError(t, await dogCsv.post('/data/dogs/import', 'name\nx\n'), 400, 'CONSTRAINT_VIOLATION')
 })
 
+t.test('the hint for a key of an upsert names visible fields only', async (t) => {
+  const birds = await createTable(admin, {
+    name: 'birds',
+    fields: [
+      { name: 'name', jsonType: 'string' },
+      { name: 'ring', jsonType: 'string', isUnique: true },
+      { name: 'chip', jsonType: 'string', isUnique: true }
+    ]
+  })
+  dataOf(await admin.put(`/admin/tables/${birds.id}`, { fields: [{ name: 'chip', isHidden: true }] }))
+  const token = bearer(await issueToken(admin, { tables: ['birds'], actions: ['create', 'update'] }))
+  const birdCsv = client(app, { ...token, 'content-type': 'text/csv' })
+  const response = await birdCsv.post('/data/birds/import?mode=upsert&on=name', 'name\nx\n')
+  expectError(t, response, 400, 'VALIDATION_FAILED', '/on')
+  t.equal(response.json().error.hint, 'Send one of these lists of fields: id; ring.')
+})
+
 t.test('NDJSON has the integers of the token', async (t) => {
   const strings = { ...(await asToken(['create'], 'string')), 'content-type': 'application/x-ndjson' }
   expectData(t, await client(app, strings).post(url, '{"lives":"5"}'), imported(1))

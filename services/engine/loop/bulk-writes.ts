@@ -9,7 +9,7 @@ interface BulkWritesOptions {
   readonly countPending: () => number
 }
 
-/** Each unit may hold a body of BATCH_LIMIT bytes. */
+/** Each waiting unit may use BATCH_LIMIT bytes of memory. */
 const MAX_WAITING = 32
 
 /**
@@ -37,7 +37,7 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */
   return async (unit: Unit) => {
-    if (waiting >= MAX_WAITING) throw overloaded('Too many batches are waiting. Try again.', 1)
+    if (waiting >= MAX_WAITING) throw overloaded('Too many large changes are waiting. Retry the request.', 1)
     waiting += 1
     const written = writeInTurn(unit, turn)
     turn = nextTurn(turn, written)

@@ -1,0 +1,65 @@
+import type { FieldRedefinition } from '../../schemas/table.ts'
+import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { hasCode } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { renameColumn, setNotNull } from '../sql/alter.ts'
+import type { Unit } from '../sql/statement.ts'
+import { valuesDoNotFit } from './failures.ts'
+import { choicesAfter, type FieldChange, readFieldChange, structureAfter } from './field-changes.ts'
+import { createRebuilds } from './rebuilds.ts'
+import type { SearchIndexes } from './search-indexes.ts'
+import { updateChoices } from './table-statements.ts'
+import type { TableWrites } from './table-writes.ts'
+import { createValueCheck } from './value-checks.ts'
+
+interface FieldUpdatesOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly writes: TableWrites
+  readonly searchIndexes: SearchIndexes
+}
+
+/** Creates the function that changes a field, by ALTER TABLE or by a rebuild of the table. For administrators. */
+export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUpdatesOptions) => {
+  const checkValues = createValueCheck(db)
+  const rebuild = createRebuilds(db)
+
+  const changeUnit = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<Unit> => {
+    const { name: tableName, structure, choices } = table
+    const { column, name, jsonType, isNotNull } = change
+    const isRebuilt = change.storedType !== undefined || change.defaultValue !== undefined
+    await checkValues(caller, table, change)
+    const after = structureAfter(structure, change)
+    return [
+      ...(isRebuilt ? await rebuild(caller, table, change) : []),
+      ...(jsonType ? await searchIndexes.follow(caller, table, after) : []),
+      ...(isNotNull === undefined ? [] : [setNotNull(tableName, column.name, isNotNull)]),
+      ...(name === undefined ? [] : [renameColumn(tableName, column.name, name)]),
+      updateChoices(table, choicesAfter(choices, change), clock())
+    ]
+  }
+
+  /**
+   * Changes a field. The rows stay as they are, except that a new stored type converts the values.
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_NOT_FOUND, FIELD_EXISTS,
+   * VALIDATION_FAILED, STRUCTURE_IN_USE, VALUES_DO_NOT_FIT, TABLE_TOO_LARGE
+   */
+  const changeField = async (caller: Caller, id: number, field: string, sent: FieldRedefinition) => {
+    try {
+      return await writes.restructure(caller, id, async (table) => {
+        const change = readFieldChange(table, field, sent)
+        const unit = await changeUnit(caller, table, change)
+        await caller.confirm()
+        return unit
+      })
+    } catch (error) {
+      // A value was written after the check, or two values are the same after the conversion.
+      const isUnfit = hasCode(error, 'CONSTRAINT_VIOLATION') || hasCode(error, 'UNIQUE_VIOLATION')
+      throw isUnfit ? valuesDoNotFit(field, '') : error
+    }
+  }
+
+  return changeField
+}

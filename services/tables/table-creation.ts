@@ -1,0 +1,64 @@
+import type { NewTable } from '../../schemas/table.ts'
+import type { Database } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { compileForeignKeys, createTableSql } from '../sql/ddl.ts'
+import { createIndex } from '../sql/indexes.ts'
+import type { Statement, Unit } from '../sql/statement.ts'
+import { declaredChoices } from './choices.ts'
+import { checkNewName, nameTaken } from './failures.ts'
+import { freeIndexName } from './index-names.ts'
+import { declareStructure, type NewStructure } from './new-table.ts'
+import { NOTHING_REFERABLE, type Referable, referenceFinder } from './references.ts'
+import type { Register } from './registration.ts'
+import type { TableRegistry } from './registry.ts'
+import { selectNamed } from './table-statements.ts'
+
+interface TableCreationOptions {
+  readonly db: Database
+  readonly registry: TableRegistry
+  readonly clock: Clock
+  readonly register: Register
+}
+
+/** Creates the function that creates a stored table and registers it. */
+export const createTableCreation = ({ db, registry, clock, register }: TableCreationOptions) => {
+  /** Returns the statements that create the table with its indexes. */
+  const createStored = async (name: string, declared: NewStructure, isReferable: Referable): Promise<Unit> => {
+    const { structure, declarations, indexes, references } = declared
+    const findTarget = referenceFinder(registry.find, isReferable, { name, columns: structure.columns })
+    const targets = new Map(references.map((sent) => [sent.column, findTarget(sent)]))
+    const columns = declarations.map((declaration) => ({ ...declaration, references: targets.get(declaration.column) }))
+    const created: Statement[] = [{ sql: createTableSql(name, columns, structure.key), params: [] }]
+    for (const index of indexes) created.push(createIndex(await freeIndexName(db, name, index), name, index))
+    const [first] = references
+    return first ? [...created, compileForeignKeys(name, first.column.name)] : created
+  }
+
+  /**
+   * Checks the caller's right again after the name was looked up. `isReferable`: whether the caller may declare a foreign
+   * key to a field.
+   * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED, STRUCTURE_CHANGED
+   */
+  const create = async (caller: Caller, table: NewTable, isReferable = NOTHING_REFERABLE): Promise<RegisteredTable> => {
+    const { name, label, note = null } = table
+    checkNewName(name)
+    const declared = declareStructure(table)
+    const { structure } = declared
+    const [existing] = await db.read(selectNamed(name))
+    if (existing) throw nameTaken(String(existing.name), String(existing.type))
+    await caller.confirm()
+    const stored = await createStored(name, declared, isReferable)
+    const flags = { isPublished: true, isEditable: true }
+    const choices = await declaredChoices(structure)
+    const registered = await register([{ name, structure, label, note, ...flags, choices }], clock(), stored)
+    const [created] = registered as [RegisteredTable]
+    if (declared.references.length === 0) return created
+    // The foreign keys are facts of the table, and their actions are effects of writes to other tables.
+    await registry.reload()
+    return registry.get(created.id)
+  }
+
+  return create
+}
