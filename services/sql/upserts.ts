@@ -4,7 +4,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import {
   composeInsert,
   namesOf,
-  returnedField,
+  returnedFields,
   returnRow,
   timestampUpdate,
   type UnitAssignment,
@@ -96,10 +96,7 @@ export const upsertStatements = (upsert: Upsert): Unit => {
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
   const insert = `${composeInsert(name, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
-  const returned = [
-    { sql: json, alias: 'record' },
-    ...fields.map((field, position) => ({ sql: columnRef(table.name, field), alias: returnedField(position) }))
-  ]
+  const returned = [{ sql: json, alias: 'record' }, ...returnedFields(table.name, fields)]
   const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }
   if (hasEffects && !keyValues.includes(null)) {
     const repeated = [...keyValues, ...returned.flatMap(() => keyValues)]

@@ -1,4 +1,5 @@
 import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
+import { exactValue } from '../../sql/records.ts'
 import {
   isValue,
   type Param,
@@ -36,7 +37,7 @@ const sizeOfOutcome = (outcome: Outcome) => {
 const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) => {
   const value = results[statement]?.rows[0]?.[column]
   if (value === undefined) throw new Error(`Statement ${statement} of the unit returned no '${column}'.`)
-  return value
+  return exactValue(value)
 }
 
 /** Returns the results of the first statements, divided into the parts of the unit. */
