@@ -1,8 +1,15 @@
 import type { ForeignKey } from '../../schemas/table.ts'
-import { MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
+import { type ImportErrors, MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
 import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
-import { LINE_COLUMN, selectMatching, selectOrphans, selectTaken, type UniqueKey } from '../sql/imports.ts'
+import {
+  LINE_COLUMN,
+  selectMatching,
+  selectOrphans,
+  selectOtherKey,
+  selectTaken,
+  type UniqueKey
+} from '../sql/imports.ts'
 import type { ImportPlan } from './import-plan.ts'
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
@@ -47,11 +54,44 @@ const referenceCheck = (plan: ImportPlan, key: ForeignKey, inOneStep: boolean): 
   return { sql, params, column, code: 'reference', message }
 }
 
+/** Returns the check that an upsert by another unique key changes no primary key. `keyFields`: those of the file. */
+const otherKeyCheck = ({ view }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
+  const { sql, params } = selectOtherKey(view.table.name, on, keyFields, MAX_IMPORT_ERRORS)
+  const message = `The record exists with another ${quote(keyFields)}, which is the key and cannot change.`
+  return { sql, params, column: keyFields[0] as string, code: 'readonly', message }
+}
+
+const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
+  const { on, view } = plan
+  if (!on) return []
+  const keyFields = view.table.structure.key.filter(
+    (name) => fields.includes(name) && !on.columns.some((column) => column.name === name)
+  )
+  return keyFields.length > 0 ? [otherKeyCheck(plan, on, keyFields)] : []
+}
+
+const GENERAL_MESSAGES: Readonly<Record<string, string>> = {
+  check: 'The record violates a check of the table.',
+  constraint: 'SQLite refuses the record.',
+  unique: 'The unique values of the record are those of an earlier record of the file.'
+}
+
+/** Returns the errors of staged records without the names in SQLite's messages: they may be those of hidden fields. */
+export const withoutHiddenNames = ({ view }: ImportPlan, { total, first }: ImportErrors): ImportErrors => {
+  if (view.columns.size === view.table.structure.columns.length) return { total, first }
+  const toGeneral = (error: ImportErrors['first'][number]) => {
+    const message = GENERAL_MESSAGES[error.code]
+    return message === undefined ? error : { ...error, column: null, message }
+  }
+  return { total, first: first.map(toGeneral) }
+}
+
 /** Returns the checks of staged records against the stored ones. `fields`: of the file. */
 export const checksOf = (plan: ImportPlan, fields: readonly string[], inOneStep: boolean): readonly StagedCheck[] => {
   const { target, on, view } = plan
   const keys = target.uniqueKeys.filter((key) => key !== on && isInFile(fields, plan, key))
   return [
+    ...otherKeyChecks(plan, fields),
     ...keys.map((key) => takenCheck(plan, key)),
     ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, inOneStep))
   ]

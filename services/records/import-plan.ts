@@ -112,7 +112,7 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
 export const takeInOf = ({ view, on, staging }: ImportPlan, fields: readonly string[], schema: string): TakeIn => {
   const { name: table, structure } = view.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))
-  const keys = on ? namesOf(on) : []
+  const keys = on ? [...namesOf(on), ...structure.key] : []
   return {
     table,
     structure,

@@ -8,7 +8,7 @@ import { DomainError, overloaded, pointer } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
-import { checksOf, countUpdates } from './import-checks.ts'
+import { checksOf, countUpdates, withoutHiddenNames } from './import-checks.ts'
 import { type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
 import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
 import type { Totals } from './totals.ts'
@@ -78,7 +78,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
 
   const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
     const stored = await staging.check(checksOf(plan, file.fields, fitsOneStep(file)))
-    const errors = joinErrors([file.errors, stored])
+    const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors)
   }
 

@@ -82,6 +82,12 @@ export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | n
 /** Selects the staged records that a stored record has the key of. */
 export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)
 
+/** Selects the staged records that change a stored record with other values in these fields of its primary key. */
+export const selectOtherKey = (table: string, on: UniqueKey, keyFields: readonly string[], max: number) => {
+  const differs = keyFields.map((name) => `${columnRef(table, name)} IS NOT ${staged(name)}`).join(' OR ')
+  return selectLines(storedWith(table, `${sameKey(table, on)} AND (${differs})`), max)
+}
+
 const PARENT = '_rowhouse_parent'
 
 /** `position`: the column by which staged records are stored, if a parent must not come after its child. */

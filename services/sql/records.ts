@@ -90,6 +90,24 @@ interface Returned {
 export const returnedField = (position: number) => `field_${position}`
 
 /**
+ * Returns the expressions for fields that a unit returns beside the record. Texts and integers are texts with a prefix,
+ * which `exactValue` reads: SQLite's integers have more bits than numbers of JavaScript.
+ */
+export const returnedFields = (table: string, fields: readonly string[]): readonly Returned[] =>
+  fields.map((field, position) => {
+    const value = columnRef(table, field)
+    const sql = `CASE typeof(${value}) WHEN 'integer' THEN 'i' || ${value} WHEN 'text' THEN 't' || ${value} ELSE ${value} END`
+    return { sql, alias: returnedField(position) }
+  })
+
+/** Returns the stored value of a field that `returnedFields` has returned. */
+export const exactValue = (returned: SqlValue): SqlValue => {
+  if (typeof returned !== 'string') return returned
+  const text = returned.slice(1)
+  return returned.startsWith('i') ? BigInt(text) : text
+}
+
+/**
  * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
  * only. Returns no row unless the condition matches one row. Binds the parameters of `where` once, and once for each
  * expression.
@@ -140,10 +158,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
   const record = { sql: json, alias: 'record' }
-  const withFields = (fields: readonly string[]): readonly Returned[] => [
-    record,
-    ...fields.map((field, position) => ({ sql: refOf(field), alias: returnedField(position) }))
-  ]
+  const withFields = (fields: readonly string[]): readonly Returned[] => [record, ...returnedFields(table.name, fields)]
   const returning = (sql: string, fields: readonly string[] = []) =>
     `${sql} RETURNING ${withFields(fields)
       .map((returned) => `${returned.sql} AS ${returned.alias}`)

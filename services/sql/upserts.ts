@@ -4,7 +4,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import {
   composeInsert,
   namesOf,
-  returnedField,
+  returnedFields,
   returnRow,
   timestampUpdate,
   type UnitAssignment,
@@ -78,6 +78,10 @@ const setsOf = ({ table: { name }, changed, key }: Upsert, timestamp: string) =>
   return `${identifier(String(first))} = ${columnRef(name, String(first))}`
 }
 
+/** Two unique indexes can have the same fields, with different collations. The rowid has no index. */
+const conflictColumn = ({ structure }: RegisteredTable, { name, collation }: UniqueField) =>
+  name === structure.rowid ? identifier(name) : `${identifier(name)} COLLATE ${identifier(collation)}`
+
 /**
  * Returns the statements of an upsert: the first one returns a row if the record exists, the last one returns the
  * `record`. The others change one row each. A NULL in the key conflicts with nothing, as in the index itself.
@@ -90,7 +94,7 @@ export const upsertStatements = (upsert: Upsert): Unit => {
   )
   const where = match.join(' AND ')
   const keyValues = key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
-  const target = key.fields.map((field) => identifier(field.name)).join(', ')
+  const target = key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)
   const guard = unchanged.map(
     (column) => `${columnRef(table.name, column.name)} IS excluded.${identifier(column.name)}`
@@ -101,10 +105,7 @@ export const upsertStatements = (upsert: Upsert): Unit => {
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
   const insert = `${composeInsert(name, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
-  const returned = [
-    { sql: json, alias: 'record' },
-    ...fields.map((field, position) => ({ sql: columnRef(table.name, field), alias: returnedField(position) }))
-  ]
+  const returned = [{ sql: json, alias: 'record' }, ...returnedFields(table.name, fields)]
   const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }
   if (hasEffects && !keyValues.includes(null)) {
     const repeated = [...keyValues, ...returned.flatMap(() => keyValues)]

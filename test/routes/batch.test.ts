@@ -20,6 +20,7 @@ const file = createDatabase(
    CREATE TABLE stock (sku TEXT PRIMARY KEY NOT NULL, n INTEGER, color TEXT) WITHOUT ROWID;
    CREATE TABLE places (a TEXT, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
    CREATE TABLE untyped (k PRIMARY KEY, n INTEGER);
+   CREATE TABLE copies (id INTEGER PRIMARY KEY, k);
    CREATE TABLE logged (id INTEGER PRIMARY KEY, name TEXT, changes INTEGER DEFAULT 0);
    CREATE TRIGGER counted AFTER INSERT ON logged BEGIN UPDATE logged SET changes = 1 WHERE id = new.id; END;
    CREATE TRIGGER refused BEFORE UPDATE OF name ON logged WHEN new.name = 'ignore' BEGIN SELECT RAISE(IGNORE); END;
@@ -45,6 +46,7 @@ const NAMES = [
   'stock',
   'places',
   'untyped',
+  'copies',
   'logged',
   'big',
   'many',
@@ -169,6 +171,27 @@ t.test('a batch has all effects or none', async (t) => {
   await refuse(t, [...valid, { op: 'delete', table: 'big', pk: '1' }], 403, 'TABLE_READ_ONLY', at)
   t.strictSame([await rowsOf('orders'), await rowsOf('stock'), await rowsOf('lines')], before)
   t.equal((await batch(...valid)).statusCode, 200)
+})
+
+t.test('a value of an earlier result is exact', async (t) => {
+  const id = '9223372036854775807'
+  const last = (field: string) => ({ $result: 0, field })
+  t.match(
+    await results(
+      { op: 'create', table: 'orders', values: { id, customer: '' } },
+      { op: 'create', table: 'lines', values: { id: last('id'), order_id: last('id'), sku: last('customer') } },
+      { op: 'update', table: 'orders', pk: last('id'), values: { customer: 'Eva' } }
+    ),
+    [{ id }, { id, order_id: id, sku: '' }, { success: true }]
+  )
+  const [, copy] = await results(
+    { op: 'create', table: 'untyped', values: { k: 5, n: 1 } },
+    { op: 'create', table: 'copies', values: { k: last('k') } },
+    { op: 'delete', table: 'lines', pk: id },
+    { op: 'delete', table: 'orders', pk: id }
+  )
+  t.strictSame(copy, { id: 1, k: 5 }, 'an integer in a field without a type stays an integer')
+  t.equal((await token.get('/data/copies/records/1')).body, '{"success":true,"data":{"id":1,"k":5}}')
 })
 
 t.test('a value or a key can be that of an earlier result', async (t) => {

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -12,6 +14,7 @@ import {
   dataOf,
   expectData,
   expectError,
+  importTable,
   issueToken,
   startApp
 } from '../helpers.ts'
@@ -103,11 +106,67 @@ t.test('the hint for a key of an upsert names visible fields only', async (t) =>
   t.equal(response.json().error.hint, 'Send one of these lists of fields: id; ring.')
 })
 
+t.test('errors name no hidden field and no rule with one', async (t) => {
+  const db = new BetterSqlite3(join(app.config.DATA_DIR, 'rowhouse.db'))
+  db.exec(`CREATE TABLE rules (id INTEGER PRIMARY KEY, a INTEGER, secret INTEGER DEFAULT 5, CHECK (secret < a));
+    CREATE UNIQUE INDEX secret_index ON rules (a, secret + 0)`)
+  db.close()
+  const { id } = await importTable(admin, 'rules')
+  const rules = client(app, {
+    ...bearer(await issueToken(admin, { tables: ['rules'], actions: ['create'] })),
+    'content-type': 'text/csv'
+  })
+  const messagesOf = async (file: string) => {
+    const response = await rules.post('/data/rules/import', file)
+    expectError(t, response, 400, 'IMPORT_FAILED')
+    return response.json().error.details.map(({ line, message }: { line: number; message: string }) => [line, message])
+  }
+  const checked = 'a\n1\n'
+  const unique = 'a\n9\n9\n'
+  t.match(await messagesOf(checked), [[2, "The record violates the check 'secret < a'."]])
+  t.match(await messagesOf(unique), [[3, /secret_index/]])
+  dataOf(await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'secret', isHidden: true }] }))
+  t.strictSame(await messagesOf(checked), [[2, 'The record violates a check of the table.']])
+  t.strictSame(await messagesOf(unique), [
+    [3, 'The unique values of the record are those of an earlier record of the file.']
+  ])
+  t.match(await messagesOf('a\nx\n'), [[2, /'a' must be/]])
+})
+
+t.test('an upsert by another key changes no primary key', async (t) => {
+  const people = await createTable(admin, {
+    name: 'people',
+    fields: [
+      { name: 'email', jsonType: 'string', isUnique: true },
+      { name: 'name', jsonType: 'string' }
+    ]
+  })
+  const token = bearer(await issueToken(admin, { tables: ['people'], actions: ['read', 'create', 'update'] }))
+  const persons = client(app, { ...token, 'content-type': 'text/csv' })
+  const upsert = (file: string) => persons.post('/data/people/import?mode=upsert&on=email', file)
+  expectData(t, await upsert('id,email\n1,a@x\n'), imported(1))
+  expectError(t, await upsert('id,email,name\n9,a@x,Ada\n'), 400, 'IMPORT_FAILED', '/id')
+  expectData(t, await upsert('id,email,name\n1,a@x,Ada\n2,b@x,Bob\n'), imported(2, 1))
+  expectData(t, await upsert('email,name\na@x,Eva\n'), imported(1, 1))
+  const { rows } = dataOf(await admin.get(`/admin/tables/${people.id}/data`))
+  t.match(rows, [
+    { id: 1, name: 'Eva' },
+    { id: 2, name: 'Bob' }
+  ])
+})
+
 t.test('NDJSON has the integers of the token', async (t) => {
   const strings = { ...(await asToken(['create'], 'string')), 'content-type': 'application/x-ndjson' }
   expectData(t, await client(app, strings).post(url, '{"lives":"5"}'), imported(1))
   const numbers = { ...write, 'content-type': 'application/x-ndjson' }
   expectError(t, await client(app, numbers).post(url, '{"lives":"5"}'), 400, 'IMPORT_FAILED', '/lives')
+})
+
+t.test('the number of cells of a record is limited', async (t) => {
+  const cells = (count: number) => `name\n${','.repeat(count - 1)}\n`
+  const messageOf = async (file: string) => (await csv.post(url, file)).json().error.details[0].message
+  t.match(await messageOf(cells(100_000)), /has 100000 cells, but the header has 1/)
+  t.match(await messageOf(cells(100_001)), /has more than 100000 cells/)
 })
 
 t.test('a file over IMPORT_LIMIT responds 413', async (t) => {

@@ -21,6 +21,9 @@ const file = createDatabase(
    CREATE UNIQUE INDEX items_id ON items (n, id);
    CREATE UNIQUE INDEX items_secret ON items (secret);
    CREATE TABLE pairs (a TEXT COLLATE NOCASE, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+   CREATE TABLE folded (id INTEGER PRIMARY KEY, name TEXT);
+   CREATE UNIQUE INDEX folded_exact ON folded (name);
+   CREATE UNIQUE INDEX folded_nocase ON folded (name COLLATE NOCASE);
    CREATE TABLE codes (code TEXT PRIMARY KEY, mail TEXT UNIQUE NOT NULL, n INTEGER NOT NULL);
    CREATE TABLE logged (id INTEGER PRIMARY KEY, name TEXT UNIQUE, log TEXT DEFAULT '');
    CREATE TRIGGER inserted AFTER INSERT ON logged BEGIN UPDATE logged SET log = log || 'i' WHERE id = new.id; END;
@@ -38,7 +41,7 @@ const time = { now: 1_700_000_000_000 }
 const app = await startApp(t, { env: { DATABASE: file }, clock: () => time.now })
 const admin = await asAdmin(app)
 const ids = new Map<string, number>()
-for (const name of ['items', 'pairs', 'codes', 'logged', 'parents', 'children', 'shown', 'lenient']) {
+for (const name of ['items', 'pairs', 'folded', 'codes', 'logged', 'parents', 'children', 'shown', 'lenient']) {
   ids.set(name, (await importTable(admin, name)).id)
 }
 dataOf(await admin.put(`/admin/tables/${ids.get('items')}`, { fields: [{ name: 'secret', isHidden: true }] }))
@@ -77,6 +80,13 @@ t.test('finds the record by the collation of the index', async (t) => {
   t.match(await upsert('items', 'name,color', { name: 'jar', color: 'x', n: 2 }), { created: false, record: { n: 2 } })
   t.match(await upsert('pairs', 'a,b', { a: 'x', b: 1, n: 1 }), { created: true })
   t.match(await upsert('pairs', 'b,a', { a: 'X', b: 1, n: 2 }), { created: false, record: { a: 'x', n: 2 } })
+})
+
+t.test('of two indexes with the same fields, the one that finds the record is changed', async (t) => {
+  t.match(await upsert('folded', 'name', { name: 'foo' }), { created: true })
+  t.match(await upsert('folded', 'name', { name: 'foo' }), { created: false })
+  expectError(t, await send('folded', 'name', { name: 'FOO' }), 409, 'UNIQUE_VIOLATION', '/name')
+  t.equal(await totalOf('folded'), 1)
 })
 
 t.test('NULL conflicts with nothing', async (t) => {

@@ -14,6 +14,9 @@ const QUOTED_BYTE = 1
 /** Maximum number of bytes of one record: it is kept in memory until it is complete. */
 const MAX_RECORD_BYTES = 8 * 2 ** 20
 
+/** Maximum number of cells of one record. fast-csv needs about 100 bytes for each, and the memory of a thread is limited. */
+const MAX_CELLS = 100_000
+
 /** Whole records of a CSV file. */
 export interface CsvPart {
   /** The records without their quoted cells, each of which is `QUOTED`. Every record ends with a line feed. */
@@ -96,6 +99,7 @@ const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
   const records = new Records()
   let [position, length, line, recordLine] = [0, 0, firstLine, firstLine]
   let isCellStart = true
+  let cells = 1
 
   const put = (byte: number) => {
     out[length] = byte
@@ -108,6 +112,7 @@ const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
     records.ends.push({ position, length, quoted: records.quoted.length })
     recordLine = line
     isCellStart = true
+    cells = 1
   }
 
   const endLine = (bytesOfEnd: number) => {
@@ -138,6 +143,8 @@ const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
     put(byte)
     position += 1
     isCellStart = byte === delimiter
+    if (isCellStart) cells += 1
+    if (cells > MAX_CELLS) throw syntaxError(recordLine, `A record has more than ${MAX_CELLS} cells.`)
   }
 
   const readAll = () => {

@@ -1,5 +1,6 @@
 import type { SqlValue } from '../../model/sql-value.ts'
 import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
+import { exactValue } from '../../sql/records.ts'
 import {
   isValue,
   type Param,
@@ -35,7 +36,7 @@ const sizeOfOutcome = (outcome: Outcome) => {
 
 /** The statements of a unit return every value that later ones refer to. */
 const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) =>
-  results[statement]?.rows[0]?.[column] as SqlValue
+  exactValue(results[statement]?.rows[0]?.[column] as SqlValue)
 
 /** Returns the results of the first statements, divided into the parts of the unit. */
 const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResult[]) => {
