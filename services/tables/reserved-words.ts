@@ -30,7 +30,7 @@ const TYPES = words(`
  */
 export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
-  AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate Credentials
+  AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate AdminTableFromFile AdminTableFromFileEnvelope Credentials
   Done DoneEnvelope Error ErrorCode ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable
   ImportableTableListEnvelope ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType
   Ok OpenapiDocument Page PasswordChange Permissions Record SessionInfo SessionInfoEnvelope Table TableBatch

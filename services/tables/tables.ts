@@ -104,21 +104,32 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     return first ? [...created, compileForeignKeys(name, first.column.name)] : created
   }
 
+  /** Returns the structure of a new table, whose name is free. @throws TABLE_EXISTS, VALIDATION_FAILED */
+  const declare = async (table: NewTable): Promise<NewStructure> => {
+    checkNewName(table.name)
+    const declared = declareStructure(table)
+    const [existing] = await db.read(selectNamed(table.name))
+    if (existing) throw nameTaken(String(existing.name), String(existing.type))
+    return declared
+  }
+
   /**
    * Checks the caller's right again after the name was looked up. `isReferable`: whether the caller may declare a foreign
    * key to a field.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED, STRUCTURE_CHANGED
    */
-  const create = async (caller: Caller, table: NewTable, isReferable = NOTHING_REFERABLE): Promise<RegisteredTable> => {
+  const create = async (
+    caller: Caller,
+    table: NewTable,
+    isReferable = NOTHING_REFERABLE,
+    isPublished = true
+  ): Promise<RegisteredTable> => {
     const { name, label, note = null } = table
-    checkNewName(name)
-    const declared = declareStructure(table)
+    const declared = await declare(table)
     const { structure } = declared
-    const [existing] = await db.read(selectNamed(name))
-    if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
     const stored = await createStored(name, declared, isReferable)
-    const flags = { isPublished: true, isEditable: true }
+    const flags = { isPublished, isEditable: true }
     const choices = await declaredChoices(structure)
     const registered = await register([{ name, structure, label, note, ...flags, choices }], clock(), stored)
     const [created] = registered as [RegisteredTable]
@@ -269,6 +280,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   })
 
   return {
+    declare,
     create,
     ...createIndexes({ db, registry }),
     ...createImports({ db, registry, clock, register }),
