@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Envelope, strict } from './envelope.ts'
 import { Int64 } from './numbers.ts'
+import { NewFieldSchema, newNames, TableSchema } from './table.ts'
 
 /** The chunks of a body that is read while it arrives. */
-export type BodyChunks = AsyncIterable<Uint8Array>
+export type BodyChunks = AsyncGenerator<Uint8Array, void, undefined>
 
 const fileBody = (description: string, example: string) => ({
   schema: Type.Unsafe<BodyChunks>({ type: 'string', description, examples: [example] })
@@ -46,6 +47,16 @@ const dryRun = Type.Optional(
   Type.Boolean({ description: 'true: checks the file and stores nothing. The default is false.', examples: [true] })
 )
 
+const map = Type.Optional(
+  Type.String({
+    maxLength: 8192,
+    contentMediaType: 'application/json',
+    examples: ['{"Product name":"name","Comment":null}'],
+    description:
+      'The fields of names in the file that differ from those of the table, as a JSON object. null: the import ignores the column.'
+  })
+)
+
 export const ImportQuerySchema = Type.Object(
   {
     mode: Type.Optional(
@@ -65,15 +76,7 @@ export const ImportQuerySchema = Type.Object(
       })
     ),
     dryRun,
-    map: Type.Optional(
-      Type.String({
-        maxLength: 8192,
-        contentMediaType: 'application/json',
-        examples: ['{"Product name":"name","Comment":null}'],
-        description:
-          'The fields of names in the file that differ from those of the table, as a JSON object. null: the import ignores the column.'
-      })
-    ),
+    map,
     ...csvQuery
   },
   strict
@@ -92,3 +95,26 @@ const ImportResultSchema = Type.Object(
 export type ImportResult = Static<typeof ImportResultSchema>
 
 export const ImportResultEnvelope = Envelope('TableRecordImportResultEnvelope', ImportResultSchema)
+
+export const TableFileQuerySchema = Type.Object({ ...newNames, dryRun, map, ...csvQuery }, strict)
+
+const TableFromFileSchema = Type.Object(
+  {
+    fields: Type.Array(NewFieldSchema, {
+      description: 'The fields of the file, in the form in which `POST /admin/tables` takes them.'
+    }),
+    rows: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'The first 20 records of the file.',
+      examples: [[{ name: 'Blue cup', price: 12.5 }]]
+    }),
+    created: Int64({ description: 'Records that were created, or, with `dryRun`, would be.', examples: [2] }),
+    dryRun: Type.Boolean({ description: 'true: nothing was created.', examples: [false] }),
+    table: Type.Optional(TableSchema)
+  },
+  {
+    title: 'AdminTableFromFile',
+    description: 'A table from a file, or, with `dryRun`, a preview of it, without `table`.',
+    ...strict
+  }
+)
+export const TableFromFileEnvelope = Envelope('AdminTableFromFileEnvelope', TableFromFileSchema)

@@ -260,7 +260,7 @@ const NamingTokenSchema = Type.Object(
 )
 export type NamingToken = Static<typeof NamingTokenSchema>
 
-const TableSchema = Type.Object(
+export const TableSchema = Type.Object(
   {
     id: Int64({ description: 'Id of the table.', examples: [3] }),
     name: Type.String({ description: 'Name of the table in the database.', examples: ['products'] }),
@@ -304,7 +304,7 @@ export const TableEnvelope = Envelope('TableEnvelope', TableSchema)
 export const TablesEnvelope = Envelope('TableListEnvelope', TablesSchema)
 
 /** SQLite's json_object takes 500 pairs, and Rowhouse may add a key and two timestamps. */
-const MAX_DECLARED_FIELDS = 490
+export const MAX_DECLARED_FIELDS = 490
 const labelSchema = (example: string) =>
   Type.String({ maxLength: 200, description: 'Name for display.', examples: [example] })
 const TableLabelSchema = labelSchema('Products')
@@ -318,7 +318,7 @@ const NoteSchema = Type.Unsafe<string | null>({
 
 const NAME_RULE = 'Starts with a letter, has only ASCII letters, digits and `_`, and at most 63 characters.'
 
-const NewFieldSchema = Type.Object(
+export const NewFieldSchema = Type.Object(
   {
     name: Type.String({ pattern: NAME_PATTERN, description: NAME_RULE, ...fieldNameExample }),
     jsonType: JsonTypeSchema,
@@ -371,9 +371,14 @@ const TokenNewFieldSchema = Type.Omit(NewFieldSchema, ['isHidden', 'isReadonly']
 const newFields = <T extends TSchema>(field: T) =>
   Type.Array(field, { minItems: 1, maxItems: MAX_DECLARED_FIELDS, description: 'The fields, in order.' })
 
-const newTable = {
+/** The names of a new table. */
+export const newNames = {
   name: Type.String({ pattern: NAME_PATTERN, description: NAME_RULE, examples: ['products'] }),
-  label: TableLabelSchema,
+  label: TableLabelSchema
+}
+
+const newTable = {
+  ...newNames,
   fields: newFields(NewFieldSchema),
   note: Type.Optional(NoteSchema),
   autoTimestamps: Type.Optional(

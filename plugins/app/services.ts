@@ -13,6 +13,7 @@ import { createImportService, type ImportService } from '../../services/records/
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
 import { createScans, type OnSlowScan } from '../../services/records/scans.ts'
 import { createSearch } from '../../services/records/search.ts'
+import { createTableFileService, type TableFileService } from '../../services/records/table-files.ts'
 import { createTotals } from '../../services/records/totals.ts'
 import { createViews, type Views } from '../../services/records/view.ts'
 import { upgradeChoices } from '../../services/tables/choices-upgrade.ts'
@@ -27,6 +28,7 @@ declare module 'fastify' {
     records: RecordService
     exports: ExportService
     imports: ImportService
+    tableFiles: TableFileService
     admins: AdminService
     sessions: SessionService
     tokens: TokenService
@@ -105,7 +107,8 @@ export default fp<ServicesOptions>(
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
-    fastify.decorate('views', createViews(db.dialect))
+    const views = createViews(db.dialect)
+    fastify.decorate('views', views)
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects }
     const search = createSearch(db, totals)
@@ -114,6 +117,8 @@ export default fp<ServicesOptions>(
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
     const imports = createImportService({ db, totals, clock, hasTriggers })
     fastify.decorate('imports', imports)
+    const viewOf = views.administratorView
+    fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf }))
     fastify.addHook('preClose', async () => imports.stop())
 
     const memorySessions = createMemorySessions({ clock })

@@ -118,7 +118,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
       }
     },
-    async ({ caller, body }) => ok(toTable(await tables.create(caller, body, isReferable)))
+    async ({ caller, body }) => ok(toTable(await tables.create(caller, body, { isReferable })))
   )
 
   fastify.put(

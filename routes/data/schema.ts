@@ -44,7 +44,8 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...WRITE_ERRORS, 'ACTION_NOT_ALLOWED', 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
       }
     },
-    async (request) => show(await tables.create(request.caller, request.body, referable(request)), request.token)
+    async (request) =>
+      show(await tables.create(request.caller, request.body, { isReferable: referable(request) }), request.token)
   )
 
   fastify.post(

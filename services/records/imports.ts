@@ -21,10 +21,16 @@ interface ImportServiceOptions {
   readonly hasTriggers: (table: RegisteredTable) => boolean
 }
 
+/** The import of a file whose first records have been read. */
+interface NewImport {
+  readonly plan: ImportPlan
+  readonly body: BodyChunks
+}
+
 const MAX_IMPORTS = 2
 const RETRY_AFTER_SECONDS = 5
 
-const importFailed = ({ total, first }: ImportErrors) =>
+export const importFailed = ({ total, first }: ImportErrors) =>
   new DomainError(
     'IMPORT_FAILED',
     `${total} ${total === 1 ? 'error was' : 'errors were'} found in the file. Nothing was imported.`,
@@ -138,8 +144,31 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     }
   }
 
+  /**
+   * Checks a file for a table that does not exist yet, and calls `use` if it has no errors. `read` plans the import by
+   * the first records.
+   * @throws VALIDATION_FAILED, IMPORT_FAILED, OVERLOADED
+   */
+  const importNew = async <S extends NewImport, T>(
+    caller: Caller,
+    read: () => Promise<S>,
+    use: (start: S, checked: CheckedFile) => Promise<T>
+  ): Promise<T> => {
+    const end = begin(caller)
+    const stop = untilStop()
+    try {
+      const start = await Promise.race([read(), stop.promise])
+      return await withFile(caller, start.plan, start.body, (checked) => use(start, checked))
+    } finally {
+      stop.end()
+      end()
+    }
+  }
+
   return {
     importFile,
+    importNew,
+    storeAll,
     /** Ends the imports that have stored nothing yet. */
     stop: () => stopped.abort()
   }

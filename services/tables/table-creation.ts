@@ -22,7 +22,13 @@ interface TableCreationOptions {
   readonly register: Register
 }
 
-/** Creates the function that creates a stored table and registers it. */
+interface CreationOptions {
+  /** Whether the caller may declare a foreign key to a field. */
+  readonly isReferable?: Referable
+  readonly isPublished?: boolean
+}
+
+/** Creates the functions that declare a new table, and that create it in the file and register it. */
 export const createTableCreation = ({ db, registry, clock, register }: TableCreationOptions) => {
   /** Returns the statements that create the table with its indexes. */
   const createStored = async (name: string, declared: NewStructure, isReferable: Referable): Promise<Unit> => {
@@ -36,21 +42,27 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
     return first ? [...created, compileForeignKeys(name, first.column.name)] : created
   }
 
+  /** Returns the structure of a new table, whose name is free. @throws TABLE_EXISTS, VALIDATION_FAILED */
+  const declare = async (table: NewTable): Promise<NewStructure> => {
+    checkNewName(table.name)
+    const declared = declareStructure(table)
+    const [existing] = await db.read(selectNamed(table.name))
+    if (existing) throw nameTaken(String(existing.name), String(existing.type))
+    return declared
+  }
+
   /**
-   * Checks the caller's right again after the name was looked up. `isReferable`: whether the caller may declare a foreign
-   * key to a field.
+   * Checks the caller's right again after the name was looked up.
    * @throws TABLE_EXISTS, TABLE_REGISTERED, VALIDATION_FAILED, STRUCTURE_CHANGED
    */
-  const create = async (caller: Caller, table: NewTable, isReferable = NOTHING_REFERABLE): Promise<RegisteredTable> => {
+  const create = async (caller: Caller, table: NewTable, options: CreationOptions = {}): Promise<RegisteredTable> => {
+    const { isReferable = NOTHING_REFERABLE, isPublished = true } = options
     const { name, label, note = null } = table
-    checkNewName(name)
-    const declared = declareStructure(table)
+    const declared = await declare(table)
     const { structure } = declared
-    const [existing] = await db.read(selectNamed(name))
-    if (existing) throw nameTaken(String(existing.name), String(existing.type))
     await caller.confirm()
     const stored = await createStored(name, declared, isReferable)
-    const flags = { isPublished: true, isEditable: true }
+    const flags = { isPublished, isEditable: true }
     const choices = await declaredChoices(structure)
     const registered = await register([{ name, structure, label, note, ...flags, choices }], clock(), stored)
     const [created] = registered as [RegisteredTable]
@@ -60,5 +72,5 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
     return registry.get(created.id)
   }
 
-  return create
+  return { declare, create }
 }

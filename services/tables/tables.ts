@@ -82,7 +82,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   }
 
   return {
-    create: createTableCreation({ db, registry, clock, register }),
+    ...createTableCreation({ db, registry, clock, register }),
     ...createIndexes({ db, registry }),
     ...createImports({ db, registry, clock, register }),
     update: createTableUpdates({ registry, clock, writes, claims, renames, searchIndexes }),

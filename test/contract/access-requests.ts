@@ -66,6 +66,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: '/admin/tables',
     payload: { name: newName(), label: '', fields: [field] }
   }),
+  'POST /admin/tables/from-file': ({ newName }) => ({
+    url: `/admin/tables/from-file?name=${newName()}&label=`,
+    ...FILE
+  }),
   'PUT /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state), payload: { label: setup.newName() } }),
   'POST /admin/tables/:id/fields': (setup, state) => ({
     url: `${adminUrl(setup, state)}/fields`,

@@ -44,6 +44,7 @@ export const accessRules = {
   'GET /admin/openapi.json': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
+  'POST /admin/tables/from-file': 'administrator',
   'PUT /admin/tables/:id': 'administrator',
   'POST /admin/tables/:id/fields': 'administrator',
   'PUT /admin/tables/:id/fields/:name': 'administrator',

@@ -88,8 +88,8 @@ t.test('the service has every operation of the specification', async (t) => {
   t.equal(area('/auth'), 4)
   t.equal(
     area('/admin/tables'),
-    23,
-    'thirteen of the specification, three for fields, importable, indexes, query, aggregate, import'
+    24,
+    'thirteen of the specification, three for fields, importable, indexes, query, aggregate, import, from-file'
   )
   t.equal(area('/admin/tokens'), 4)
   t.equal(area('/admin/admins'), 4)

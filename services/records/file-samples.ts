@@ -1,0 +1,135 @@
+import { setImmediate } from 'node:timers/promises'
+import type { BodyChunks } from '../../schemas/import.ts'
+import type { JsonType } from '../../schemas/table.ts'
+import { createCsvReader, type RecordReader } from '../engine/staging/csv-records.ts'
+import { createNdjsonReader } from '../engine/staging/ndjson-records.ts'
+import type { ImportFormat } from '../engine/staging/protocol.ts'
+import { withoutGuard } from '../model/kinds/csv-cells.ts'
+import type { CsvCell } from '../model/kinds/kind.ts'
+import { kindOf } from '../model/kinds/kind-of.ts'
+import { toColumn } from '../tables/field-rules.ts'
+
+/** A value of a file. `text`: what a field for texts shows. */
+export interface SampledValue {
+  readonly type: JsonType
+  readonly value: unknown
+  readonly text: unknown
+}
+
+type SampledRecord = ReadonlyMap<string, SampledValue>
+
+/** The first records of a file. Values that are null are left out. */
+export interface FileSample {
+  readonly names: readonly string[]
+  readonly records: readonly SampledRecord[]
+}
+
+const MAX_SAMPLED_RECORDS = 1000
+/** Bytes. They are read on the event loop. */
+export const MAX_SAMPLED_BYTES = 256 * 1024
+
+const fits = (cell: CsvCell, jsonType: JsonType) => {
+  const column = toColumn({ name: '', jsonType })
+  return 'value' in kindOf(column).parseCell(cell, column)
+}
+
+/** Digits that are too many for an integer are a text, such as the number of an account. */
+const typeOfCell = (cell: CsvCell): JsonType => {
+  if (fits(cell, 'integer')) return 'integer'
+  if (fits(cell, 'boolean')) return 'boolean'
+  return fits(cell, 'number') && !/^-?\d+$/.test(cell.text) ? 'number' : 'string'
+}
+
+const valueOfCell = ({ text }: CsvCell, type: JsonType) => {
+  if (type === 'string') return text
+  const value: unknown = JSON.parse(text)
+  // Wide integers are texts in JSON.
+  return type === 'integer' && !Number.isSafeInteger(value) ? text : value
+}
+
+const sampledCell = (cell: CsvCell): SampledValue => {
+  const type = typeOfCell(cell)
+  return { type, value: valueOfCell(cell, type), text: cell.text }
+}
+
+/** `value`: of JSON, and not null. */
+const typeOfJson = (value: unknown): JsonType => {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number'
+  return typeof value as 'boolean' | 'string' | 'object'
+}
+
+interface Sampler {
+  readonly reader: RecordReader
+  readonly names: () => readonly string[]
+  readonly records: readonly SampledRecord[]
+}
+
+const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv' }): Sampler => {
+  const unguard = (cell: CsvCell) => (unescapesFormulas ? { ...cell, text: withoutGuard(cell.text) } : cell)
+  const records: SampledRecord[] = []
+  let names: readonly string[] | undefined
+
+  const sampledCells = (header: readonly string[], cells: readonly CsvCell[]) =>
+    header.flatMap((name, index) => {
+      const cell = cells[index]
+      return cell && (cell.text !== '' || cell.isQuoted) ? [[name, sampledCell(unguard(cell))] as const] : []
+    })
+  const reader = createCsvReader(delimiter, (_line, cells) => {
+    if (!names) names = cells.map((cell) => unguard(cell).text)
+    else if (cells.length > 0 || names.length === 1) records.push(new Map(sampledCells(names, cells)))
+  })
+  return { reader, names: () => names ?? [], records }
+}
+
+const sampleNdjson = (): Sampler => {
+  const names = new Set<string>()
+  const records: SampledRecord[] = []
+  const reader = createNdjsonReader((_line, record) => {
+    const entries = Object.entries(record)
+    for (const [name] of entries) names.add(name)
+    records.push(
+      new Map(
+        entries.flatMap(([name, value]) =>
+          value === null ? [] : [[name, { type: typeOfJson(value), value, text: value }]]
+        )
+      )
+    )
+  })
+  return { reader, names: () => [...names], records }
+}
+
+/** Returns all chunks of a body whose first ones have been read. */
+async function* withFirst(first: readonly Uint8Array[], rest: BodyChunks): BodyChunks {
+  try {
+    yield* first
+    yield* rest
+  } finally {
+    await rest.return(undefined)
+  }
+}
+
+/** Reads the first records of a file. `body`: the whole file. @throws UnreadableFile */
+export const readSample = async (format: ImportFormat, chunks: BodyChunks) => {
+  const { reader, names, records } = format.type === 'csv' ? sampleCsv(format) : sampleNdjson()
+  const first: Uint8Array[] = []
+  let size = 0
+
+  const readNext = async () => {
+    const { done, value } = await chunks.next()
+    if (done) {
+      await reader.end()
+      return false
+    }
+    first.push(value)
+    await reader.write(value.subarray(0, MAX_SAMPLED_BYTES - size))
+    size += value.length
+    return size < MAX_SAMPLED_BYTES && records.length < MAX_SAMPLED_RECORDS
+  }
+
+  while (await readNext()) {}
+  // The parser of CSV emits its last records after it has accepted their chunk.
+  await setImmediate()
+  const sample: FileSample = { names: names(), records: records.slice(0, MAX_SAMPLED_RECORDS) }
+  return { sample, body: withFirst(first, chunks) }
+}
