@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { notAFile } from '../plugins/http/errors.ts'
 import { parseJson } from '../plugins/http/json-body.ts'
 import type { BodyChunks, ImportQuery } from '../schemas/import.ts'
@@ -7,10 +8,19 @@ import { type DomainError, invalid } from '../services/model/errors.ts'
 import type { ImportOptions } from '../services/records/import-plan.ts'
 
 interface FileRequest {
-  readonly contentType: string | undefined
+  readonly headers: IncomingHttpHeaders
   readonly query: ImportQuery
   /** The integers that a token sends in NDJSON. */
   readonly integers: IntegerFormat
+}
+
+/** An import may take several transactions, so no key can be stored with its effect. @throws VALIDATION_FAILED */
+const refuseRetryKey = ({ 'idempotency-key': key }: IncomingHttpHeaders) => {
+  if (key === undefined) return
+  throw invalid(
+    [{ path: '/idempotency-key', code: 'unknown', message: 'An import takes no Idempotency-Key.' }],
+    'Send `mode=upsert` instead: an import that is repeated then changes nothing.'
+  )
 }
 
 const assertUtf8 = (parameters: readonly string[]) => {
@@ -19,8 +29,8 @@ const assertUtf8 = (parameters: readonly string[]) => {
 }
 
 /** @throws UNSUPPORTED_MEDIA_TYPE */
-const formatOf = ({ contentType = '', query, integers }: FileRequest): ImportFormat => {
-  const [type = '', ...parameters] = contentType.split(';')
+const formatOf = ({ headers, query, integers }: FileRequest): ImportFormat => {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   assertUtf8(parameters)
   switch (type.trim().toLowerCase()) {
     case 'text/csv': {
@@ -64,6 +74,7 @@ const onlyWithUpsert = () =>
 
 /** Returns how a file is imported. @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
 export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'setsReadOnly'> => {
+  refuseRetryKey(request.headers)
   const { mode, on, map = '{}', dryRun = false } = request.query
   const isUpsert = mode === 'upsert'
   if (on !== undefined && !isUpsert) throw onlyWithUpsert()

@@ -34,7 +34,7 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, params, query, body, headers }) => {
       const view = views.administratorView(tables.get(params.id))
-      const request = readImportRequest({ contentType: headers['content-type'], query, integers: 'auto' })
+      const request = readImportRequest({ headers, query, integers: 'auto' })
       return ok(await imports.importFile(caller, view, { ...request, setsReadOnly: true }, fileOf(body)))
     }
   )
@@ -55,7 +55,7 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
     },
     async ({ caller, query: { name, label, ...query }, body, headers }) => {
-      const request = readImportRequest({ contentType: headers['content-type'], query, integers: 'auto' })
+      const request = readImportRequest({ headers, query, integers: 'auto' })
       const options = { ...request, setsReadOnly: true }
       const { table, ...made } = await tableFiles.createFromFile(caller, { name, label }, options, fileOf(body))
       const dryRun = table === null

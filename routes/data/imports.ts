@@ -32,7 +32,7 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, token, table, query, body, headers }) => {
       const { integers } = token
-      const request = readImportRequest({ contentType: headers['content-type'], query, integers })
+      const request = readImportRequest({ headers, query, integers })
       const view = tokenView(table, integers)
       return ok(await imports.importFile(caller, view, { ...request, setsReadOnly: false }, fileOf(body)))
     }

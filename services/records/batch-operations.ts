@@ -94,9 +94,9 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
     return { operation: withResult(operation, toText), record: { columns, fields } }
   }
 
-  const filteredRecords = async ({ caller, view, input: { filter, maxAffected = 0 } }: CompileInput) => ({
+  const filteredRecords = async ({ caller, view, input: { filter, maxAffected } }: CompileInput) => ({
     condition: await filteredChanges.readCondition(caller, view, filter),
-    maxAffected
+    maxAffected: Number(maxAffected)
   })
 
   const updateFiltered = async (compileInput: CompileInput): Promise<Compiled> => {
@@ -127,8 +127,8 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   }
 
   const increment = ({ view, input, results }: CompileInput): Compiled => {
-    const { pk, field = '', count } = input
-    const change = { pk: results.resolveKey(view, pk), field, ...(count !== undefined && { count }) }
+    const { pk, field, count } = input
+    const change = { pk: results.resolveKey(view, pk), field: String(field), ...(count !== undefined && { count }) }
     return { operation: withResult(operations.incrementOp(view, change, tagsOf(input)), toDone) }
   }
 

@@ -68,6 +68,13 @@ t.test('an import needs the action create, and an upsert also update', async (t)
   expectError(t, await both.post(`${url}?mode=upsert&on=secret`, 'id\n'), 400, 'VALIDATION_FAILED', '/on')
 })
 
+t.test('an import takes no Idempotency-Key', async (t) => {
+  const keyed = client(app, { ...write, 'content-type': 'text/csv', 'idempotency-key': 'one' })
+  const before = await totalOf()
+  expectError(t, await keyed.post(url, 'name\nTom\n'), 400, 'VALIDATION_FAILED', '/idempotency-key')
+  t.equal(await totalOf(), before)
+})
+
 t.test('a read-only table is not changed', async (t) => {
   await admin.put(`/admin/tables/${cats.id}`, { isEditable: false })
   expectError(t, await csv.post(url, 'name\nx\n'), 403, 'TABLE_READ_ONLY')
