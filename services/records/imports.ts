@@ -57,10 +57,10 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
   /** Rejects when the service stops. */
   const untilStop = () => {
     const { signal } = stopped
-    let stop = () => {}
+    signal.throwIfAborted()
+    let stop!: () => void
     const promise = new Promise<never>((_, reject) => {
-      stop = () => reject(stopping())
-      if (signal.aborted) stop()
+      stop = () => reject(signal.reason)
       signal.addEventListener('abort', stop)
     })
     promise.catch(() => {})
@@ -101,8 +101,8 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     body: BodyChunks,
     use: (checked: CheckedFile) => Promise<T>
   ): Promise<T> => {
-    const staging = db.stage(plan.staging)
     const stop = untilStop()
+    const staging = db.stage(plan.staging)
     try {
       const file = await Promise.race([send(staging, body), stop.promise])
       await Promise.race([check(plan, staging, file), stop.promise])
@@ -170,7 +170,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     importNew,
     storeAll,
     /** Ends the imports that have stored nothing yet. */
-    stop: () => stopped.abort()
+    stop: () => stopped.abort(stopping())
   }
 }
 

@@ -57,6 +57,23 @@ t.test('a token imports visible fields that it may write', async (t) => {
   t.equal(await totalOf(), 2)
 })
 
+t.test('an error does not name a hidden field', async (t) => {
+  const hidden = await createTable(admin, {
+    name: 'hiding',
+    fields: [
+      { name: 'name', jsonType: 'string' },
+      { name: 'code', jsonType: 'integer', defaultValue: 5, isUnique: true, isHidden: true }
+    ]
+  })
+  const token = bearer(await issueToken(admin, { tables: ['hiding'], actions: ['create'] }))
+  const hiding = client(app, { ...token, 'content-type': 'text/csv' })
+  expectData(t, await hiding.post('/data/hiding/import', 'name\nx\n'), imported(1))
+  const taken = await hiding.post('/data/hiding/import', 'name\ny\n')
+  expectError(t, taken, 400, 'IMPORT_FAILED', '')
+  t.match(taken.json().error.details, [{ line: 2, message: 'A hidden field has the value of a stored record.' }])
+  t.equal(dataOf(await admin.get(`/admin/tables/${hidden.id}/data`)).total, 1)
+})
+
 t.test('an import needs the action create, and an upsert also update', async (t) => {
   const reading = client(app, { ...(await asToken(['read'])), 'content-type': 'text/csv' })
   const creating = client(app, { ...(await asToken(['create'])), 'content-type': 'text/csv' })

@@ -53,24 +53,24 @@ export const createCsvReader = (delimiter: string, onCells: OnCells): RecordRead
     }
   })
 
-  const parse = async (chunk: Uint8Array, isLast: boolean) => {
+  /** Reads the whole records of a chunk. `parse` resolves when the parser has taken their text. */
+  const read = async (chunk: Uint8Array, isLast: boolean, parse: (text: string) => Promise<unknown>) => {
     const part = takeOut(chunk, isLast)
     quoted.add(part.quoted)
     lines.add(part.lines)
     // fast-csv removes a byte order mark at the start of each chunk.
-    if (part.lines.length > 0) await new Promise<void>((resolve) => parser.write(`\ufeff${part.text}`, () => resolve()))
+    await parse(`\ufeff${part.text}`)
     failure ??= part.failure
     if (failure !== undefined) throw failure
   }
 
   return {
-    write: (chunk) => parse(chunk, false),
-    end: async () => {
-      await parse(new Uint8Array(), true)
-      const ended = once(parser, 'end')
-      parser.end()
-      await ended
-      if (failure !== undefined) throw failure
-    }
+    write: (chunk) => read(chunk, false, (text) => new Promise<void>((resolve) => parser.write(text, () => resolve()))),
+    end: () =>
+      read(new Uint8Array(), true, (text) => {
+        const ended = once(parser, 'end')
+        parser.end(text)
+        return ended
+      })
   }
 }

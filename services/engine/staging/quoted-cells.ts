@@ -26,7 +26,7 @@ export interface CsvPart {
   /** The line where each record begins. */
   readonly lines: readonly number[]
   /** Why the record after them cannot be read. */
-  readonly failure: UnreadableFile | undefined
+  readonly failure: unknown
 }
 
 const NOTHING: CsvPart = { text: '', quoted: [], lines: [], failure: undefined }
@@ -165,12 +165,11 @@ const readRecords = ({ bytes, out, firstLine, delimiter, isLast }: Chunk) => {
     if (position > (records.ends.at(-1)?.position ?? 0)) endRecord()
   }
 
-  let failure: UnreadableFile | undefined
+  let failure: unknown
   try {
     readAll()
     if (isLast) finish()
   } catch (error) {
-    if (!(error instanceof UnreadableFile)) throw error
     failure = error
   }
   return { records, failure, end: records.ends.at(-1)?.position ?? 0, nextLine: recordLine }

@@ -1,3 +1,4 @@
+import type { IntegerFormat } from '../../../schemas/token.ts'
 import { excerpt } from '../../model/errors.ts'
 import { findViolation, stringViolation } from '../../model/json-violations.ts'
 import { withoutGuard } from '../../model/kinds/csv-cells.ts'
@@ -157,10 +158,9 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     }
   }
 
-  const checkJson = (field: ImportField, value: unknown): Checked => {
+  const checkJson = (field: ImportField, value: unknown, integers: IntegerFormat): Checked => {
     if (value === null) return checkNull(field)
     const violation = findViolation(value)
-    const integers = format.type === 'ndjson' ? format.integers : 'auto'
     return violation ? { violation } : kindOf(field.column).check(value, field.column, integers)
   }
 
@@ -170,7 +170,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     return JSON.stringify([...(hasFixedFields ? columns : columns.filter(isKey))].sort())
   }
 
-  const createObjectReader = () => {
+  const createObjectReader = (integers: IntegerFormat) => {
     const writers = new Map<string, ObjectWriter>()
     let expected: string | undefined
     const writerFor = (line: number, keys: readonly string[]): ObjectWriter | null => {
@@ -197,7 +197,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
           'fields',
           `The record must have the same ${hasFixedFields ? 'fields' : 'key fields'} as the first one.`
         )
-      writer.write(line, (index, field) => checkJson(field, record[keys[index] as string]))
+      writer.write(line, (index, field) => checkJson(field, record[keys[index] as string], integers))
     }
   }
 

@@ -66,7 +66,7 @@ const explanations: readonly (readonly [RegExp, (message: string) => Explanation
   [
     /^cannot store (?=.* column )/,
     (text) => ({
-      column: columnsIn(text.split(' ').at(-1) as string)[0] ?? null,
+      column: columnsIn(text.split(' ').at(-1) as string)[0] as string,
       code: 'type',
       message: `cannot be stored: ${text.split(' column ')[0]}`
     })

@@ -23,7 +23,7 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
   const reader: RecordReader =
     format.type === 'csv'
       ? createCsvReader(format.delimiter, records.createCellsReader())
-      : createNdjsonReader(records.createObjectReader())
+      : createNdjsonReader(records.createObjectReader(format.integers))
   let isReadable = true
 
   /** After an error that ends the reading, the rest of the file is ignored. */

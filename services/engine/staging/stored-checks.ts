@@ -24,7 +24,8 @@ export const runChecks = (
       checks.map(({ sql, params, column, code, message }) => {
         const rows = connection.rows(sql, params)
         const first = rows.map(({ line }) => ({ line: Number(line), column, code, message }))
-        return { total: Number(rows[0]?.total ?? 0), first }
+        // Each row has the total.
+        return { total: Math.max(0, ...rows.map(({ total }) => Number(total))), first }
       })
     )
   } finally {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorDetail } from '../../../schemas/error.ts'
 import type { NewField } from '../../../schemas/table.ts'
@@ -33,6 +34,10 @@ const file = createDatabase(
    CREATE TABLE guarded (id INTEGER PRIMARY KEY, v INTEGER);
    CREATE TRIGGER odd BEFORE INSERT ON guarded WHEN new.v = 13 BEGIN SELECT RAISE(ABORT, 'thirteen'); END;
    CREATE TRIGGER skip BEFORE INSERT ON guarded WHEN new.v = 14 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE ignoring (id INTEGER PRIMARY KEY ON CONFLICT IGNORE);
+   CREATE TABLE dropped (v TEXT);
+   CREATE TABLE nodes (k TEXT PRIMARY KEY, parent TEXT REFERENCES nodes (k), v TEXT) WITHOUT ROWID;
+   CREATE TABLE keyless (rowid TEXT, oid TEXT, _rowid_ TEXT);
    CREATE VIEW shown AS SELECT * FROM single;`
 )
 const app = await startApp(t, { env: { DATABASE: file } })
@@ -51,6 +56,9 @@ for (const name of [
   'replacing',
   'collated',
   'guarded',
+  'ignoring',
+  'dropped',
+  'nodes',
   'shown'
 ])
   ids[name] = (await importTable(admin, name)).id
@@ -381,6 +389,59 @@ t.test('a trigger that refuses a record ends the import', async (t) => {
   const stored = await totalOf('guarded')
   t.ok(stored > 0 && stored < 19_000)
   t.match(response.json().error.message, `after ${stored} of 20000 records`)
+})
+
+t.test('records that the declaration of the table ignores end the import', async (t) => {
+  const { stage } = app.database
+  t.teardown(() => Object.assign(app.database, { stage }))
+  /** Another program stores the key after the check. */
+  const storeFirst: typeof stage = (request) => {
+    const staging = stage(request)
+    const attach = () => {
+      const other = new BetterSqlite3(file)
+      other.exec('INSERT INTO ignoring VALUES (1)')
+      other.close()
+      return staging.attach()
+    }
+    return { ...staging, attach }
+  }
+  Object.assign(app.database, { stage: storeFirst })
+  expectError(t, await csv.post(url('ignoring'), 'id\n1\n'), 400, 'CONSTRAINT_VIOLATION')
+  Object.assign(app.database, { stage })
+  expectData(t, await csv.post(url('ignoring'), 'id\n2\n'), imported(1))
+})
+
+t.test('a record of a large file refers to one that is stored before', async (t) => {
+  const line = (id: number, parent: number) => `${id},t${id},${parent}\n`
+  const records = (parent: number) =>
+    `id,sku,parent\n${Array.from({ length: 5001 }, (_, index) => line(1000 + index, index === 0 ? parent : 1000)).join('')}`
+  const wrong = await csv.post(url('rules'), records(1001))
+  expectErrors(t, wrong, [[2, 'parent', 'reference']])
+  t.match(wrong.json().error.details[0].message, /stores later/)
+  expectData(t, await csv.post(url('rules'), records(1000)), imported(5001))
+})
+
+t.test('a large file has its references in the order of its lines, if the table has no rowid', async (t) => {
+  const large = 'x'.repeat(4.2 * 2 ** 20)
+  expectErrors(t, await csv.post(url('nodes'), `k,parent,v\na,b,${large}\nb,,\n`), [[2, 'parent', 'reference']])
+  expectData(t, await csv.post(url('nodes'), `k,parent,v\nb,,\na,b,${large}\n`), imported(2))
+})
+
+t.test('a reference is to a record of the other table', async (t) => {
+  expectErrors(t, await csv.post(url('children'), 'rule\none\nabsent\n'), [[3, 'rule', 'reference']])
+  expectData(t, await csv.post(url('children'), 'rule\none\n'), imported(1))
+})
+
+t.test('an error names the column of the file', async (t) => {
+  const map = encodeURIComponent('{"Label":"name"}')
+  expectErrors(t, await csv.post(url('collated', `?map=${map}`), 'Label\nTom\n'), [[2, 'Label', 'unique']])
+})
+
+t.test('a table that another program has dropped is not imported into', async (t) => {
+  const other = new BetterSqlite3(file)
+  other.exec('DROP TABLE dropped')
+  other.close()
+  expectError(t, await csv.post(url('dropped'), 'v\nx\n'), 409, 'STRUCTURE_CHANGED')
 })
 
 t.test('the body must be a file in UTF-8', async (t) => {

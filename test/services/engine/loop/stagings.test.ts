@@ -19,10 +19,19 @@ const TABLES = `
   INSERT INTO items (id, name, n) VALUES (1, 'stored', 1);
   CREATE TABLE composite (k TEXT, v, PRIMARY KEY (k)) WITHOUT ROWID;
   CREATE TABLE single (v TEXT);
+  CREATE TABLE wide (a, b, c, d, e);
+  CREATE UNIQUE INDEX lower_a ON wide (lower(a));
+  CREATE TABLE defaulted (v TEXT, u INTEGER UNIQUE DEFAULT 5);
   CREATE TABLE computed (a TEXT CHECK (json_array_length(a) > 0));`
 
 const CSV: StagingRequest['format'] = { type: 'csv', delimiter: ',', unescapesFormulas: false }
 const NDJSON: StagingRequest['format'] = { type: 'ndjson', integers: 'auto' }
+
+/** All orders of the items. */
+const ordersOf = (items: readonly string[]): readonly (readonly string[])[] =>
+  items.length === 0
+    ? [[]]
+    : items.flatMap((item) => ordersOf(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
 
 const start = async (t: Test) => {
   const file = databaseFile(t)
@@ -147,6 +156,10 @@ t.test('the errors of a CSV file have their lines', async (t) => {
   t.strictSame(await errorsOf(composite, `k\n${'x'.repeat(9000)}\n`), [[2, 'k', 'length']])
   const { request: computed } = await requestFor('computed')
   t.strictSame(await errorsOf(computed, 'a\n[1]\n?\n'), [[3, null, 'constraint']])
+  const { request: defaulted } = await requestFor('defaulted')
+  t.strictSame(await errorsOf(defaulted, 'v\na\nb\n'), [[3, 'u', 'unique']], 'the field is not in the file')
+  const declarations = ['CREATE TABLE items (id INTEGER PRIMARY KEY, name INTEGER) STRICT']
+  t.strictSame(await errorsOf({ ...request, declarations }, 'name\n1\nx\n'), [[3, 'name', 'type']], 'was a text')
 })
 
 t.test('a file may be short, and a table may have no rowid or one field', async (t) => {
@@ -155,10 +168,14 @@ t.test('a file may be short, and a table may have no rowid or one field', async 
   for (const [text, rows] of [
     ['', 0],
     ['v', 0],
+    ['v\r', 0],
     ['\ufeff', 0],
     ['v\n\nx\n""', 3]
   ] as const)
     t.match((await stageAll(single, text, 1)).file, { rows, errors: { total: 0 } }, text)
+  // The chunks of the thread have 128 KiB.
+  const text = `v\n${'x'.repeat(128 * 1024 - 3)}\r\ny\n`
+  t.match((await stageAll(single, text)).file, { rows: 2 }, 'a chunk ends inside a line end')
   const { request, structure } = await requestFor('composite')
   const guarded = { ...request, format: { ...CSV, unescapesFormulas: true } as const }
   const { staging, file } = await stageAll(guarded, 'v,k\n"\'=1",b\n2,"\'x"\n', 1000)
@@ -193,6 +210,12 @@ t.test('NDJSON may have different fields in each line', async (t) => {
   const many = Array.from({ length: 120 }, (_, i) => `{"name":"n${i}","x${i}":1}`).join('\n')
   const names = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x${i}`, i % 2 === 0 ? 'n' : null]))
   t.match((await stageAll({ ...request, names }, many, 1000)).file, { rows: 120 })
+  const { request: wide } = await requestFor('wide', { format: NDJSON })
+  const orders = ordersOf(['b', 'c', 'd', 'e', 'a']).map((order, index) =>
+    JSON.stringify(Object.fromEntries(order.map((name) => [name, `${index}`])))
+  )
+  t.match((await stageAll(wide, orders.join('\n'), 1000)).file, { rows: 120, errors: { total: 0 } })
+  t.strictSame(await errorsOf(wide, '{"a":"x"}\n{"a":"X"}\n'), [[2, null, 'unique']], 'an index on an expression')
 })
 
 t.test('a failure of the staging file is an error', async (t) => {
@@ -202,6 +225,18 @@ t.test('a failure of the staging file is an error', async (t) => {
   t.match(await rejection(staging.end()), { message: /incomplete input/ })
   await staging.close()
   t.match(await rejection(staging.check([])), { code: 'OVERLOADED' })
+
+  const full = db.stage({ ...request, declarations: [...request.declarations, 'PRAGMA max_page_count = 10'] })
+  await full.write(Buffer.from(`v\n${`${'x'.repeat(100)}\n`.repeat(1000)}`))
+  t.match(await rejection(full.end()), { code: 'DISK_FULL' })
+  await full.close()
+})
+
+t.test('a thread without memory ends with an error', async (t) => {
+  const { requestFor, stageAll } = await start(t)
+  const { request } = await requestFor('single', { format: NDJSON })
+  const text = `{"v":[${'{},'.repeat(2_700_000)}{}]}\n`
+  t.match(await rejection(stageAll(request, text, 2 ** 20)), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
 })
 
 t.test('files of a killed process are deleted at the start, and threads end at the close', async (t) => {
