@@ -7,10 +7,9 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Caller } from '../../services/model/caller.ts'
-import { disconnected, tableChanged } from '../../services/model/errors.ts'
+import { disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
-import { haveSameRecords } from '../../services/tables/structure.ts'
-import { openToTokens } from '../../services/tables/token-access.ts'
+import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import type { NeededAction } from '../../services/tokens/permissions.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
@@ -148,7 +147,7 @@ export default fp<TokenAuthOptions>(
       const now = currentTable(request, action)
       // Schema operations read the table again. Other operations hold a view of it, with its hidden fields.
       if (!before || !now || action === 'schema') return
-      if (!haveSameRecords(before.structure, now.structure)) throw tableChanged(before.name)
+      assertSameRecords(before, now)
     }
 
     /** Runs before the body is read, so that no body is read for a token without the right. */

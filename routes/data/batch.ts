@@ -2,11 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
 import { BATCH_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
-import { tableChanged } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import type { BatchTables } from '../../services/records/batch.ts'
-import { haveSameRecords } from '../../services/tables/structure.ts'
-import { openToTokens } from '../../services/tables/token-access.ts'
+import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
@@ -45,9 +43,7 @@ const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }
 
   /** @throws the error of the right that has ended, TABLE_CHANGED */
   const confirm = () => {
-    for (const [name, { table, actions }] of usedTables) {
-      if (!haveSameRecords(table.structure, find(name, actions).structure)) throw tableChanged(name)
-    }
+    for (const [name, { table, actions }] of usedTables) assertSameRecords(table, find(name, actions))
   }
   return { batchTables, confirm }
 }

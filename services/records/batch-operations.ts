@@ -86,7 +86,7 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
     const { caller, view, input, usedFields } = compileInput
     const key = await upserts.findKey(view, input.on ?? view.table.structure.key)
-    const columns = upsertedColumns(caller, view, input.values ?? {})
+    const columns = upsertedColumns(caller, view, input.values as RecordBody)
     const fields = fieldsIn(columns, usedFields)
     const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { key, values, fields }))
     const toText = ({ created, record }: { created: boolean; record: string }) =>

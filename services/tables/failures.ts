@@ -120,24 +120,23 @@ export const tableTooLarge = (name: string, rows: number, limit: string) =>
     { hint: `A table can be rewritten with ${limit}. Stop the service and use another program for this change.` }
   )
 
+const rowCount = (name: string, rows: number | null) =>
+  rows === null
+    ? `The rows of '${name}' cannot be counted.`
+    : `The table '${name}' has ${rows} ${rows === 1 ? 'row' : 'rows'}.`
+
 /** `rows`: null if they cannot be counted. `loss`: what the request deletes. */
 export const lossNotConfirmed = (name: string, rows: number | null, loss: string) =>
-  new DomainError(
-    'CONFIRMATION_REQUIRED',
-    `The table '${name}' has ${rows ?? 'an unknown number of'} ${rows === 1 ? 'row' : 'rows'}. ${loss}`,
-    { hint: 'To confirm it, send the request with ?confirm=true.' }
-  )
+  new DomainError('CONFIRMATION_REQUIRED', `${rowCount(name, rows)} ${loss}`, {
+    hint: 'To confirm it, send the request with ?confirm=true.'
+  })
 
 /** `rows`: null if they cannot be counted. */
 export const confirmationRequired = (name: string, rows: number | null) => {
-  const count =
-    rows === null
-      ? `The rows of '${name}' cannot be counted.`
-      : `The table '${name}' has ${rows} ${rows === 1 ? 'row' : 'rows'}.`
   const after = rows === null ? 'If the table still exists, it can be imported again.' : 'It can be imported again.'
   return new DomainError(
     'CONFIRMATION_REQUIRED',
-    `${count} Unregistering keeps the rows in the database, but the API will no longer serve them.`,
+    `${rowCount(name, rows)} Unregistering keeps the rows in the database, but the API will no longer serve them.`,
     { hint: `To unregister the table, send the request with ?confirm=true. ${after}` }
   )
 }

@@ -151,7 +151,7 @@ export const createTableRegistry = (db: Database) => {
     },
     /** Applies the row of a table that was renamed. */
     rename: ({ name }: RegisteredTable, row: Row) => {
-      const known = facts.get(foldName(name)) ?? null
+      const known = facts.get(foldName(name)) as Facts
       byName.delete(foldName(name))
       facts.delete(foldName(name))
       facts.set(nameOf(row), known)

@@ -1,8 +1,9 @@
-import { DomainError, tableNotFound } from '../model/errors.ts'
+import { DomainError, tableChanged, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import { assertTable, tableUnusable } from './failures.ts'
 import type { IsVisible } from './foreign-keys.ts'
+import { haveSameRecords } from './structure.ts'
 
 const tableReadOnly = (table: string) =>
   new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {
@@ -27,6 +28,11 @@ export const readableFields =
     if (!table?.isPublished || table.isOutdated || !scope.allows('read', table.name)) return false
     return table.structure.columns.some((column) => !column.isHidden && foldName(column.name) === foldName(field))
   }
+
+/** @throws TABLE_CHANGED if the table has other records or fields than at the start of the request */
+export const assertSameRecords = (before: RegisteredTable, now: RegisteredTable) => {
+  if (!haveSameRecords(before.structure, now.structure)) throw tableChanged(before.name)
+}
 
 /**
  * Returns the table that tokens may use under this name.

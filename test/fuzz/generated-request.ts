@@ -214,7 +214,11 @@ const credentialFor = (
 }
 
 /** Operations that take a file, which has a record on each line. */
-const FILE_OPERATIONS = ['adminImportRecords', 'importRecords']
+const FILE_OPERATIONS = ['adminImportRecords', 'importRecords', 'adminCreateTableFromFile']
+
+/** The names of a new table, or none. */
+const namesOf = ({ operationId }: Operation, random: Random): readonly (readonly [string, string])[] =>
+  operationId === 'adminCreateTableFromFile' ? [['name', newName(random)]] : []
 
 /** Generates an import, usually without the parameters that are for special files. */
 const generateImport = (environment: Environment, random: Random, operation: Operation): GeneratedRequest => {
@@ -224,7 +228,7 @@ const generateImport = (environment: Environment, random: Random, operation: Ope
     operation,
     method: operation.method,
     path: fillParameters(operation.path, table, environment, random),
-    query: random.chance(0.2) ? queryOf(operation, table, random) : [],
+    query: random.chance(0.2) ? queryOf(operation, table, random) : namesOf(operation, random),
     headers: { ...credentialFor(operation, environment), 'content-type': 'application/x-ndjson' },
     body: undefined,
     bytes: lines.slice(0, random.pick([1, 3])).join('\n')

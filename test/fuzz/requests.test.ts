@@ -61,7 +61,7 @@ const check = (t: Test, { operation }: GeneratedRequest, message: HttpRequest, r
   count(operation.operationId, response.status)
 }
 
-const isImport = ({ operation }: GeneratedRequest) => operation.path.endsWith('/import')
+const isImport = ({ operation }: GeneratedRequest) => /\/(?:import|from-file)$/.test(operation.path)
 
 const generateBatch = (environment: Environment, random: ReturnType<typeof createRandom>) => {
   const batch: (readonly [GeneratedRequest, HttpRequest])[] = []

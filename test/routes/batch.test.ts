@@ -502,6 +502,7 @@ t.test('an operation takes its own members only', async (t) => {
   const invalid = (operation: Input, ...names: string[]) =>
     refuse(t, [operation], 400, 'VALIDATION_FAILED', at, ...names.map((name) => `${at}/${name}`))
   await invalid({ op: 'create', table: 'stock' }, 'values')
+  expectError(t, await token.post('/data/_batch', {}), 400, 'VALIDATION_FAILED', '/operations')
   await invalid({ op: 'create', table: 'stock', pk: '1', values: { sku: 'x' } }, 'pk')
   await invalid({ op: 'create', table: 'stock', values: { sku: 'x' }, filter: {} }, 'filter')
   await invalid({ op: 'update', table: 'stock', values: {} }, 'pk')

@@ -287,3 +287,11 @@ t.test('over HTTP', async (t) => {
     t.strictSame(stagingFiles(), [])
   })
 })
+
+t.test('an unknown field is named, with what may be wrong', async (t) => {
+  const ndjson = client(app, { ...write, 'content-type': 'application/x-ndjson' })
+  const messageOf = (response: Awaited<ReturnType<typeof csv.post>>) => response.json().error.details[0].message
+  t.match(messageOf(await csv.post(url, 'name;lives\nTom;9\n')), /`delimiter`/)
+  t.match(messageOf(await csv.post(url, 'nick\nTom\n')), /`map`/)
+  t.match(messageOf(await ndjson.post(url, '{"nick;name":"Tom"}')), /`map`/)
+})

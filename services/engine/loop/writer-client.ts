@@ -123,8 +123,7 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
 
   const rejectAll = () => {
     for (const { reject } of inFlight) reject(outcomeUnknown())
-    for (const { reject } of queued) reject(stopped())
-    for (const { reject } of attachments) reject(stopped())
+    for (const { reject } of [...queued, ...attachments]) reject(stopped())
     inFlight = []
     queued = []
     attachments = []

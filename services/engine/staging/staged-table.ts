@@ -41,10 +41,6 @@ type Explanation = Omit<ImportError, 'line'>
 
 const explanations: readonly (readonly [RegExp, (message: string) => Explanation])[] = [
   [
-    /^NOT NULL constraint failed: /,
-    (list) => ({ column: columnsIn(list)[0] ?? null, code: 'required', message: 'must not be null' })
-  ],
-  [
     /^UNIQUE constraint failed: /,
     (list) => {
       const [first = null, ...others] = columnsIn(list)
@@ -141,8 +137,7 @@ export const openStagedTable = (options: StagingThreadOptions) => {
         )
         .get(after, after, count) as { last: SqlValue; rows: bigint }
       return { last: row.last, rows: Number(row.rows) }
-    },
-    close: () => db.close()
+    }
   }
 }
 export type StagedTable = ReturnType<typeof openStagedTable>

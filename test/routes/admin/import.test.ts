@@ -376,7 +376,9 @@ t.test('values are compared by the collation of the index', async (t) => {
     [2, 'name', 'unique'],
     [4, 'name', 'unique']
   ])
-  expectData(t, await csv.post(url('collated', '?mode=upsert&on=name'), 'name,id\nTOM,1\n'), imported(1, 1))
+  // The record has no other field to change.
+  const unchanged = { rows: 1, created: 0, updated: 0, dryRun: false }
+  expectData(t, await csv.post(url('collated', '?mode=upsert&on=name'), 'name,id\nTOM,1\n'), unchanged)
 })
 
 t.test('a trigger that refuses a record ends the import', async (t) => {

@@ -292,3 +292,20 @@ t.test('a check for external commits that fails reports none', async (t) => {
   connection.close()
   t.equal(runner.sawExternalCommit(), false)
 })
+
+t.test('a parameter can be a value that an earlier statement returned', async (t) => {
+  const { run, connection } = start(t)
+  const store = {
+    sql: `INSERT INTO notes (id, text) VALUES (9223372036854775000, 'i7') RETURNING 'i' || id AS id, 't' || text AS text, NULL AS none`,
+    params: []
+  }
+  const column = (name: string) => ({ statement: 0, column: name })
+  const copy = {
+    sql: 'INSERT INTO strict_notes (id, text) VALUES (? - 1, coalesce(?, ?))',
+    params: [column('id'), column('none'), column('text')]
+  }
+  run([store, copy])
+  t.strictSame(connection.rows('SELECT CAST(id AS TEXT) AS id, text FROM strict_notes', []), [
+    { id: '9223372036854774999', text: 'i7' }
+  ])
+})
