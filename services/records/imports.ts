@@ -4,7 +4,7 @@ import { type ImportErrors, joinErrors } from '../engine/staging/import-errors.t
 import type { StagedFile } from '../engine/staging/protocol.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, overloaded, pointer } from '../model/errors.ts'
+import { DomainError, invalid, overloaded, pointer } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
@@ -46,6 +46,12 @@ export const importFailed = ({ total, first }: ImportErrors) =>
     }
   )
 
+/** SQL has no statement that stores several records of default values. */
+const hasColumns = ({ staging }: ImportPlan, { fields, rows }: StagedFile) =>
+  rows === 0 || fields.length + staging.fallbacks.length > 0
+
+const noFields = () => invalid([{ path: '', code: 'required', message: 'The records of the file have no field.' }])
+
 const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
@@ -86,6 +92,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
     const stored = await staging.check(checksOf(plan, file.fields, fitsOneStep(file)))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors)
+    if (!hasColumns(plan, file)) throw noFields()
   }
 
   const predict = async (plan: ImportPlan, staging: Staging, rows: number) => {

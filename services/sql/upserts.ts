@@ -1,15 +1,8 @@
 import type { Row } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import {
-  composeInsert,
-  namesOf,
-  returnedFields,
-  returnRow,
-  timestampUpdate,
-  type UnitAssignment,
-  valuesOf
-} from './records.ts'
+import { composeInsert, namesOf, returnRow, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
+import { returnedFields } from './returned-fields.ts'
 import type { Param, Statement, Unit } from './statement.ts'
 
 /** Fields whose values identify one record: the primary key, or those of a unique index. */

@@ -295,3 +295,12 @@ t.test('an unknown field is named, with what may be wrong', async (t) => {
   t.match(messageOf(await csv.post(url, 'nick\nTom\n')), /`map`/)
   t.match(messageOf(await ndjson.post(url, '{"nick;name":"Tom"}')), /`map`/)
 })
+
+t.test('records need a field', async (t) => {
+  const tables = { tables: ['bare'], actions: ['create' as const] }
+  await createTable(admin, { name: 'bare', fields: [{ name: 'name', jsonType: 'string' }] })
+  const headers = { ...bearer(await issueToken(admin, tables)), 'content-type': 'application/x-ndjson' }
+  const bare = client(app, headers)
+  expectError(t, await bare.post('/data/bare/import', '{}\n{}\n'), 400, 'VALIDATION_FAILED')
+  expectData(t, await bare.post('/data/bare/import', '{"name":"x"}\n{}\n'), imported(2))
+})

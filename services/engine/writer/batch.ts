@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../model/sql-value.ts'
 import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
-import { exactValue } from '../../sql/records.ts'
+import { exactValue } from '../../sql/returned-fields.ts'
 import {
   isValue,
   type Param,
