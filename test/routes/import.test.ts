@@ -179,6 +179,23 @@ t.test('an upsert by another key changes no primary key', async (t) => {
   ])
 })
 
+t.test('an unknown field is named, with what may be wrong', async (t) => {
+  const ndjson = client(app, { ...write, 'content-type': 'application/x-ndjson' })
+  const messageOf = (response: Awaited<ReturnType<typeof csv.post>>) => response.json().error.details[0].message
+  t.match(messageOf(await csv.post(url, 'name;lives\nTom;9\n')), /`delimiter`/)
+  t.match(messageOf(await csv.post(url, 'nick\nTom\n')), /`map`/)
+  t.match(messageOf(await ndjson.post(url, '{"nick;name":"Tom"}')), /`map`/)
+})
+
+t.test('records need a field', async (t) => {
+  const tables = { tables: ['bare'], actions: ['create' as const] }
+  await createTable(admin, { name: 'bare', fields: [{ name: 'name', jsonType: 'string' }] })
+  const headers = { ...bearer(await issueToken(admin, tables)), 'content-type': 'application/x-ndjson' }
+  const bare = client(app, headers)
+  expectError(t, await bare.post('/data/bare/import', '{}\n{}\n'), 400, 'VALIDATION_FAILED')
+  expectData(t, await bare.post('/data/bare/import', '{"name":"x"}\n{}\n'), imported(2))
+})
+
 t.test('NDJSON has the integers of the token', async (t) => {
   const strings = { ...(await asToken(['create'], 'string')), 'content-type': 'application/x-ndjson' }
   expectData(t, await client(app, strings).post(url, '{"lives":"5"}'), imported(1))
@@ -286,21 +303,4 @@ t.test('over HTTP', async (t) => {
     await closed
     t.strictSame(stagingFiles(), [])
   })
-})
-
-t.test('an unknown field is named, with what may be wrong', async (t) => {
-  const ndjson = client(app, { ...write, 'content-type': 'application/x-ndjson' })
-  const messageOf = (response: Awaited<ReturnType<typeof csv.post>>) => response.json().error.details[0].message
-  t.match(messageOf(await csv.post(url, 'name;lives\nTom;9\n')), /`delimiter`/)
-  t.match(messageOf(await csv.post(url, 'nick\nTom\n')), /`map`/)
-  t.match(messageOf(await ndjson.post(url, '{"nick;name":"Tom"}')), /`map`/)
-})
-
-t.test('records need a field', async (t) => {
-  const tables = { tables: ['bare'], actions: ['create' as const] }
-  await createTable(admin, { name: 'bare', fields: [{ name: 'name', jsonType: 'string' }] })
-  const headers = { ...bearer(await issueToken(admin, tables)), 'content-type': 'application/x-ndjson' }
-  const bare = client(app, headers)
-  expectError(t, await bare.post('/data/bare/import', '{}\n{}\n'), 400, 'VALIDATION_FAILED')
-  expectData(t, await bare.post('/data/bare/import', '{"name":"x"}\n{}\n'), imported(2))
 })
