@@ -15,13 +15,15 @@ const MAX_AFFECTED = 10_000
 
 const OPERATION_NAMES = ['create', 'update', 'upsert', 'delete', 'incr'] as const
 
-const OperationNameSchema = Type.Unsafe<(typeof OPERATION_NAMES)[number]>({
-  type: 'string',
-  enum: [...OPERATION_NAMES],
-  description:
-    '`create` and `upsert` need `values`. `update` needs `values`, and `pk` or `filter`. `delete` needs `pk` or `filter`. `incr` needs `pk` and `field`.',
-  examples: ['incr']
-})
+/** Documented without the values: an enum that has values of another one gets other names in some clients. */
+const OperationNameSchema = documentedAs(
+  Type.Unsafe<(typeof OPERATION_NAMES)[number]>({ type: 'string', enum: [...OPERATION_NAMES] }),
+  Type.String({
+    description:
+      '`create` and `upsert` need `values`. `update` needs `values`, and `pk` or `filter`. `delete` needs `pk` or `filter`. `incr` needs `pk` and `field`.',
+    examples: ['incr']
+  })
+)
 export type OperationName = Static<typeof OperationNameSchema>
 
 const ConflictActionSchema = Type.Unsafe<'error' | 'ignore'>({

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { documentedAs } from './documented.ts'
 import { Envelope, strict } from './envelope.ts'
 import { Int64 } from './numbers.ts'
 import { NewFieldSchema, newNames, TableSchema } from './table.ts'
@@ -26,12 +27,14 @@ const DELIMITERS = [',', ';', '|', 'tab'] as const
 
 const csvQuery = {
   delimiter: Type.Optional(
-    Type.Unsafe<(typeof DELIMITERS)[number]>({
-      type: 'string',
-      enum: [...DELIMITERS],
-      examples: [';'],
-      description: 'Only for CSV: what separates the cells. The default is a comma.'
-    })
+    documentedAs(
+      Type.Unsafe<(typeof DELIMITERS)[number]>({ type: 'string', enum: [...DELIMITERS] }),
+      // Some generators make names of the values of an enum.
+      Type.String({
+        examples: [';'],
+        description: 'Only for CSV: what separates the cells: `,`, `;`, `|` or `tab`. The default is a comma.'
+      })
+    )
   ),
   escape: Type.Optional(
     Type.Unsafe<'none' | 'formulas'>({

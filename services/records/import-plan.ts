@@ -44,10 +44,7 @@ const wrongKey = ({ columns }: ImportView, names: readonly string[], { uniqueKey
   const visible = uniqueKeys.map(namesOf).filter((key) => key.every((name) => columns.has(name)))
   const known = visible.map((key) => key.join(',')).join('; ')
   const message = `No key or unique index of the table has exactly the fields ${quoted}.`
-  return invalid(
-    [{ path: '/on', code: 'unique', message }],
-    known === '' ? 'Create a unique index first.' : `Send one of these lists of fields: ${known}.`
-  )
+  return invalid([{ path: '/on', code: 'unique', message }], `Send one of these lists of fields: ${known}.`)
 }
 
 /** @throws VALIDATION_FAILED if the fields are not unique together */

@@ -50,7 +50,7 @@ const noSuchKey = (view: View, on: readonly string[], keys: readonly UniqueKey[]
   const visible = keys.map(namesOf).filter((names) => names.every((name) => view.columns.has(name)))
   const list = [...new Set(visible.map((names) => `'${names.join(',')}'`))].join(', ')
   const message = `No unique index of the table has exactly the fields '${excerpt(on.join(','))}'.`
-  return invalid([{ path: '/on', code: 'unique', message }], list === '' ? undefined : `These do: ${list}.`)
+  return invalid([{ path: '/on', code: 'unique', message }], `These do: ${list}.`)
 }
 
 /** @throws VALIDATION_FAILED for a field of the key that is not sent */

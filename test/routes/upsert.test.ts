@@ -201,15 +201,3 @@ t.test('administrators upsert with the hidden fields', async (t) => {
   const again = await admin.post(`/admin/tables/${ids.get('items')}/data?upsert=secret`, { secret: 's', n: 2 })
   t.match(dataOf(again), { created: false, record: { secret: 's', n: 2 } })
 })
-
-t.test('without a unique key that a token sees, the error has no hint', async (t) => {
-  const { id } = await createTable(admin, { name: 'plain', fields: [{ name: 'n', jsonType: 'integer' } as never] })
-  dataOf(await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'id', isHidden: true }] }))
-  const response = await send('plain', 'n', { n: 1 })
-  expectError(t, response, 400, 'VALIDATION_FAILED', '/on')
-  t.equal(response.json().error.hint, undefined)
-  const file = { method: 'POST', url: '/data/plain/import?mode=upsert&on=n', payload: 'n\n1\n' } as const
-  const imported = await app.inject({ ...file, headers: { ...token.headers, 'content-type': 'text/csv' } })
-  expectError(t, imported, 400, 'VALIDATION_FAILED', '/on')
-  t.equal(imported.json().error.hint, 'Create a unique index first.')
-})

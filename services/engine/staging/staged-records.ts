@@ -43,6 +43,9 @@ const MAX_WRITERS = 100
 
 const byName = (entries: readonly ImportField[]) => new Map(entries.map((field) => [field.column.name, field]))
 
+/** A name with a character that often separates cells: the file has another delimiter than the request. */
+const SEPARATOR = /[;,|\t]/
+
 /** Checks the records of a file and stores them. Collects what is wrong, by line. */
 export const createStagedRecords = (options: StagingThreadOptions, table: StagedTable) => {
   const { names, required, fallbacks, format, hasFixedFields } = options
@@ -57,7 +60,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
 
   /** Returns why no field has a name in the file. */
   const unknownName = (name: string) =>
-    format.type === 'csv' && /[;,|\t]/.test(name)
+    SEPARATOR.test(name)
       ? 'is not a field of this table. If another character separates the cells, send it as `delimiter`'
       : 'is not a field of this table. Name the field of this column in `map`, or map it to null'
 

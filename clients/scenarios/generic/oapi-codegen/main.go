@@ -70,7 +70,7 @@ func main() {
 	})).JSON200.Data
 	expect(len(extended.Fields) == 8, "field", extended)
 
-	order := must(api.CreateRecordWithResponse(ctx, "orders", rowhouse.TableRecordInput{"customer": "Maria", "quantity": 2, "price": 12.5, "note": "as a gift"})).JSON200.Data
+	order := must(api.CreateRecordWithResponse(ctx, "orders", nil, rowhouse.TableRecordInput{"customer": "Maria", "quantity": 2, "price": 12.5, "note": "as a gift"})).JSON200.Data
 	expect(order["id"] == 1.0 && order["paid"] == false, "create", order)
 	updated := must(api.UpdateRecordWithResponse(ctx, "orders", "1", nil, rowhouse.TableRecordInput{"note": nil, "paid": true})).JSON200.Data
 	expect(updated.Success && updated.Record == nil, "update", updated)
@@ -82,16 +82,16 @@ func main() {
 	expect((*increased.Record)["quantity"] == 5.0, "increment", increased)
 	counted := must(api.IncrementRecordWithResponse(ctx, "orders", nil, rowhouse.TableRecordIncrement{Pk: "1", Field: "quantity"})).JSON200.Data
 	expect(counted.Success, "increment by one", counted)
-	exact := must(api.CreateRecordWithResponse(ctx, "orders", rowhouse.TableRecordInput{"customer": "Jonas", "quantity": wide})).JSON200.Data
+	exact := must(api.CreateRecordWithResponse(ctx, "orders", nil, rowhouse.TableRecordInput{"customer": "Jonas", "quantity": wide})).JSON200.Data
 	expect(exact["quantity"] == wide, "wide integer", exact)
 
 	deleted := must(api.DeleteRecordWithResponse(ctx, "orders", "1", nil)).JSON200.Data
 	expect(deleted.Success, "delete", deleted)
 	missing := must(api.ReadRecordWithResponse(ctx, "orders", "1", nil))
 	expect(missing.StatusCode() == 404 && missing.JSON404.Error.Code == rowhouse.RECORDNOTFOUND, "404", missing)
-	invalid := must(api.CreateRecordWithResponse(ctx, "orders", rowhouse.TableRecordInput{"customer": 5}))
+	invalid := must(api.CreateRecordWithResponse(ctx, "orders", nil, rowhouse.TableRecordInput{"customer": 5}))
 	expect((*invalid.JSON400.Error.Details)[0].Path == "/customer", "400", invalid)
-	forbidden := must(withToken("ROWHOUSE_READER_TOKEN").CreateRecordWithResponse(ctx, "orders", rowhouse.TableRecordInput{"customer": "Eva"}))
+	forbidden := must(withToken("ROWHOUSE_READER_TOKEN").CreateRecordWithResponse(ctx, "orders", nil, rowhouse.TableRecordInput{"customer": "Eva"}))
 	expect(forbidden.JSON403.Error.Code == rowhouse.ACTIONNOTALLOWED, "403", forbidden)
 	unknown := must(withToken("NO_TOKEN").ReadIdentityWithResponse(ctx))
 	expect(unknown.JSON401.Error.Code == rowhouse.INVALIDTOKEN, "401", unknown)
