@@ -144,8 +144,17 @@ const rust = async ({ run }) => {
   return buildRust(run, 'rust-scenario')
 }
 
+/** Removes the operations that take a file: progenitor stops at a body of several media types. */
+const withoutFiles = (path) => {
+  const document = JSON.parse(readFileSync(path, 'utf8'))
+  const takesFile = ({ post }) => post?.requestBody && !post.requestBody.content['application/json']
+  const paths = Object.entries(document.paths).filter(([, item]) => !takesFile(item))
+  writeFileSync(path, JSON.stringify({ ...document, paths: Object.fromEntries(paths) }))
+}
+
 /** Progenitor is a macro: it generates the client while the scenario is compiled. */
-const progenitor = async ({ run }) => {
+const progenitor = async ({ work, run }) => {
+  withoutFiles(join(work, 'openapi-3.0.json'))
   await run('cargo', ['add', '--quiet', `progenitor@=${versions.rust.progenitor}`])
   return buildRust(run, 'progenitor-scenario')
 }

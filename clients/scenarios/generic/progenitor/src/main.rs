@@ -27,13 +27,17 @@ fn record(value: Value) -> TableRecordInput {
 
 fn field(name: &str, json_type: JsonType, nullable: bool, default_value: Option<Value>) -> TableFieldCreate {
     TableFieldCreate {
+        check: None,
         default_value,
         is_auto_increment: None,
+        is_indexed: None,
         is_primary: None,
+        is_unique: None,
         json_type,
         label: None,
         name: name.parse().unwrap(),
         nullable: Some(nullable),
+        references: None,
         sqlite_type: None,
     }
 }
