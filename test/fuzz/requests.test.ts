@@ -76,7 +76,23 @@ const generateBatch = (environment: Environment, random: ReturnType<typeof creat
 }
 
 const MAX_TRIES = 200
-const LOGIN = operations.find(({ operationId }) => operationId === 'logIn') as Operation
+
+/** Earlier requests may have ended the session, or deleted the account or the records, that an operation needs. */
+const NEEDED_BEFORE: Readonly<Record<string, string>> = {
+  changeOwnPassword: 'logIn',
+  adminUpdateAccount: 'adminCreateAccount',
+  adminDeleteAccount: 'adminCreateAccount',
+  adminImportTables: 'adminUnregisterTable',
+  adminReadRecord: 'adminCreateRecord',
+  adminUpdateRecord: 'adminCreateRecord',
+  adminDeleteRecord: 'adminCreateRecord',
+  readRecord: 'createRecord',
+  updateRecord: 'createRecord',
+  deleteRecord: 'createRecord'
+}
+const TRIES_PER_NEEDED = 10
+
+const operationOf = (id: string) => operations.find(({ operationId }) => operationId === id) as Operation
 
 /** Sends requests without mutations for each operation that has not succeeded: some operations are rarely generated. */
 const sendMissing = async (t: Test, environment: Environment, random: ReturnType<typeof createRandom>) => {
@@ -97,8 +113,8 @@ const sendMissing = async (t: Test, environment: Environment, random: ReturnType
   }
   for (const operation of operations) {
     for (let tries = 0; tries < MAX_TRIES && isMissing(operation.operationId); tries += 1) {
-      // An earlier request may have ended the session whose password this one changes.
-      if (operation.operationId === 'changeOwnPassword') await send(LOGIN)
+      const needed = NEEDED_BEFORE[operation.operationId]
+      if (needed && tries % TRIES_PER_NEEDED === 0) await send(operationOf(needed))
       await send(operation)
     }
   }
