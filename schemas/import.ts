@@ -27,13 +27,15 @@ const DELIMITERS = [',', ';', '|', 'tab'] as const
 
 const csvQuery = {
   delimiter: Type.Optional(
+    // Some generators make names of the values of an enum.
     documentedAs(
-      Type.Unsafe<(typeof DELIMITERS)[number]>({ type: 'string', enum: [...DELIMITERS] }),
-      // Some generators make names of the values of an enum.
-      Type.String({
+      Type.Unsafe<(typeof DELIMITERS)[number]>({
+        type: 'string',
+        enum: [...DELIMITERS],
         examples: [';'],
         description: 'Only for CSV: what separates the cells: `,`, `;`, `|` or `tab`. The default is a comma.'
-      })
+      }),
+      Type.String()
     )
   ),
   escape: Type.Optional(

@@ -50,3 +50,12 @@ export const createErrorList = () => {
   }
 }
 export type ErrorList = ReturnType<typeof createErrorList>
+
+/** A character that often separates cells: the file has another delimiter than the request. */
+const SEPARATOR = /[;,|\t]/
+
+/** Returns why no field of the table has a name in the file. */
+export const unknownName = (type: 'csv' | 'ndjson', name: string) =>
+  type === 'csv' && SEPARATOR.test(name)
+    ? 'is not a field of this table. If another character separates the cells, send it as `delimiter`'
+    : 'is not a field of this table. Name the field of this column in `map`, or map it to null'

@@ -6,7 +6,7 @@ import type { Checked, CsvCell } from '../../model/kinds/kind.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { MAX_KEY_LENGTH } from '../../sql/keys.ts'
-import { createErrorList, UnreadableFile } from './import-errors.ts'
+import { createErrorList, UnreadableFile, unknownName } from './import-errors.ts'
 import type { ImportField, StagingThreadOptions } from './protocol.ts'
 import type { StagedTable } from './staged-table.ts'
 
@@ -43,9 +43,6 @@ const MAX_WRITERS = 100
 
 const byName = (entries: readonly ImportField[]) => new Map(entries.map((field) => [field.column.name, field]))
 
-/** A name with a character that often separates cells: the file has another delimiter than the request. */
-const SEPARATOR = /[;,|\t]/
-
 /** Checks the records of a file and stores them. Collects what is wrong, by line. */
 export const createStagedRecords = (options: StagingThreadOptions, table: StagedTable) => {
   const { names, required, fallbacks, format, hasFixedFields } = options
@@ -58,18 +55,12 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const addFaulty = (line: number, name: string, { code, message }: { code: string; message: string }) =>
     addError(line, name, code, `'${excerpt(name)}' ${message}.`)
 
-  /** Returns why no field has a name in the file. */
-  const unknownName = (name: string) =>
-    SEPARATOR.test(name)
-      ? 'is not a field of this table. If another character separates the cells, send it as `delimiter`'
-      : 'is not a field of this table. Name the field of this column in `map`, or map it to null'
-
   /** Returns the field of a name in the file, or why there is none. */
   const findField = (name: string): NamedField | string => {
     const target = Object.hasOwn(names, name) ? (names[name] as string | null) : name
     if (target === null) return { name, field: null }
     const field = fields.get(target)
-    if (!field) return unknownName(name)
+    if (!field) return unknownName(format.type, name)
     if (field.refusal !== null) return `${field.refusal}. Map it to null in \`map\`, so that the import ignores it`
     return { name, field: field.isComputed ? null : field }
   }
