@@ -78,8 +78,6 @@ const start = async () => {
     if (app.firstAdmin?.generatedPassword) warn('The administrator above was created. Keep the password.')
     throw explainListenError(error, config)
   })
-  const scope = ALL_ADDRESSES.includes(config.HOST) ? '   (and at all other addresses of this machine)' : ''
-  print(`Rowhouse listens at ${address}   docs: ${address}/docs${scope}`)
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'Uncaught error. The process exits.')
@@ -90,6 +88,10 @@ const start = async () => {
     clearInterval(idle)
     clearTimeout(drain)
   })
+
+  // Printed last: who reads this line may send SIGTERM at once.
+  const scope = ALL_ADDRESSES.includes(config.HOST) ? '   (and at all other addresses of this machine)' : ''
+  print(`Rowhouse listens at ${address}   console: ${address}/console/${scope}`)
 }
 
 try {
