@@ -53,6 +53,7 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 /** For routes that import a file. */
 export const IMPORT_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CREATE_ERRORS,
+  'TABLE_CHANGED',
   'TABLE_READ_ONLY',
   'IMPORT_FAILED',
   'IMPORT_STOPPED'

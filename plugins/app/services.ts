@@ -115,7 +115,7 @@ export default fp<ServicesOptions>(
     const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
-    const imports = createImportService({ db, totals, clock, hasTriggers })
+    const imports = createImportService({ db, totals, clock, currentTable: tables.get })
     fastify.decorate('imports', imports)
     const viewOf = views.administratorView
     fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf }))

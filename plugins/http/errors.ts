@@ -16,6 +16,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     failures: FailureLog
+    /** Error responses since the start. */
+    errorCounts: { refused: number; failed: number }
   }
   interface FastifyRequest {
     [ERROR_CODE]: ErrorCode | null
@@ -107,22 +109,30 @@ const toFailure = (thrown: Thrown | DomainError, error: DomainError, request: Fa
 const isFailureOfService = ({ kind, code }: DomainError, { raw }: FastifyRequest) =>
   statusOf[kind] >= 500 && !(code === 'OVERLOADED' && raw.socket.destroyed)
 
-/** Returns the error that the client may see. Logs a 5xx. */
+/** Returns the error that ended an import with IMPORT_STOPPED; for others the error itself. */
+const originOf = (thrown: Thrown | DomainError): Thrown | DomainError =>
+  thrown instanceof DomainError && thrown.cause instanceof Error ? (thrown.cause as Thrown) : thrown
+
+/** Returns the error that the client may see. Logs a 5xx, and one that is the cause of another error. */
 export const reportFailure = (thrown: Thrown | DomainError, request: FastifyRequest) => {
   const error = toDomainError(thrown)
   request[ERROR_CODE] = error.code
-  if (isFailureOfService(error, request)) request.server.failures.record(toFailure(thrown, error, request))
+  const origin = originOf(thrown)
+  const failure = toDomainError(origin)
+  if (isFailureOfService(failure, request)) request.server.failures.record(toFailure(origin, failure, request))
   return error
 }
 
 const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
   const error = reportFailure(thrown, request)
+  const status = statusOf[error.kind]
+  request.server.errorCounts[status < 500 ? 'refused' : 'failed'] += 1
   // RFC 6750, 3: a 401 names the expected kind of credential.
   if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
   if (error.etag !== undefined) reply.header('etag', error.etag)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   return reply
-    .code(statusOf[error.kind])
+    .code(status)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toBody(error, request.id)))
 }
@@ -188,6 +198,7 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 
 export default fp<ErrorsOptions>(
   async (fastify, { createRequestId = createRequestIds('') }) => {
+    fastify.decorate('errorCounts', { refused: 0, failed: 0 })
     fastify.decorate('failures', createFailureLog(fastify.log))
     fastify.addHook('onClose', async () => fastify.failures.close())
     fastify.decorateRequest(ERROR_CODE, null)

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
 import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import type { BatchTables } from '../../services/records/batch.ts'
+import { refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -31,7 +32,9 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         maxParts: MAX_BATCH_PARTS
       }
     },
-    async ({ caller, body }, reply) => {
+    async ({ caller, headers, body }, reply) => {
+      refuseIfMatch(headers)
+      refuseIfNoneMatch(headers)
       assertRoomForResponse(reply)
       return okBatch(reply, await records.batch(caller, batchTables, body.operations))
     }

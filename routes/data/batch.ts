@@ -6,6 +6,7 @@ import type { RegisteredTable } from '../../services/model/table.ts'
 import type { BatchTables } from '../../services/records/batch.ts'
 import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
+import { refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
 
@@ -84,8 +85,10 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     },
     async (request, reply) => {
+      const { caller, headers, body } = request
+      refuseIfMatch(headers)
+      refuseIfNoneMatch(headers)
       assertRoomForResponse(reply)
-      const { caller, body } = request
       const { batchTables, confirm } = createTokenTables(fastify, request)
       const confirmAll = async () => {
         await caller.confirm()

@@ -25,7 +25,7 @@ import {
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { onlyCreates } from '../preconditions.ts'
+import { onlyCreates, refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
 import {
   assertRoomForResponse,
   changeOptions,
@@ -114,8 +114,13 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ caller, token, table, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
       const view = tokenView(table, token.integers)
-      if (query.upsert === undefined) return okStored(reply, await records.create(caller, view, body))
-      return okUpserted(reply, await records.upsert(caller, view, query.upsert.split(','), body, onlyCreates(headers)))
+      refuseIfMatch(headers)
+      if (query.upsert === undefined) {
+        refuseIfNoneMatch(headers)
+        return okStored(reply, await records.create(caller, view, body))
+      }
+      const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
+      return okUpserted(reply, await records.upsert(caller, view, upsert))
     }
   )
 

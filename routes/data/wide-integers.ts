@@ -4,7 +4,8 @@
  */
 export const wideIntegersAsText = (value: unknown) => {
   if (typeof value !== 'object' || value === null) return
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member: unknown = Reflect.get(value, name)
     if (typeof member === 'bigint') Reflect.set(value, name, String(member))
   }
 }

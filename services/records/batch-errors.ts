@@ -1,5 +1,5 @@
 import { DomainError } from '../model/errors.ts'
-import type { Operation, OperationFailure } from './operations.ts'
+import type { Operation, OperationFailure } from './operation.ts'
 
 /** Returns the error with `/values` in front of the paths of its details. */
 export const inValues = (error: Error) => {

@@ -25,21 +25,25 @@ const FILTERED_MEMBERS: Partial<Record<OperationName, Members>> = {
   delete: { required: ['filter', 'maxAffected'], optional: [] }
 }
 
+const COMMON = ['op', 'table']
+
+const isOneOf = (names: readonly string[], name: string) => names.includes(name)
+
 const membersOf = ({ op, filter }: BatchOperation): Members =>
   (filter === undefined ? undefined : FILTERED_MEMBERS[op]) ?? MEMBERS[op]
 
 /** @throws VALIDATION_FAILED for a member that is missing, or that the operation does not have */
 export const checkMembers = (input: BatchOperation) => {
+  const { op } = input
   const { required, optional } = membersOf(input)
-  const { op, table: _, ...sent } = input
-  const known: readonly string[] = [...required, ...optional]
-  const missing = required.filter((name) => sent[name] === undefined)
-  const unknown = Object.keys(sent).filter((name) => !known.includes(name))
-  const violations = [
+  const isKnown = (name: string) => isOneOf(COMMON, name) || isOneOf(required, name) || isOneOf(optional, name)
+  const missing = required.filter((name) => input[name] === undefined)
+  const unknown = Object.keys(input).filter((name) => !isKnown(name))
+  if (missing.length === 0 && unknown.length === 0) return
+  throw invalid([
     ...missing.map((name) => ({ path: `/${name}`, code: 'required', message: `'${op}' needs '${name}'.` })),
     ...unknown.map((name) => ({ path: `/${name}`, code: 'unknown', message: `'${op}' does not take '${name}' here.` }))
-  ]
-  if (violations.length > 0) throw invalid(violations)
+  ])
 }
 
 const ACTIONS: Record<OperationName, readonly TableAction[]> = {

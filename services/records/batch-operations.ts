@@ -3,10 +3,11 @@ import type { RecordBody } from '../../schemas/record.ts'
 import type { Caller } from '../model/caller.ts'
 import { strongTags } from '../model/record-tag.ts'
 import type { Column } from '../model/table.ts'
-import { inValues, withErrors } from './batch-errors.ts'
+import { inValues } from './batch-errors.ts'
 import type { BatchResults, ReturnedRecord } from './batch-results.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
-import type { createOperations, Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
+import type { createOperations } from './operations.ts'
 import { type createUpserts, upsertedColumns } from './upserts.ts'
 import type { View } from './view.ts'
 
@@ -30,7 +31,7 @@ interface CompileInput {
 
 interface Compiled {
   readonly operation: TextOperation
-  /** Present if later operations can use the record. */
+  /** Present if later operations may use the record. */
   readonly record?: ReturnedRecord
 }
 
@@ -47,14 +48,13 @@ const withResult = <R>(operation: Operation<R>, toText: (result: R) => string): 
   result: (results) => toText(operation.result(results))
 })
 
-/** Returns the operation that `compile` returns for the values. The paths of all its errors begin with `/values`. */
+/** Returns the operation that `compile` returns for the values. The paths of its errors begin with `/values`. */
 const withValues = <R>(
   { input, results }: CompileInput,
   compile: (values: RecordBody) => Operation<R>
 ): Operation<R> => {
   try {
-    const operation = compile(results.resolveValues(input.values))
-    return withErrors(operation, inValues)
+    return compile(results.resolveValues(input.values))
   } catch (error) {
     throw inValues(error as Error)
   }
@@ -77,6 +77,9 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   const create = (compileInput: CompileInput): Compiled => {
     const { view, input, usedFields } = compileInput
     if (input.onConflict === 'ignore') return createOrIgnore(compileInput)
+    if (usedFields.length === 0) {
+      return { operation: withValues(compileInput, (values) => operations.createOp(view, values)) }
+    }
     const columns = [...view.columns.values()]
     const fields = fieldsIn(columns, usedFields)
     const operation = withValues(compileInput, (values) => operations.createOp(view, values, { fields }))
@@ -85,7 +88,7 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
 
   const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
     const { caller, view, input, usedFields } = compileInput
-    const key = await upserts.findKey(view, input.on ?? view.table.structure.key)
+    const key = await upserts.findKey(view, { on: input.on ?? view.table.structure.key, path: '/on' })
     const columns = upsertedColumns(caller, view, input.values as RecordBody)
     const fields = fieldsIn(columns, usedFields)
     const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { key, values, fields }))

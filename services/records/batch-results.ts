@@ -27,16 +27,20 @@ interface ResultInput {
 const isResult = (value: unknown): value is ResultInput =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, '$result')
 
+const NO_FIELDS: readonly string[] = []
+
 /** Returns the fields that later operations use, by the position of the operation that returns them. */
 const findUsedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown, readonly string[]> => {
   const used = new Map<unknown, string[]>()
+  const add = (value: unknown) => {
+    if (!isResult(value) || typeof value.field !== 'string') return
+    const fields = used.get(value.$result) ?? []
+    if (!fields.includes(value.field)) fields.push(value.field)
+    used.set(value.$result, fields)
+  }
   for (const { pk, values = {} } of inputs) {
-    for (const value of [pk, ...Object.values(values)]) {
-      if (!isResult(value) || typeof value.field !== 'string') continue
-      const fields = used.get(value.$result) ?? []
-      if (!fields.includes(value.field)) fields.push(value.field)
-      used.set(value.$result, fields)
-    }
+    add(pk)
+    for (const name of Object.keys(values)) add(values[name])
   }
   return used
 }
@@ -48,7 +52,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
   let statements = 0
 
   /** Returns the fields of an operation's record that later operations use. */
-  const usedFieldsOf = (index: number): readonly string[] => usedFields.get(index) ?? []
+  const usedFieldsOf = (index: number): readonly string[] => usedFields.get(index) ?? NO_FIELDS
 
   /** To be called for each operation of the batch, in their order. `length`: the number of its statements. */
   const add = (index: number, length: number, record: ReturnedRecord | undefined) => {
@@ -74,7 +78,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
 
   /** @throws VALIDATION_FAILED */
   const resolveValues = (values: RecordBody = {}): RecordBody => {
-    if (!Object.values(values).some(isResult)) return values
+    if (!Object.keys(values).some((name) => isResult(values[name]))) return values
     const entries = Object.entries(values).map(
       ([name, value]) => [name, isResult(value) ? resolve(value, pointer(name)) : value] as const
     )

@@ -3,13 +3,13 @@ import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../s
 import { UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, hasCode } from '../model/errors.ts'
-import { atOperation, withErrors } from './batch-errors.ts'
+import { atOperation, inValues, withErrors } from './batch-errors.ts'
 import { actionsOf, checkMembers, type TableAction } from './batch-members.ts'
 import { type BatchOperationsOptions, createBatchOperations, type TextOperation } from './batch-operations.ts'
 import { createBatchResults } from './batch-results.ts'
 import type { createCommit } from './commit.ts'
 import { changedInBatch, tagChangedInBatch } from './failures.ts'
-import type { OperationFailure } from './operations.ts'
+import type { OperationFailure } from './operation.ts'
 import type { View } from './view.ts'
 
 /** The tables of a batch, as its caller sees them. */
@@ -57,13 +57,16 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
         checkMembers(input)
         const view = tables.open(input.table, actionsOf(input))
         const usedFields = results.usedFieldsOf(index)
-        const { operation, record } = await compilers[input.op]({ caller, view, input, results, usedFields })
+        const compiled = compilers[input.op]({ caller, view, input, results, usedFields })
+        // Without the await for most operations, a batch of 1,000 takes less memory for promises.
+        const { operation, record } = compiled instanceof Promise ? await compiled : compiled
         results.add(index, operation.unit.length, record)
         const isChanged = changedTables.has(view.table.name)
         changedTables.add(view.table.name)
-        return withErrors(operation, (cause, failure) =>
-          atOperation(isChanged ? causeInBatch(input, failure, cause) : cause, index)
-        )
+        return withErrors(operation, (cause, failure) => {
+          const inInput = input.values === undefined ? cause : inValues(cause)
+          return atOperation(isChanged ? causeInBatch(input, failure, inInput) : inInput, index)
+        })
       } catch (error) {
         throw atOperation(error as Error, index)
       }

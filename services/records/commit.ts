@@ -2,7 +2,7 @@ import { type Database, UnexpectedChanges, type WriteResult } from '../engine/da
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Unit, UnitStatement } from '../sql/statement.ts'
-import type { Diagnosis, Operation } from './operations.ts'
+import type { Diagnosis, Operation } from './operation.ts'
 import type { Totals } from './totals.ts'
 
 interface CommitOptions {

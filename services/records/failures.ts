@@ -101,7 +101,7 @@ export const tooManyAffected = (maxAffected: number) =>
     hint: 'Narrow the filter, or send a larger `maxAffected`.'
   })
 
-/** `rows`: the largest table whose records a filter without an index may change. */
+/** `rows`: the maximum size of a table whose records a filter without an index may change. */
 export const filterNotIndexed = (rows: number) =>
   new DomainError(
     'FILTER_NOT_INDEXED',

@@ -2,14 +2,8 @@ import type { ForeignKey } from '../../schemas/table.ts'
 import { type ImportErrors, MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
 import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
-import {
-  LINE_COLUMN,
-  selectMatching,
-  selectOrphans,
-  selectOtherKey,
-  selectTaken,
-  type UniqueKey
-} from '../sql/imports.ts'
+import { LINE_COLUMN, selectMatching, selectOrphans, selectOtherKey, selectTaken } from '../sql/imports.ts'
+import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import type { ImportPlan } from './import-plan.ts'
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
@@ -25,30 +19,32 @@ const describe = (plan: ImportPlan, fields: readonly string[]) => {
 }
 
 const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
-  const { column, quoted } = describe(
-    plan,
-    key.columns.map(({ name }) => name)
-  )
-  const verb = key.columns.length > 1 ? 'together have the values' : 'has the value'
+  const { column, quoted } = describe(plan, namesOfKey(key))
+  const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
   const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
   return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
 }
 
 /** Keys that SQLite generates for each record are not in the file. */
-const isInFile = (fields: readonly string[], { view }: ImportPlan, { columns }: UniqueKey) => {
+const isInFile = (fields: readonly string[], { view }: ImportPlan, key: UniqueKey) => {
   const { structure } = view.table
-  const name = columns[0]?.name as string
+  const name = namesOfKey(key)[0] as string
   return !structure.isRowidKey || name !== structure.key[0] || fields.includes(name)
 }
 
-const referenceCheck = (plan: ImportPlan, key: ForeignKey, inOneStep: boolean): StagedCheck => {
+interface ReferenceOptions {
+  /** All records are stored in one transaction. */
+  readonly isOneStep: boolean
+}
+
+const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: ReferenceOptions): StagedCheck => {
   const { name, structure } = plan.view.table
   const isToItself = foldName(key.table) === foldName(name)
-  const position = inOneStep ? null : (structure.rowid ?? LINE_COLUMN)
+  const position = isOneStep ? null : (structure.rowid ?? LINE_COLUMN)
   const { sql, params } = selectOrphans(key, { isToItself, position }, MAX_IMPORT_ERRORS)
   const { column, quoted } = describe(plan, key.fields)
   const message =
-    isToItself && !inOneStep
+    isToItself && !isOneStep
       ? `${quoted} refers to a record that does not exist, or that a large import stores later. Import the referenced records first, in a file of their own.`
       : `${quoted} refers to a record that does not exist.`
   return { sql, params, column, code: 'reference', message }
@@ -64,9 +60,7 @@ const otherKeyCheck = ({ view }: ImportPlan, on: UniqueKey, keyFields: readonly 
 const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
   const { on, view } = plan
   if (!on) return []
-  const keyFields = view.table.structure.key.filter(
-    (name) => fields.includes(name) && !on.columns.some((column) => column.name === name)
-  )
+  const keyFields = view.table.structure.key.filter((name) => fields.includes(name) && !namesOfKey(on).includes(name))
   return keyFields.length > 0 ? [otherKeyCheck(plan, on, keyFields)] : []
 }
 
@@ -87,13 +81,17 @@ export const withoutHiddenNames = ({ view }: ImportPlan, { total, first }: Impor
 }
 
 /** Returns the checks of staged records against the stored ones. `fields`: of the file. */
-export const checksOf = (plan: ImportPlan, fields: readonly string[], inOneStep: boolean): readonly StagedCheck[] => {
+export const checksOf = (
+  plan: ImportPlan,
+  fields: readonly string[],
+  options: ReferenceOptions
+): readonly StagedCheck[] => {
   const { target, on, view } = plan
   const keys = target.uniqueKeys.filter((key) => key !== on && isInFile(fields, plan, key))
   return [
     ...otherKeyChecks(plan, fields),
     ...keys.map((key) => takenCheck(plan, key)),
-    ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, inOneStep))
+    ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
   ]
 }
 

@@ -1,9 +1,10 @@
 import type { ImportField, ImportFormat, StagingRequest } from '../engine/staging/protocol.ts'
 import { excerpt, invalid } from '../model/errors.ts'
-import { foldName } from '../model/names.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../model/table.ts'
-import type { ImportTarget, TakeIn, UniqueKey } from '../sql/imports.ts'
+import type { ImportTarget, TakeIn } from '../sql/imports.ts'
+import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import { hiddenFieldsRequired } from './failures.ts'
+import { findUniqueKey } from './unique-keys.ts'
 import type { View } from './view.ts'
 
 /** How a file is imported. */
@@ -35,26 +36,6 @@ export interface ImportPlan {
   readonly staging: StagingRequest
 }
 
-const namesOf = ({ columns }: UniqueKey) => columns.map(({ name }) => name)
-
-const sortedNames = (names: readonly string[]) => JSON.stringify(names.map(foldName).sort())
-
-const wrongKey = ({ columns }: ImportView, names: readonly string[], { uniqueKeys }: ImportTarget) => {
-  const quoted = names.map((name) => `'${excerpt(name)}'`).join(', ')
-  const visible = uniqueKeys.map(namesOf).filter((key) => key.every((name) => columns.has(name)))
-  const known = visible.map((key) => key.join(',')).join('; ')
-  const message = `No key or unique index of the table has exactly the fields ${quoted}.`
-  return invalid([{ path: '/on', code: 'unique', message }], `Send one of these lists of fields: ${known}.`)
-}
-
-/** @throws VALIDATION_FAILED if the fields are not unique together */
-const findKey = (view: ImportView, target: ImportTarget, on: readonly string[]): UniqueKey => {
-  const names = on.length > 0 ? on : view.table.structure.key
-  const key = target.uniqueKeys.find((one) => sortedNames(namesOf(one)) === sortedNames(names))
-  if (!key) throw wrongKey(view, names, target)
-  return key
-}
-
 /** @throws VALIDATION_FAILED for a field that the caller does not see */
 const checkVisible = ({ columns }: ImportView, on: readonly string[]) => {
   const unknown = on.find((name) => !columns.has(name))
@@ -84,8 +65,13 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
   const { table, columns } = view
   if (view.required.some(({ name }) => !columns.has(name))) throw hiddenFieldsRequired()
   checkVisible(view, options.on)
-  const on = options.isUpsert ? findKey(view, target, options.on) : null
-  const required = [...view.required.map(({ name }) => name), ...(on ? namesOf(on) : [])]
+  const on = options.isUpsert
+    ? findUniqueKey(view, target.uniqueKeys, {
+        on: options.on.length > 0 ? options.on : table.structure.key,
+        path: '/on'
+      })
+    : null
+  const required = [...view.required.map(({ name }) => name), ...(on ? namesOfKey(on) : [])]
   return {
     view,
     target,
@@ -109,7 +95,7 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
 export const takeInOf = ({ view, on, staging }: ImportPlan, fields: readonly string[], schema: string): TakeIn => {
   const { name: table, structure } = view.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))
-  const keys = on ? [...namesOf(on), ...structure.key] : []
+  const keys = on ? [...namesOfKey(on), ...structure.key] : []
   return {
     table,
     structure,

@@ -3,11 +3,12 @@ import { UnexpectedChanges } from '../engine/database.ts'
 import type { StagedFile } from '../engine/staging/protocol.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError } from '../model/errors.ts'
+import { DomainError, tableChanged } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { takeInSteps } from '../sql/imports.ts'
-import { conflictIgnored, ignoredByTrigger } from './failures.ts'
+import { expectTable, takeInSteps } from '../sql/imports.ts'
+import { assertSameRecords } from '../tables/token-access.ts'
+import { ignoredByTrigger } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -36,21 +37,24 @@ const nextRows = (rows: number, took: number) => {
   return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
 }
 
-const stopped = (error: DomainError, stored: number, rows: number) =>
-  new DomainError(
+/** Its `cause` is for the log. */
+const stopped = (reason: Error, stored: number, rows: number) => {
+  const { message, details } =
+    reason instanceof DomainError ? reason : { message: 'The service failed.', details: undefined }
+  const error = new DomainError(
     'IMPORT_STOPPED',
-    `The import ended after ${stored} of ${rows} records were stored: ${error.message}`,
-    {
-      details: error.details,
-      hint: 'Correct the cause. Then import the rest, or the whole file with `mode=upsert`.'
-    }
+    `The import ended after ${stored} of ${rows} records were stored: ${message}`,
+    { details, hint: 'Correct the cause. Then import the rest, or the whole file with `mode=upsert`.' }
   )
+  return Object.assign(error, { cause: reason })
+}
 
 interface StepsOptions {
   readonly db: Database
   readonly totals: Totals
   readonly clock: Clock
-  readonly hasTriggers: (table: RegisteredTable) => boolean
+  /** Returns the table as it is now. */
+  readonly currentTable: (id: number) => RegisteredTable
 }
 
 /** A file without errors, in its staging file. */
@@ -65,34 +69,43 @@ interface Stored {
   readonly updated: number
 }
 
-/** The insert is the last statement of a step. */
+/** A step checks the table, changes records in an upsert, and inserts records. */
 const storedBy = (results: readonly WriteResult[]): Stored => ({
   created: Number(results.at(-1)?.changes),
-  updated: results.length > 1 ? Number(results[0]?.changes) : 0
+  updated: results.length > 2 ? Number(results[1]?.changes) : 0
 })
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */
-export const createImportSteps = ({ db, totals, clock, hasTriggers }: StepsOptions) => {
+export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {
   const explainViolation = createViolations(db)
 
-  const explain = async (caller: Caller, view: View, error: unknown) => {
-    if (error instanceof UnexpectedChanges) return hasTriggers(view.table) ? ignoredByTrigger() : conflictIgnored()
-    return explainViolation(caller, error as Error, { view })
+  /** Returns the reason for the caller. It may be that the explanation failed, too. */
+  const explain = async (caller: Caller, view: View, error: unknown): Promise<Error> => {
+    if (error instanceof UnexpectedChanges)
+      return error.statement === 0 ? tableChanged(view.table.name) : ignoredByTrigger()
+    try {
+      return await explainViolation(caller, error as Error, { view })
+    } catch (failure) {
+      return failure as Error
+    }
   }
 
-  /** @throws IMPORT_STOPPED if a step fails after the first one */
+  /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
   return async (caller: Caller, view: View, { plan, staging, file }: CheckedFile): Promise<Stored> => {
     const { table } = view
     const schema = await staging.attach()
     const unitOf = takeInSteps(takeInOf(plan, file.fields, schema))
+    const isSameTable = expectTable(table.id, table.name, plan.target.declarations[0] as string)
     let [created, updated, done] = [0, 0, 0]
     let rows = firstRows(file)
     let after: SqlValue = null
 
     const storeStep = async () => {
       const step = await staging.step({ after, rows })
+      if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
+      assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
-      const unit = unitOf({ after, last: step.last, rows: step.rows, now: clock() })
+      const unit = [isSameTable, ...unitOf({ after, last: step.last, rows: step.rows, now: clock() })]
       const countChange = (results: readonly WriteResult[]) => storedBy(results).created
       const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
       const stored = storedBy(results)
@@ -106,8 +119,8 @@ export const createImportSteps = ({ db, totals, clock, hasTriggers }: StepsOptio
     try {
       while (done < file.rows) await storeStep()
     } catch (error) {
-      const explained = await explain(caller, view, error)
-      throw done > 0 && explained instanceof DomainError ? stopped(explained, done, file.rows) : explained
+      const reason = await explain(caller, view, error)
+      throw done > 0 ? stopped(reason, done, file.rows) : reason
     }
     return { created, updated }
   }

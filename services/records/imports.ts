@@ -18,7 +18,8 @@ interface ImportServiceOptions {
   readonly db: Database
   readonly totals: Totals
   readonly clock: Clock
-  readonly hasTriggers: (table: RegisteredTable) => boolean
+  /** Returns the table as it is now. */
+  readonly currentTable: (id: number) => RegisteredTable
 }
 
 /** The import of a file whose first records have been read. */
@@ -55,8 +56,8 @@ const noFields = () => invalid([{ path: '', code: 'required', message: 'The reco
 const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
-export const createImportService = ({ db, totals, clock, hasTriggers }: ImportServiceOptions) => {
-  const storeAll = createImportSteps({ db, totals, clock, hasTriggers })
+export const createImportService = ({ db, totals, clock, currentTable }: ImportServiceOptions) => {
+  const storeAll = createImportSteps({ db, totals, clock, currentTable })
   const running = new Set<string>()
   const stopped = new AbortController()
 
@@ -89,7 +90,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
   }
 
   const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
-    const stored = await staging.check(checksOf(plan, file.fields, fitsOneStep(file)))
+    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: fitsOneStep(file) }))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors)
     if (!hasColumns(plan, file)) throw noFields()
@@ -139,7 +140,7 @@ export const createImportService = ({ db, totals, clock, hasTriggers }: ImportSe
 
   /**
    * Imports a file: all of its records, or none if one of them is wrong.
-   * @throws TABLE_READ_ONLY, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
+   * @throws TABLE_READ_ONLY, TABLE_CHANGED, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
    */
   const importFile = async (caller: Caller, view: View, options: ImportOptions, body: BodyChunks) => {
     assertTable(view.table)

@@ -47,7 +47,8 @@ const suggestField = ({ columns }: View, body: RecordBody) => {
 const readBody = (view: View, body: RecordBody) => {
   const assignments: UnitAssignment[] = []
   const violations: ErrorDetail[] = []
-  for (const [name, value] of Object.entries(body)) {
+  for (const name of Object.keys(body)) {
+    const value = body[name]
     if (violations.length === MAX_DETAILS) break
     // Assigning to `__proto__` sets no own property, so a field of this name would be lost in a copy.
     const column = name === '__proto__' ? undefined : view.columns.get(name)
@@ -65,6 +66,7 @@ const readBody = (view: View, body: RecordBody) => {
 
 const requireFields = ({ required, columns }: View, assignments: readonly UnitAssignment[]) => {
   const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
+  if (missing.length === 0) return
   const visible = missing.filter(({ name }) => columns.has(name))
   if (visible.length > 0) {
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))

@@ -1,15 +1,11 @@
 import type { Increment, RecordBody } from '../../schemas/record.ts'
-import { suggestName } from '../../schemas/similar-names.ts'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
-import { kindOf } from '../model/kinds/kind-of.ts'
+import { hasCode } from '../model/errors.ts'
 import { recordTag } from '../model/record-tag.ts'
-import type { Column, RegisteredTable } from '../model/table.ts'
-import { checkCount } from '../model/values.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import type { IfMatch, ReturnedState } from '../sql/records.ts'
-import type { Unit } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
@@ -24,46 +20,15 @@ import {
   roundedKey,
   stillReferenced
 } from './failures.ts'
+import { incrementableColumn, readCount } from './increments.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf, readKey } from './keys.ts'
+import { type Diagnosis, final, type Operation, type OperationFailure } from './operation.ts'
 import type { OperationResult } from './operation-result.ts'
 import type { Planner } from './planner.ts'
 import type { Read } from './read.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
-
-/** The failure of a unit, with the position relative to one of its operations. */
-export interface OperationFailure {
-  readonly error: Error
-  /** The position of the failed statement in the operation's own unit, from 0; undefined if COMMIT failed. */
-  readonly statement: number | undefined
-}
-
-/** What a failure means for the request. */
-export interface Diagnosis {
-  /** The record exists now: it was inserted concurrently, so a retry may succeed. */
-  readonly mayRetry: boolean
-  /** Returns the error for the caller. */
-  readonly error: () => Error | Promise<Error>
-}
-
-/**
- * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
- * operations, on one table or several.
- */
-export interface Operation<R = unknown> {
-  /** null: a table of this service. */
-  readonly table: RegisteredTable | null
-  readonly unit: Unit
-  /** Returns by how much the number of rows has changed. null: it never changes. */
-  readonly countChange: ((results: readonly WriteResult[]) => number) | null
-  /** Reads the operation's result. `results` has one entry for each statement of its unit. */
-  readonly result: (results: readonly WriteResult[]) => R
-  /** The fields whose stored values the result contains. null: the result contains none. */
-  readonly shown: View['columns'] | null
-  /** Returns the meaning of a failure. May read the database, with the caller's right. */
-  readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
-}
 
 export interface ChangeOptions {
   /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
@@ -97,8 +62,6 @@ interface OperationOptions {
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
 }
 
-const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
-
 /** Returns the record if the last statement of the operation returns it. */
 const returnedRecord = (results: readonly WriteResult[]) => {
   const record = results.at(-1)?.rows[0]?.record
@@ -106,28 +69,6 @@ const returnedRecord = (results: readonly WriteResult[]) => {
 }
 
 const shownBy = (view: View, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? view.columns : null)
-
-/** @throws VALIDATION_FAILED, NOT_INCREMENTABLE */
-const incrementableColumn = ({ columns }: View, name: string): Column => {
-  const column = columns.get(name)
-  if (!column) {
-    const message = `'${excerpt(name)}' is not a field of this table.`
-    throw invalid([{ path: '/field', code: 'unknown', message }], suggestName(name, columns.keys()))
-  }
-  if (!kindOf(column).isNumeric || column.isPrimary || column.isReadonly) {
-    throw new DomainError('NOT_INCREMENTABLE', `'${name}' is not a number that can be changed.`, {
-      hint: 'Name an integer or number field that is neither the key nor read-only.'
-    })
-  }
-  return column
-}
-
-/** @throws VALIDATION_FAILED */
-const readCount = ({ integers }: View, column: Column, count: number | string) => {
-  const checked = checkCount(column, count, integers)
-  if (!('violation' in checked)) return checked.value
-  throw invalid([{ path: '/count', code: checked.violation.code, message: `'count' ${checked.violation.message}.` }])
-}
 
 /** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
 const readPk = (pk: RecordRef): string | OperationResult => {

@@ -31,6 +31,15 @@ interface RecordServiceOptions {
   readonly maxPageSize: number
 }
 
+/** An upsert as the query and the headers of a request send it. */
+interface UpsertRequest {
+  /** The names of the fields that identify the record. */
+  readonly on: readonly string[]
+  readonly values: RecordBody
+  /** Fails if the record exists. */
+  readonly onlyCreates: boolean
+}
+
 /** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
   const { db, clock, totals, scan, cursors, maxPageSize } = options
@@ -52,15 +61,9 @@ export const createRecordService = (options: RecordServiceOptions) => {
     return record
   }
 
-  /** Creates a record, or updates the one that these fields identify. `on`: their names. `onlyCreates`: fails if it exists. */
-  const upsert = async (
-    caller: Caller,
-    view: View,
-    on: readonly string[],
-    values: RecordBody,
-    onlyCreates = false
-  ): Promise<Upserted> => {
-    const key = await upserts.findKey(view, on)
+  /** Creates a record, or updates the one that these fields identify. */
+  const upsert = async (caller: Caller, view: View, { on, values, onlyCreates }: UpsertRequest): Promise<Upserted> => {
+    const key = await upserts.findKey(view, { on, path: '/upsert' })
     const [upserted] = await commit(caller, [upserts.upsertOp(caller, view, { key, values, onlyCreates })])
     return upserted
   }

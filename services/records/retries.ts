@@ -5,7 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import { type RetryLimits, selectLargeRetry, selectRetry, storeRetry, toStoredRetry } from '../sql/retries.ts'
 import type { Commit, Results } from './commit.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 
 interface RetriesOptions {
   readonly db: Database

@@ -30,13 +30,12 @@ interface TableFromFile extends Inferred {
 }
 
 /** The records that were stored are gone with the table. */
-const withoutRest = (error: unknown) =>
-  error instanceof DomainError && error.code === 'IMPORT_STOPPED'
-    ? new DomainError(error.code, `${error.message} The table was removed.`, {
-        details: error.details,
-        hint: 'Correct the cause. Then send the whole file again.'
-      })
-    : error
+const withoutRest = (error: unknown) => {
+  if (!(error instanceof DomainError) || error.code !== 'IMPORT_STOPPED') return error
+  const { code, message, details, cause } = error
+  const hint = 'Correct the cause. Then send the whole file again.'
+  return Object.assign(new DomainError(code, `${message} The table was removed.`, { details, hint }), { cause })
+}
 
 const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
   try {

@@ -2,15 +2,16 @@ import type { RecordBody } from '../../schemas/record.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { excerpt, invalid, pointer } from '../model/errors.ts'
-import { foldName } from '../model/names.ts'
+import { invalid, pointer } from '../model/errors.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UnitAssignment } from '../sql/records.ts'
-import { selectUniqueKeys, toUniqueKeys, type UniqueKey, upsertStatements } from '../sql/upserts.ts'
+import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
+import { selectUniqueKeys, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
 import { alreadyExists, conflictIgnored, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
 import { readNewRecord } from './input.ts'
-import type { Diagnosis, Operation } from './operations.ts'
+import { final, type Operation } from './operation.ts'
+import { findUniqueKey, type RequestedKey } from './unique-keys.ts'
 import type { View } from './view.ts'
 import { createViolations } from './violations.ts'
 
@@ -37,25 +38,11 @@ interface UpsertsOptions {
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
 }
 
-const sameNames = (one: readonly string[], other: readonly string[]) => {
-  const names = new Set(one.map(foldName))
-  return other.every((name) => names.delete(foldName(name))) && names.size === 0
-}
-
 const columnsOf = (assignments: readonly UnitAssignment[]) => assignments.map(([column]) => column)
-
-const namesOf = ({ fields }: UniqueKey) => fields.map(({ name }) => name)
-
-const noSuchKey = (view: View, on: readonly string[], keys: readonly UniqueKey[]) => {
-  const visible = keys.map(namesOf).filter((names) => names.every((name) => view.columns.has(name)))
-  const list = [...new Set(visible.map((names) => `'${names.join(',')}'`))].join(', ')
-  const message = `No unique index of the table has exactly the fields '${excerpt(on.join(','))}'.`
-  return invalid([{ path: '/on', code: 'unique', message }], `These do: ${list}.`)
-}
 
 /** @throws VALIDATION_FAILED for a field of the key that is not sent */
 const requireKey = (key: UniqueKey, sent: readonly UnitAssignment[]) => {
-  const missing = namesOf(key).filter((name) => !sent.some(([column]) => column.name === name))
+  const missing = namesOfKey(key).filter((name) => !sent.some(([column]) => column.name === name))
   if (missing.length === 0) return
   throw invalid(
     missing.map((name) => ({ path: pointer(name), code: 'required', message: `'${name}' identifies the record.` }))
@@ -71,8 +58,6 @@ export const upsertedColumns = (caller: Caller, { table, columns }: View, values
   if (caller.mayRead(table.name)) return all
   return all.filter(({ name, isPrimary }) => isPrimary || Object.hasOwn(values, name))
 }
-
-const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
 
 /** Creates the function that turns a view and an input into an upsert: one statement creates or updates a record. */
 export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: UpsertsOptions) => {
@@ -90,13 +75,9 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
   }
 
   /** Returns the unique key with these fields, in any order. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
-  const findKey = async (view: View, on: readonly string[]): Promise<UniqueKey> => {
+  const findKey = async (view: View, requested: RequestedKey): Promise<UniqueKey> => {
     assertTable(view.table)
-    const keys = await uniqueKeysOf(view)
-    const isVisible = on.every((name) => view.columns.has(name))
-    const key = isVisible ? keys.find((candidate) => sameNames(namesOf(candidate), on)) : undefined
-    if (!key) throw noSuchKey(view, on, keys)
-    return key
+    return findUniqueKey(view, await uniqueKeysOf(view), requested)
   }
 
   /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
@@ -107,7 +88,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     requireKey(key, assignments)
     const shown = upsertedColumns(caller, view, values)
     const sent = assignments.filter(([column]) => !column.isReadonly)
-    const others = sent.filter(([{ name }]) => !namesOf(key).includes(name))
+    const others = sent.filter(([{ name }]) => !namesOfKey(key).includes(name))
     // NULL means that SQLite generates the key of a new record.
     const unchanged = columnsOf(others.filter(([{ isPrimary }, value]) => isPrimary && value !== null))
     const unit = upsertStatements({
@@ -123,7 +104,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       now
     })
     const ignored = () => {
-      if (options.onlyCreates) return alreadyExists(namesOf(key))
+      if (options.onlyCreates) return alreadyExists(namesOfKey(key))
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
       return hasTriggers(table) ? ignoredByTrigger() : conflictIgnored()
     }

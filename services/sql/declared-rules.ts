@@ -21,7 +21,8 @@ const unquoteStart = (text: string) => {
   return quoted.slice(1, -1).replaceAll(end + end, end)
 }
 
-const namesIn = (sql: string): ReadonlySet<string> =>
+/** Returns the folded names in a statement. They may also be names of functions and keywords. */
+export const namesIn = (sql: string): ReadonlySet<string> =>
   new Set(
     tokensOf(sql)
       .filter(({ text }) => !text.startsWith("'"))

@@ -33,7 +33,8 @@ export const updateFiltered = (records: FilteredRecords, assignments: readonly U
   const sets = namesOf(assignments)
     .map((name) => `${identifier(name)} = ?`)
     .join(', ')
-  const sql = `UPDATE ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
+  // ABORT: the table may declare another reaction to a conflict, such as REPLACE, which deletes records.
+  const sql = `UPDATE OR ABORT ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
   const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
   return [assertFew(records), { sql, params }]
 }

@@ -3,6 +3,7 @@ import type { Row, SqlValue } from '../model/sql-value.ts'
 import { type Structure, UPDATED_AT } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
+import { hasKey, rowidKeys, type UniqueKey } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
 export const STAGED_TABLE = '_rowhouse_staged'
@@ -10,11 +11,6 @@ export const STAGED_TABLE = '_rowhouse_staged'
 export const LINE_COLUMN = '_rowhouse_line'
 
 const LINE = columnRef(STAGED_TABLE, LINE_COLUMN)
-
-/** Columns whose values together are unique in a table. */
-export interface UniqueKey {
-  readonly columns: readonly { readonly name: string; readonly collation: string }[]
-}
 
 /** What an import needs of the declarations of a table. */
 export interface ImportTarget {
@@ -27,7 +23,7 @@ export interface ImportTarget {
 export const selectImportTarget = (table: string): Statement => ({
   sql: `SELECT
     (SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE) AS declaration,
-    (SELECT json_group_array(json_object('sql', s.sql, 'partial', i.partial, 'columns', (
+    (SELECT json_group_array(json_object('sql', s.sql, 'partial', i.partial, 'fields', (
         SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
         FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)) ORDER BY i.seq)
       FROM temp.pragma_index_list(?) AS i
@@ -39,29 +35,34 @@ export const selectImportTarget = (table: string): Statement => ({
 interface UniqueIndexRow {
   readonly sql: string | null
   readonly partial: number
-  readonly columns: readonly { readonly name: string | null; readonly collation: string }[]
+  readonly fields: readonly { readonly name: string | null; readonly collation: string }[]
 }
 
 /** Returns null if the table does not exist. */
-export const toImportTarget = (row: Row | undefined, { isRowidKey, key }: Structure): ImportTarget | null => {
+export const toImportTarget = (row: Row | undefined, structure: Structure): ImportTarget | null => {
   if (!row || row.declaration === null) return null
   // The boundary where the JSON of `selectImportTarget` gets its type.
   const indexes = JSON.parse(String(row.unique_indexes)) as readonly UniqueIndexRow[]
-  const full = indexes.filter(({ partial, columns }) => partial === 0 && columns.every(({ name }) => name !== null))
-  const rowidKey = isRowidKey ? [{ columns: key.map((name) => ({ name, collation: 'BINARY' })) }] : []
+  const full = indexes.filter(({ partial, fields }) => partial === 0 && fields.every(({ name }) => name !== null))
   return {
     declarations: [String(row.declaration), ...indexes.flatMap(({ sql }) => sql ?? [])],
-    uniqueKeys: [...rowidKey, ...(full as readonly UniqueKey[])]
+    uniqueKeys: [...rowidKeys(structure), ...(full as readonly UniqueKey[])]
   }
 }
+
+/** Expects that the registered table still has this name and this declaration. */
+export const expectTable = (id: number, name: string, declaration: string): Statement => ({
+  sql: `SELECT 1 FROM _rowhouse_tables AS registered
+    JOIN main.sqlite_schema AS stored ON stored.type = 'table' AND stored.name = registered.name COLLATE NOCASE
+    WHERE registered.id = ? AND registered.name = ? AND stored.sql = ?`,
+  params: [BigInt(id), name, declaration],
+  expect: 1
+})
 
 const staged = (name: string) => columnRef(STAGED_TABLE, name)
 
 /** Whether a stored and a staged record have the same values in the key. NULL equals nothing. */
-const sameKey = (table: string, { columns }: UniqueKey) =>
-  columns
-    .map(({ name, collation }) => `${columnRef(table, name)} = ${staged(name)} COLLATE ${identifier(collation)}`)
-    .join(' AND ')
+const sameKey = (table: string, key: UniqueKey) => hasKey(table, key, staged)
 
 const storedWith = (table: string, condition: string) =>
   `EXISTS (SELECT 1 FROM main.${identifier(table)} WHERE ${condition})`
@@ -142,7 +143,7 @@ const updateStep = (takeIn: TakeIn, on: UniqueKey, range: string) => {
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
-  return `UPDATE main.${identifier(table)} SET ${sets.join(', ')}
+  return `UPDATE OR ABORT main.${identifier(table)} SET ${sets.join(', ')}
     FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
 }
 
@@ -156,7 +157,7 @@ export const takeInSteps = (takeIn: TakeIn) => {
   const names = inserted.map(identifier).join(', ')
   const compose = (range: string) => ({
     update: on && updated.length > 0 ? updateStep(takeIn, on, range) : null,
-    insert: `INSERT INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
+    insert: `INSERT OR ABORT INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
       FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range}${on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''}
       ORDER BY ${position}`
   })

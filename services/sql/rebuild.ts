@@ -97,6 +97,16 @@ export const redefined = (sql: string, column: string, { type, defaultValue }: N
   return `${sql.slice(0, endOf(name))}${declaredType}${fallback}${shortened.slice(endOf(last))}`
 }
 
+/** Returns the name of a generated column of a CREATE TABLE statement whose expression names the column, if any. */
+export const generatedFrom = (sql: string, column: string): string | undefined => {
+  const uses = ({ text }: Token) => foldName(nameIn(text) ?? '') === foldName(column)
+  const generated = definitionsIn(sql).find((tokens) => {
+    const position = findConstraint(tokens, (text) => isKeyword(text, 'AS'))
+    return position !== -1 && tokens.slice(position).some(uses)
+  })
+  return generated && (nameIn(generated[0].text) ?? textIn(generated[0].text))
+}
+
 /** A table to create again under its name. */
 export interface Rebuild {
   readonly name: string

@@ -173,9 +173,8 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
         { sql: returnInserted, params: repeated, expect: 1 }
       ]
     }
-    const sql = cached(`insert ${names.length}`, [...names, ...fields], () =>
-      returning(composeInsert(name, names), fields)
-    )
+    const shown = fields.length === 0 ? names : [...names, ...fields]
+    const sql = cached(`insert ${names.length}`, shown, () => returning(composeInsert(name, names), fields))
     return [{ sql, params, expect: 1 }]
   }
 

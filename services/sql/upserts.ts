@@ -4,17 +4,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import { composeInsert, namesOf, returnRow, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
 import { returnedFields } from './returned-fields.ts'
 import type { Param, Statement, Unit } from './statement.ts'
-
-/** Fields whose values identify one record: the primary key, or those of a unique index. */
-export interface UniqueKey {
-  readonly fields: readonly UniqueField[]
-}
-
-interface UniqueField {
-  readonly name: string
-  /** The collation of the index. */
-  readonly collation: string
-}
+import { hasKey, rowidKeys, type UniqueField, type UniqueKey } from './unique-keys.ts'
 
 /** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
 export const selectUniqueKeys = (table: string): Statement => ({
@@ -34,9 +24,8 @@ export const selectUniqueKeys = (table: string): Statement => ({
 export const toUniqueKeys = ({ structure }: RegisteredTable, row: Row | undefined): readonly UniqueKey[] => {
   const indexes = JSON.parse(String(row?.keys)) as readonly (readonly UniqueField[])[]
   const { isRowidKey, key } = structure
-  if (!isRowidKey) return indexes.map((fields) => ({ fields }))
-  const others = indexes.filter((fields) => !fields.some(({ name }) => key.includes(name)))
-  return [key.map((name) => ({ name, collation: 'BINARY' })), ...others].map((fields) => ({ fields }))
+  const isTarget = (fields: readonly UniqueField[]) => !isRowidKey || !fields.some(({ name }) => key.includes(name))
+  return [...rowidKeys(structure), ...indexes.filter(isTarget).map((fields) => ({ fields }))]
 }
 
 interface Upsert {
@@ -82,10 +71,7 @@ const conflictColumn = ({ structure }: RegisteredTable, { name, collation }: Uni
 export const upsertStatements = (upsert: Upsert): Unit => {
   const { table, assignments, key, unchanged, fields, json, hasEffects, now } = upsert
   const name = identifier(table.name)
-  const match = key.fields.map(
-    (field) => `${columnRef(table.name, field.name)} = ? COLLATE ${identifier(field.collation)}`
-  )
-  const where = match.join(' AND ')
+  const where = hasKey(table.name, key, () => '?')
   const keyValues = key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
   const target = key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)

@@ -1,16 +1,14 @@
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import { foldName } from '../model/names.ts'
-import type { Column, RegisteredTable } from '../model/table.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import { expectSchemaVersion, selectSchemaVersion } from '../sql/alter.ts'
-import { checksIn } from '../sql/declared-rules.ts'
 import { selectDeclarations } from '../sql/introspection.ts'
 import { declaresAutoIncrement } from '../sql/lexer.ts'
 import { countViolations, expectViolations, rebuildTable, redefined } from '../sql/rebuild.ts'
 import type { Unit } from '../sql/statement.ts'
-import { storedFieldGone, structureInUse } from './failures.ts'
+import { createConversionCheck } from './conversion-checks.ts'
+import { storedFieldGone } from './failures.ts'
 import type { FieldChange } from './field-changes.ts'
-import { fieldsReferringToColumn } from './referring-fields.ts'
 import { createRewriteLimit } from './rewrite-limit.ts'
 import { createStoredTables } from './stored-tables.ts'
 
@@ -18,17 +16,7 @@ import { createStoredTables } from './stored-tables.ts'
 export const createRebuilds = (db: Database) => {
   const { read: readStored } = createStoredTables(db)
   const checkSize = createRewriteLimit(db)
-
-  /** @throws STRUCTURE_IN_USE if the conversion of a column would change the meaning of another declaration */
-  const checkConversion = async ({ name, structure }: RegisteredTable, column: Column, declaration: string) => {
-    if (structure.foreignKeys.some(({ fields }) => fields.includes(column.name))) {
-      throw structureInUse(`'${column.name}' is part of a foreign key, so its stored type cannot change.`)
-    }
-    const referring = await fieldsReferringToColumn(db, name, column)
-    if (referring) throw structureInUse(`${referring} refers to '${column.name}', so its stored type cannot change.`)
-    const check = checksIn(declaration).find(({ names }) => names.has(foldName(column.name)))
-    if (check) throw structureInUse(`The CHECK '${check.label}' names '${column.name}', so its type cannot change.`)
-  }
+  const checkConversion = createConversionCheck(db)
 
   /**
    * Returns the unit that creates the table again with another type or default of a column.
@@ -43,7 +31,7 @@ export const createRebuilds = (db: Database) => {
     const declaration = String(declarations.find((row) => row.type === 'table')?.sql)
     const definition = redefined(declaration, column.name, { type, defaultValue })
     if (!stored || definition === null) throw storedFieldGone(name, column.name)
-    if (type) await checkConversion(table, column, declaration)
+    if (type) await checkConversion(table, column, declarations)
     const { columns, rowid } = stored.structure
     const copied = columns.filter(({ isGenerated }) => !isGenerated).map((other) => other.name)
     await checkSize(caller, table, copied)

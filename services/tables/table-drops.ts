@@ -4,7 +4,7 @@ import type { DomainError } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { compileView, dropTable, expectUnreferred, FOREIGN_KEYS_OFF, selectDependents } from '../sql/alter.ts'
-import { nameIn, tokenTexts } from '../sql/lexer.ts'
+import { namesIn } from '../sql/declared-rules.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable, lossNotConfirmed, structureInUse, tableChanged, tableOutdated } from './failures.ts'
@@ -12,15 +12,13 @@ import { fieldsReferringToTable } from './referring-fields.ts'
 import type { TableRegistry } from './registry.ts'
 import type { CountRows } from './row-counts.ts'
 import { readView } from './stored-views.ts'
-import { deleteTable } from './table-statements.ts'
+import { deleteTable, expectRegistration } from './table-statements.ts'
 
 interface TableDropsOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly countStored: CountRows
 }
-
-const namesIn = (sql: string) => new Set(tokenTexts(sql).flatMap((token) => foldName(nameIn(token) ?? '')))
 
 /** Creates the function that deletes a stored table. For administrators. */
 export const createTableDrops = ({ db, registry, countStored }: TableDropsOptions) => {
@@ -44,9 +42,11 @@ export const createTableDrops = ({ db, registry, countStored }: TableDropsOption
   }
 
   /** @throws STRUCTURE_IN_USE for a view that cannot be compiled without the table, TABLE_CHANGED */
-  const commitDrop = async ({ id, name }: RegisteredTable, views: readonly string[]) => {
+  const commitDrop = async (table: RegisteredTable, views: readonly string[]) => {
+    const { id, name } = table
     const before: Unit = [
       FOREIGN_KEYS_OFF,
+      expectRegistration(table),
       expectUnreferred(name),
       ...dropSearchIndex(id),
       deleteTable(id),

@@ -55,6 +55,13 @@ export const insertTable = (table: NewRegistration, now: number): Statement => (
   params: [table.name, ...metadataParams(table), BigInt(now), BigInt(now)]
 })
 
+/** Expects that the row has not changed since it was read. */
+export const expectRegistration = ({ id, updatedAt }: RegisteredTable): Statement => ({
+  sql: 'SELECT 1 FROM _rowhouse_tables WHERE id = ? AND updated_at = ?',
+  params: [BigInt(id), BigInt(updatedAt)],
+  expect: 1
+})
+
 const updateTable = (seen: RegisteredTable, now: number, set: string, params: readonly SqlValue[]): Statement => ({
   sql: `UPDATE _rowhouse_tables SET ${set}, updated_at = max(?, updated_at + 1)
     WHERE id = ? AND updated_at = ? ${RETURNING}`,

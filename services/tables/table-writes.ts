@@ -1,11 +1,14 @@
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
+import { hasCode } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { FOREIGN_KEYS_OFF } from '../sql/alter.ts'
 import type { Unit } from '../sql/statement.ts'
 import { tableChanged } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import type { SearchBuilds } from './search-builds.ts'
+import { expectRegistration } from './table-statements.ts'
 
 const MAX_ATTEMPTS = 5
 
@@ -16,6 +19,16 @@ interface TableWritesOptions {
 }
 
 type UnitOf = (table: RegisteredTable) => Unit | Promise<Unit>
+
+/** A read of the stored table before the commit fails with STRUCTURE_CHANGED, too. */
+const mayBeConcurrent = (error: unknown) => error instanceof UnexpectedChanges || hasCode(error, 'STRUCTURE_CHANGED')
+
+/**
+ * Returns the unit with a check that the table is as it was read, before the first statement that names it. A rebuild
+ * expects the version of the whole schema instead, and must begin with `FOREIGN_KEYS_OFF`.
+ */
+const afterCheck = (table: RegisteredTable, unit: Unit): Unit =>
+  unit[0] === FOREIGN_KEYS_OFF ? unit : [expectRegistration(table), ...unit]
 
 /** Optimistic changes of registered tables: docs/decisions/0006-registry-changes.md */
 export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) => {
@@ -29,13 +42,15 @@ export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) 
     attempt: (table: RegisteredTable) => Promise<RegisteredTable>
   ): Promise<RegisteredTable> => {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const seen = registry.get(id)
       try {
-        const changed = await attempt(registry.get(id))
+        const changed = await attempt(seen)
         builds.start(changed)
         return changed
       } catch (error) {
-        if (!(error instanceof UnexpectedChanges)) throw error
+        if (!mayBeConcurrent(error)) throw error
         await registry.reload()
+        if (!(error instanceof UnexpectedChanges) && registry.get(id).updatedAt === seen.updatedAt) throw error
         await caller.confirm()
       }
     }
@@ -61,7 +76,7 @@ export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) 
   ): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
       const unit = await unitOf(table)
-      onCommit(await db.write(unit), table)
+      onCommit(await db.write(afterCheck(table, unit)), table)
       await registry.reload()
       return registry.get(id)
     })

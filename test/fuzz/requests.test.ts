@@ -90,7 +90,7 @@ const NEEDED_BEFORE: Readonly<Record<string, string>> = {
   updateRecord: 'createRecord',
   deleteRecord: 'createRecord'
 }
-const TRIES_PER_NEEDED = 10
+const TRIES_PER_NEEDED = 2
 
 const operationOf = (id: string) => operations.find(({ operationId }) => operationId === id) as Operation
 

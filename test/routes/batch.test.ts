@@ -73,6 +73,19 @@ const refuse = async (t: Test, operations: readonly Input[], status: number, cod
   return response.json().error
 }
 
+t.test('an upsert by fields that are not unique names them in the operation', async (t) => {
+  const upsert = { op: 'upsert', table: 'stock', on: ['n'], values: { sku: 'cap', n: 1 } }
+  await refuse(t, [upsert], 400, 'VALIDATION_FAILED', '/operations/0', '/operations/0/on')
+  t.match(await results({ ...upsert, on: ['sku'] }), [{ created: true }])
+  await results({ op: 'delete', table: 'stock', pk: 'cap' })
+})
+
+t.test('an increment in a batch has the data of the single call', async (t) => {
+  const increment = { pk: 'cup', field: 'n', count: 0 }
+  const single = dataOf(await token.post('/data/stock/incr', increment))
+  t.strictSame(await results({ op: 'incr', table: 'stock', ...increment }), [single])
+})
+
 t.test('each operation has the result of the single call', async (t) => {
   t.strictSame(
     await results(

@@ -152,6 +152,27 @@ for (const { kind, caller, urlOf } of areas) {
   })
 }
 
+for (const { name, caller, create, batch } of [
+  { name: 'a token', caller: token, create: '/data/cats/records', batch: '/data/_batch' },
+  { name: 'an administrator', caller: admin, create: `/admin/tables/${ids.cats}/data`, batch: '/admin/batch' }
+])
+  t.test(`${name} gets an error for a condition that would have no effect`, async (t) => {
+    const record = { lives: 3 }
+    const body = { operations: [{ op: 'create', table: 'cats', values: record }] }
+    for (const value of ['*', '"sMPYLLsQHLbLbZGfPGUWwA"']) {
+      const [match, noneMatch] = [ifMatch(caller, value), ifNoneMatch(caller, value)]
+      for (const url of [create, `${create}?upsert=id`])
+        expectError(t, await match.post(url, record), 400, 'VALIDATION_FAILED', '/if-match')
+      expectError(t, await match.post(batch, body), 400, 'VALIDATION_FAILED', '/if-match')
+      expectError(t, await noneMatch.post(create, record), 400, 'VALIDATION_FAILED', '/if-none-match')
+      expectError(t, await noneMatch.post(batch, body), 400, 'VALIDATION_FAILED', '/if-none-match')
+    }
+    t.match(dataOf(await caller.post(create, record)), record)
+    t.match(dataOf(await caller.post(batch, body)).results, [record])
+    const upserted = await ifNoneMatch(caller, '*').post(`${create}?upsert=id`, { id: null, ...record })
+    t.match(dataOf(upserted), { created: true })
+  })
+
 t.test('several headers are one list', async (t) => {
   const address = await app.listen({ port: 0 })
   const url = '/data/cats/records/2'

@@ -19,16 +19,16 @@ const MAX_WAITING = 32
  */
 export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => {
   /** Resolves when the next unit may begin. */
-  let turn = Promise.resolve()
+  let ready = Promise.resolve()
   let waiting = 0
 
-  const writeInTurn = async (unit: Unit, begin: Promise<void>) => {
+  const writeWhen = async (begin: Promise<void>, unit: Unit) => {
     await begin
     waiting -= 1
     return write(unit)
   }
 
-  const nextTurn = async (begin: Promise<void>, written: Promise<unknown>) => {
+  const readyAfter = async (begin: Promise<void>, written: Promise<unknown>) => {
     await begin
     const start = performance.now()
     await written.catch(() => {})
@@ -39,8 +39,8 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   return async (unit: Unit) => {
     if (waiting >= MAX_WAITING) throw overloaded('Too many large changes are waiting. Retry the request.', 1)
     waiting += 1
-    const written = writeInTurn(unit, turn)
-    turn = nextTurn(turn, written)
+    const written = writeWhen(ready, unit)
+    ready = readyAfter(ready, written)
     return written
   }
 }

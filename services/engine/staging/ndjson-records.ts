@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { hasMoreParts, MAX_PARTS, tooManyParts } from '../../model/json-parts.ts'
 import type { RecordReader } from './csv-records.ts'
 import { UnreadableFile } from './import-errors.ts'
 import { createUnreadBytes } from './unread-bytes.ts'
@@ -34,6 +35,10 @@ export const createNdjsonReader = (onObject: OnObject): RecordReader => {
     const text = bytes.toString('utf8')
     const content = (line === 1 ? text.replace(/^\ufeff/, '') : text).trim()
     if (content === '') return
+    if (hasMoreParts(bytes, MAX_PARTS)) {
+      const { code, message } = tooManyParts(MAX_PARTS)
+      throw unreadable(line, code, `The line ${message}.`)
+    }
     const record = parseLine(content, line)
     if (!isRecord(record)) throw unreadable(line, 'type', 'The line must be a JSON object.')
     onObject(line, record)

@@ -37,7 +37,9 @@ const syntaxError = (line: number, message: string) =>
 const tooLong = (line: number) =>
   syntaxError(line, `A record has more than ${MAX_RECORD_BYTES} bytes. Check the quotes of this line.`)
 
-const countLines = (text: string) => (text.match(/\r\n|\r|\n/g) ?? []).length
+/** Most cells have one line, which is found faster without a regular expression. */
+const countLines = (text: string) =>
+  text.includes('\n') || text.includes('\r') ? text.split(/\r\n|\r|\n/).length - 1 : 0
 
 const notUtf8 = (line: number) =>
   new UnreadableFile({

@@ -6,8 +6,9 @@ import type { Checked, CsvCell } from '../../model/kinds/kind.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { MAX_KEY_LENGTH } from '../../sql/keys.ts'
-import { createErrorList, UnreadableFile, unknownName } from './import-errors.ts'
+import { createErrorList, type ImportError, UnreadableFile, unknownName } from './import-errors.ts'
 import type { ImportField, StagingThreadOptions } from './protocol.ts'
+import type { RecordInserts } from './record-inserts.ts'
 import type { StagedTable } from './staged-table.ts'
 
 /** A name in the file with its field. null: the values are ignored. */
@@ -50,8 +51,19 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const errors = createErrorList()
   const seen = new Set<string>()
 
+  /** Its records are not all stored. */
+  let current: RecordInserts | undefined
+
+  /** Stores the records that have been read. */
+  const flush = () => current?.flush()
+
+  /** The records before the error are stored first: they may have errors, too. */
+  const add = (error: ImportError) => {
+    flush()
+    errors.add(error)
+  }
   const addError = (line: number, column: string | null, code: string, message: string) =>
-    errors.add({ line, column, code, message })
+    add({ line, column, code, message })
   const addFaulty = (line: number, name: string, { code, message }: { code: string; message: string }) =>
     addError(line, name, code, `'${excerpt(name)}' ${message}.`)
 
@@ -92,9 +104,13 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     const columns = named.flatMap(({ field }) => (field ? [field.column.name] : []))
     const missing = fallbacks.filter(([name]) => !columns.includes(name))
     for (const name of columns) seen.add(name)
-    const insert = table.insertOf([...columns, ...missing.map(([name]) => name)])
     const nameOf = (column: string) => named.find(({ field }) => field?.column.name === column)?.name ?? column
     const fallbackValues = missing.map(([, value]) => value)
+    const inserts = table.insertsOf([...columns, ...missing.map(([name]) => name)], (line, refusal) => {
+      const { column, code, message } = refusal
+      if (column === null) addError(line, null, code, message)
+      else addFaulty(line, nameOf(column), { code, message })
+    })
 
     return (line: number, check: (index: number, field: ImportField) => Checked) => {
       const values: SqlValue[] = []
@@ -110,11 +126,9 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
       }
       if (isFaulty) return
       values.push(...fallbackValues)
-      const refused = insert(line, values)
-      if (!refused) return
-      const { column, code, message } = refused
-      if (column === null) addError(line, null, code, message)
-      else addFaulty(line, nameOf(column), { code, message })
+      if (current !== inserts) flush()
+      current = inserts
+      inserts.add(line, values)
     }
   }
 
@@ -196,7 +210,9 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   }
 
   return {
-    errors,
+    addError: add,
+    flush,
+    errors: errors.get,
     /** The fields of the records so far. */
     fields: (): readonly string[] => [...seen],
     createCellsReader,

@@ -1,4 +1,5 @@
 import { excerpt, pointer } from '../errors.ts'
+import { hasMoreParts, MAX_PARTS, tooManyParts } from '../json-parts.ts'
 import { anyCell, textCell } from './csv-cells.ts'
 import { anyJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
@@ -41,6 +42,7 @@ export const json: Kind = {
   },
   /** Keeps the text: an export has it unchanged. */
   parseCell: ({ text }, { jsonType }) => {
+    if (hasMoreParts(Buffer.from(text), MAX_PARTS)) return { violation: tooManyParts(MAX_PARTS) }
     const value = parseOrUndefined(text)
     const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
     return matches ? valid(text) : faulty('type', `must be JSON text of an ${jsonType}`)

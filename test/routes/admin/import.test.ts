@@ -197,6 +197,28 @@ t.test('the rules of the table name the line and the column', async (t) => {
   t.equal(await totalOf('rules'), 2)
 })
 
+t.test('one wrong record does not hide another, and errors are in the order of their lines', async (t) => {
+  const name = await newTable([
+    { name: 'n', jsonType: 'integer', isUnique: true },
+    { name: 's', jsonType: 'string' }
+  ])
+  const numbers = Array.from({ length: 60 }, (_, index) => String(index))
+  const wrong: readonly string[] = numbers.map((number) => ({ 3: '0', 8: 'x', 23: '1', 58: '2' })[number] ?? number)
+  const errors = [
+    [5, 'n', 'unique'],
+    [10, 'n', 'type'],
+    [25, 'n', 'unique'],
+    [60, 'n', 'unique']
+  ] as const
+  expectErrors(t, await csv.post(url(name), `n\n${wrong.join('\n')}`), errors)
+  const lineOf = (n: string, index: number) =>
+    n === 'x' ? '{"n":"x"}' : `{"n":${n}${index % 7 === 0 ? ',"s":"seventh"' : ''}}`
+  const inNdjson = errors.map(([line, column, code]) => [line - 1, column, code] as const)
+  expectErrors(t, await ndjson.post(url(name), wrong.map(lineOf).join('\n')), inNdjson)
+  expectData(t, await csv.post(url(name), `n\n${numbers.join('\n')}`), imported(60))
+  t.equal(await totalOf(name), 60)
+})
+
 t.test('the first 100 errors are listed, and all are counted', async (t) => {
   const name = await newTable([{ name: 'n', jsonType: 'integer' }])
   const response = await csv.post(url(name), `n\n${'x\n'.repeat(250)}`)
@@ -256,6 +278,19 @@ t.test('a record that is too large is an error', async (t) => {
   const large = 'x'.repeat(9 * 2 ** 20)
   expectErrors(t, await csv.post(url(name), `s\n"${large}"`), [[2, null, 'syntax']])
   expectErrors(t, await ndjson.post(url(name), `{"s":"a"}\n{"s":"${large}"}`), [[2, null, 'length']])
+})
+
+t.test('a record of very many parts is an error', async (t) => {
+  const name = await newTable([{ name: 'a', jsonType: 'array' }])
+  const list = (length: number) => `[${Array.from({ length }, () => '{}').join(',')}]`
+  expectErrors(t, await ndjson.post(url(name), `{"a":[]}\n{"a":${list(2_500_000)}}\n`), [[2, null, 'length']])
+  expectErrors(t, await csv.post(url(name), `a\n"[]"\n"${list(2_500_000)}"\n`), [[3, 'a', 'length']])
+  expectErrors(t, await ndjson.post(`/admin/tables/from-file?name=parts&label=Parts`, `{"a":${list(25_000)}}\n`), [
+    [1, null, 'length']
+  ])
+  // The array and its objects are 19,999 parts; in NDJSON the record and its key are two more.
+  expectData(t, await ndjson.post(url(name), `{"a":${list(19_997)}}\n`), imported(1))
+  expectData(t, await csv.post(url(name), `a\n"${list(19_999)}"\n`), imported(1))
 })
 
 t.test('other delimiters, and the guard against formulas', async (t) => {
@@ -393,7 +428,7 @@ t.test('a trigger that refuses a record ends the import', async (t) => {
   t.match(response.json().error.message, `after ${stored} of 20000 records`)
 })
 
-t.test('records that the declaration of the table ignores end the import', async (t) => {
+t.test('a conflict that the declaration of the table ignores ends the import', async (t) => {
   const { stage } = app.database
   t.teardown(() => Object.assign(app.database, { stage }))
   /** Another program stores the key after the check. */
@@ -408,9 +443,119 @@ t.test('records that the declaration of the table ignores end the import', async
     return { ...staging, attach }
   }
   Object.assign(app.database, { stage: storeFirst })
-  expectError(t, await csv.post(url('ignoring'), 'id\n1\n'), 400, 'CONSTRAINT_VIOLATION')
+  expectError(t, await csv.post(url('ignoring'), 'id\n1\n'), 409, 'UNIQUE_VIOLATION')
   Object.assign(app.database, { stage })
   expectData(t, await csv.post(url('ignoring'), 'id\n2\n'), imported(1))
+})
+
+/** Calls `event` before a call of the staging, with the number of that call from 0. */
+const interrupt = (t: Test, method: 'attach' | 'step', event: (call: number) => unknown) => {
+  const { stage } = app.database
+  t.teardown(() => Object.assign(app.database, { stage }))
+  const interrupted: typeof stage = (request) => {
+    const staging = stage(request)
+    let calls = 0
+    const before = async () => {
+      await event(calls)
+      calls += 1
+    }
+    const attach: typeof staging.attach = async () => {
+      await before()
+      return staging.attach()
+    }
+    const step: typeof staging.step = async (range) => {
+      await before()
+      return staging.step(range)
+    }
+    return { ...staging, ...(method === 'attach' ? { attach } : { step }) }
+  }
+  Object.assign(app.database, { stage: interrupted })
+}
+
+const manyRecords = (count: number) => `n\n${'1\n'.repeat(count)}`
+const INTEGERS: readonly NewField[] = [{ name: 'n', jsonType: 'integer' }]
+
+/** Another table takes the name of this one. */
+const takeName = async (name: string) => {
+  const renamed = await admin.put(`/admin/tables/${ids[name]}`, { name: `${name}_old` })
+  expectData(t, renamed, renamed.json().data)
+  ids[`${name}_old`] = ids[name] as number
+  ids[name] = (await createTable(admin, { name, fields: [...INTEGERS] })).id
+}
+
+t.test('a table that takes the name of the table gets none of the records', async (t) => {
+  const name = await newTable(INTEGERS)
+  interrupt(t, 'attach', () => takeName(name))
+  expectError(t, await csv.post(url(name), manyRecords(2)), 409, 'TABLE_CHANGED')
+  t.strictSame([await totalOf(name), await totalOf(`${name}_old`)], [0, 0])
+})
+
+t.test('a rename between two steps ends the import', async (t) => {
+  const name = await newTable(INTEGERS)
+  interrupt(t, 'step', (call) => call === 1 && takeName(name))
+  const response = await csv.post(url(name), manyRecords(6000))
+  expectError(t, response, 409, 'IMPORT_STOPPED')
+  t.match(response.json().error.message, /^The import ended after 5000 of 6000 records were stored: .* was changed/)
+  t.strictSame([await totalOf(name), await totalOf(`${name}_old`)], [0, 5000])
+})
+
+t.test('a table that another program has replaced gets none of the records', async (t) => {
+  const name = await newTable(INTEGERS)
+  interrupt(t, 'attach', () => {
+    const other = new BetterSqlite3(file)
+    other.exec(`DROP TABLE ${name}; CREATE TABLE ${name} (id INTEGER PRIMARY KEY, n INTEGER, other TEXT)`)
+    other.close()
+  })
+  expectError(t, await csv.post(url(name), manyRecords(2)), 409, 'TABLE_CHANGED')
+  t.equal(await totalOf(name), 0)
+})
+
+t.test('a change of the type of a field ends the import, and a new label of the table does not', async (t) => {
+  const name = await newTable(INTEGERS)
+  interrupt(t, 'attach', () => admin.put(`/admin/tables/${ids[name]}`, { label: 'New' }))
+  expectData(t, await csv.post(url(name), manyRecords(1)), imported(1))
+  interrupt(t, 'attach', () => admin.put(`/admin/tables/${ids[name]}/fields/n`, { jsonType: 'boolean' }))
+  expectError(t, await csv.post(url(name), manyRecords(1)), 409, 'TABLE_CHANGED')
+  t.equal(await totalOf(name), 1)
+})
+
+t.test('an import that ends for an unknown reason says how many records are stored', async (t) => {
+  const name = await newTable(INTEGERS)
+  interrupt(t, 'step', (call) => {
+    if (call === 1) throw new Error('broken')
+  })
+  const response = await csv.post(url(name), manyRecords(6000))
+  expectError(t, response, 409, 'IMPORT_STOPPED')
+  t.match(response.json().error.message, 'after 5000 of 6000 records were stored: The service failed')
+  t.equal(await totalOf(name), 5000)
+  interrupt(t, 'step', () => {
+    throw new Error('broken')
+  })
+  expectError(t, await csv.post(url(name), manyRecords(1)), 500, 'INTERNAL_ERROR')
+})
+
+t.test('an import whose failure cannot be explained says how many records are stored, too', async (t) => {
+  const { read } = app.database
+  t.teardown(() => Object.assign(app.database, { read }))
+  interrupt(t, 'step', (call) => {
+    if (call === 1) Object.assign(app.database, { read: () => Promise.reject(new Error('broken')) })
+  })
+  const before = await totalOf('guarded')
+  const many = Array.from({ length: 6000 }, (_, index) => (index === 5500 ? 13 : 1))
+  const response = await csv.post(url('guarded'), `v\n${many.join('\n')}`)
+  Object.assign(app.database, { read })
+  expectError(t, response, 409, 'IMPORT_STOPPED')
+  t.match(response.json().error.message, 'after 5000 of 6000 records were stored: The service failed')
+  t.equal(await totalOf('guarded'), before + 5000)
+})
+
+t.test('a step without records ends the import', async (t) => {
+  const name = await newTable(INTEGERS)
+  const { stage } = app.database
+  t.teardown(() => Object.assign(app.database, { stage }))
+  const empty: typeof stage = (request) => ({ ...stage(request), step: async () => ({ last: null, rows: 0 }) })
+  Object.assign(app.database, { stage: empty })
+  expectError(t, await csv.post(url(name), manyRecords(1)), 500, 'INTERNAL_ERROR')
 })
 
 t.test('a record of a large file refers to one that is stored before', async (t) => {

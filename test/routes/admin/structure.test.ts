@@ -509,6 +509,119 @@ t.test('a type that another declaration depends on is not changed', async (t) =>
   await refused(owners, 'nick', { jsonType: 'integer' }, /'friends.nick' refers to 'nick'/)
 })
 
+t.test('a type is not changed while an expression, a trigger or a view names the field', async (t) => {
+  const { admin, change, db, records } = await start(
+    t,
+    `CREATE TABLE items (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER);
+     CREATE INDEX items_by_n ON items (n);
+     INSERT INTO items VALUES (1, 12, 5);
+     CREATE TABLE log (line TEXT, n TEXT);
+     CREATE VIEW lines AS SELECT line, n FROM log;`
+  )
+  const items = await importTable(admin, 'items')
+  const dependents = [
+    [
+      'ALTER TABLE items ADD COLUMN "twice" AS ("N" * 2)',
+      'ALTER TABLE items DROP COLUMN twice',
+      "generated column 'twice'"
+    ],
+    ['CREATE UNIQUE INDEX large ON items (m) WHERE n > 5', 'DROP INDEX large', "index 'large'"],
+    ['CREATE INDEX doubled ON items (n * 2)', 'DROP INDEX doubled', "index 'doubled'"],
+    [
+      'CREATE TRIGGER logged AFTER UPDATE ON items WHEN new.n > 5 BEGIN INSERT INTO log (line) VALUES (1); END',
+      'DROP TRIGGER logged',
+      "trigger 'logged'"
+    ],
+    [
+      'CREATE TRIGGER noted AFTER INSERT ON log BEGIN UPDATE items SET m = 1 WHERE n > 5; END',
+      'DROP TRIGGER noted',
+      "trigger 'noted'"
+    ],
+    ['CREATE VIEW large AS SELECT id FROM items WHERE [n] > 5', 'DROP VIEW large', "view 'large'"],
+    [
+      'CREATE VIEW outer_items AS SELECT n FROM all_items; CREATE VIEW all_items AS SELECT * FROM items',
+      'DROP VIEW outer_items; DROP VIEW all_items',
+      "view 'outer_items'"
+    ]
+  ] as const
+  for (const [create, drop, user] of dependents) {
+    db.exec(create)
+    const refused = await change(items, 'n', { jsonType: 'string' })
+    expectError(t, refused, 409, 'STRUCTURE_IN_USE')
+    t.equal(refused.json().error.message, `The ${user} names 'n', so its type cannot change.`)
+    dataOf(await change(items, 'n', { defaultValue: 7 }))
+    dataOf(await change(items, 'n', { defaultValue: null }))
+    db.exec(drop)
+  }
+  dataOf(await admin.post(`/admin/tables/${items.id}/refresh`))
+  dataOf(await change(items, 'n', { jsonType: 'string' }))
+  t.strictSame(await records(items), [{ id: 1, n: '12', m: 5 }])
+})
+
+t.test('a table that has text in double quotes is named if it prevents a rename', async (t) => {
+  const { admin, change, rename, drop, db } = await start(
+    t,
+    'CREATE TABLE dogs (id INTEGER PRIMARY KEY, v TEXT, w TEXT)'
+  )
+  const dogs = await importTable(admin, 'dogs')
+  // Other programs can create such a table: their SQLite accepts it.
+  const quoted = (quote: string) => {
+    const sql = `CREATE TABLE cats (id INTEGER PRIMARY KEY, v TEXT CHECK (v <> ${quote}none${quote}))`
+    db.unsafeMode().pragma('writable_schema = ON')
+    db.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'cats'").run(sql)
+    db.pragma('writable_schema = RESET')
+  }
+  db.exec('CREATE TABLE cats (id INTEGER PRIMARY KEY, v TEXT)')
+  quoted('"')
+  for (const refused of [
+    await rename(dogs, { name: 'wolves' }),
+    await change(dogs, 'v', { name: 'x' }),
+    await drop(dogs, 'w')
+  ]) {
+    expectError(t, refused, 409, 'STRUCTURE_IN_USE')
+    t.match(refused.json().error, {
+      message: `The table 'cats' prevents the change: it has the text "none" in double quotes, which are for names.`,
+      hint: /single quotes/
+    })
+  }
+  quoted("'")
+  dataOf(await rename(dogs, { name: 'wolves' }))
+})
+
+t.test('a field that is renamed and dropped concurrently is not found by one of the requests', async (t) => {
+  const { admin, change, drop, rename } = await start(t)
+  const fields = ['b', 'c'].map((name) => ({ name, jsonType: 'string' as const }))
+  for (const [index, renameFirst] of [true, false].entries()) {
+    const table = await createTable(admin, { name: `made_${index}`, fields })
+    const requests = [() => change(table, 'b', { name: 'd' }), () => drop(table, 'b')]
+    const responses = await Promise.all((renameFirst ? requests : requests.reverse()).map((send) => send()))
+    const failed = responses.find(({ statusCode }) => statusCode !== 200)
+    t.ok(failed && responses.some(({ statusCode }) => statusCode === 200))
+    if (failed) expectError(t, failed, 404, 'FIELD_NOT_FOUND')
+    const both = await Promise.all([rename(table, { name: `renamed_${index}` }), drop(table, 'c')])
+    t.strictSame(both.map(dataOf).length, 2)
+  }
+})
+
+t.test('a table that takes the name of a dropped one concurrently stays', async (t) => {
+  const { app, admin, dropTable, rename, declaration } = await start(t)
+  const table = await createTable(admin, { name: 'made', fields: [{ name: 'a', jsonType: 'string' }] })
+  const { write } = app.database
+  t.teardown(() => Object.assign(app.database, { write }))
+  Object.assign(app.database, {
+    write: async (unit: Parameters<typeof write>[0]) => {
+      Object.assign(app.database, { write })
+      dataOf(await rename(table, { name: 'renamed' }))
+      await createTable(admin, { name: 'made', fields: [{ name: 'b', jsonType: 'string' }] })
+      return write(unit)
+    }
+  })
+  expectError(t, await dropTable(table), 409, 'TABLE_CHANGED')
+  t.match(declaration('made'), /"b"/)
+  expectDone(t, await dropTable(table))
+  t.strictSame([declaration('renamed'), typeof declaration('made')], [undefined, 'string'])
+})
+
 t.test('values that are the same after the conversion are refused', async (t) => {
   const { admin, change, records, isIntact } = await start(t)
   const table = await createTable(admin, { name: 'made', fields: [{ name: 'v', jsonType: 'string', isUnique: true }] })

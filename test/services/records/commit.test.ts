@@ -2,7 +2,7 @@ import t from 'tap'
 import { UnexpectedChanges } from '../../../services/engine/database.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { recordTag } from '../../../services/model/record-tag.ts'
-import type { Operation } from '../../../services/records/operations.ts'
+import type { Operation } from '../../../services/records/operation.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
 

@@ -37,6 +37,7 @@ t.test('a cell is converted strictly by the kind of its column', async (t) => {
   t.equal(parse('array', 'TEXT', '[]'), '[]')
   for (const text of ['[]', 'null', '5', '{']) t.equal(parse('object', 'TEXT', text), 'type')
   t.equal(parse('array', 'TEXT', '{}'), 'type')
+  t.equal(parse('array', 'TEXT', `[${'[],'.repeat(30_000)}[]]`), 'length', 'too many parts')
 })
 
 t.test('where a column has texts and numbers, quotes decide', async (t) => {

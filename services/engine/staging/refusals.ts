@@ -1,0 +1,49 @@
+import { STAGED_TABLE } from '../../sql/imports.ts'
+import { toPlainError } from '../shared/plain-error.ts'
+import type { ImportError } from './import-errors.ts'
+
+/** SQLite names columns as `table.column`. */
+const columnsIn = (list: string) =>
+  list.split(', ').flatMap((item) => (item.startsWith(`${STAGED_TABLE}.`) ? [item.slice(STAGED_TABLE.length + 1)] : []))
+
+/** Why SQLite refused a record. */
+export type Refusal = Omit<ImportError, 'line'>
+
+const explanations: readonly (readonly [RegExp, (message: string) => Refusal])[] = [
+  [
+    /^UNIQUE constraint failed: /,
+    (list) => {
+      const [first = null, ...others] = columnsIn(list)
+      const code = 'unique'
+      if (first !== null && others.length === 0)
+        return { column: first, code, message: 'is the value of an earlier record of the file' }
+      const names = columnsIn(list).join(', ')
+      return {
+        column: first,
+        code,
+        message: `is, together with the other unique fields (${names || list}), the value of an earlier record of the file`
+      }
+    }
+  ],
+  [
+    /^CHECK constraint failed: /,
+    (rule) => ({ column: null, code: 'check', message: `The record violates the check '${rule}'.` })
+  ],
+  [
+    /^cannot store (?=.* column )/,
+    (text) => ({
+      column: columnsIn(text.split(' ').at(-1) as string)[0] as string,
+      code: 'type',
+      message: `cannot be stored: ${text.split(' column ')[0]}`
+    })
+  ]
+]
+
+/** Returns why SQLite refused a record. @throws any other error of SQLite */
+export const explainRefusal = (error: unknown): Refusal => {
+  const { code, message } = toPlainError(error)
+  if (!/^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)/.test(code)) throw error
+  for (const [pattern, toReason] of explanations)
+    if (pattern.test(message)) return toReason(message.replace(pattern, ''))
+  return { column: null, code: 'constraint', message: `SQLite refuses the record: ${message}.` }
+}

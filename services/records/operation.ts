@@ -1,0 +1,41 @@
+import type { WriteResult } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import type { Unit } from '../sql/statement.ts'
+import type { View } from './view.ts'
+
+/** The failure of a unit, with the position relative to one of its operations. */
+export interface OperationFailure {
+  readonly error: Error
+  /** The position of the failed statement in the operation's own unit, from 0; undefined if COMMIT failed. */
+  readonly statement: number | undefined
+}
+
+/** What a failure means for the request. */
+export interface Diagnosis {
+  /** The record exists now: it was inserted concurrently, so a retry may succeed. */
+  readonly mayRetry: boolean
+  /** Returns the error for the caller. */
+  readonly error: () => Error | Promise<Error>
+}
+
+/**
+ * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
+ * operations, on one table or several.
+ */
+export interface Operation<R = unknown> {
+  /** null: a table of this service. */
+  readonly table: RegisteredTable | null
+  readonly unit: Unit
+  /** Returns by how much the number of rows has changed. null: it never changes. */
+  readonly countChange: ((results: readonly WriteResult[]) => number) | null
+  /** Reads the operation's result. `results` has one entry for each statement of its unit. */
+  readonly result: (results: readonly WriteResult[]) => R
+  /** The fields whose stored values the result contains. null: the result contains none. */
+  readonly shown: View['columns'] | null
+  /** Returns the meaning of a failure. May read the database, with the caller's right. */
+  readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
+}
+
+/** Returns the diagnosis of an error that a retry would repeat. */
+export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
