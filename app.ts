@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
 import caller from './plugins/app/caller.ts'
+import webConsole from './plugins/app/console.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
@@ -10,6 +11,7 @@ import openapi from './plugins/app/openapi.ts'
 import retryKeys from './plugins/app/retry-keys.ts'
 import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
+import status from './plugins/app/status.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
 import typedDocuments from './plugins/app/typed-documents.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
@@ -105,7 +107,9 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(declarations)
   await app.register(openapi)
   await app.register(typedDocuments)
+  await app.register(status)
   await app.register(home)
+  await app.register(webConsole)
   await app.register(health)
 
   await app.register(administration)

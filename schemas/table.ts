@@ -123,10 +123,10 @@ const lengthSchema = (description: string, example: number) =>
 
 const FieldCheckSchema = Type.Object(
   {
-    minimum: Type.Optional(boundSchema('Smallest number. For the types integer and number.', 0)),
-    maximum: Type.Optional(boundSchema('Largest number. For the types integer and number.', 100)),
-    minLength: Type.Optional(lengthSchema('Smallest number of characters. For the type string.', 1)),
-    maxLength: Type.Optional(lengthSchema('Largest number of characters. For the type string.', 40)),
+    minimum: Type.Optional(boundSchema('Minimum value. For the types integer and number.', 0)),
+    maximum: Type.Optional(boundSchema('Maximum value. For the types integer and number.', 100)),
+    minLength: Type.Optional(lengthSchema('Minimum number of characters. For the type string.', 1)),
+    maxLength: Type.Optional(lengthSchema('Maximum number of characters. For the type string.', 40)),
     enum: Type.Optional(
       Type.Array(Type.Unknown(), {
         minItems: 1,
@@ -236,15 +236,13 @@ const FieldSchema = Type.Object(
         examples: [['new', 'paid']]
       })
     ),
-    minimum: Type.Optional(Double({ description: 'Smallest number that a CHECK of the table allows.', examples: [0] })),
-    maximum: Type.Optional(
-      Double({ description: 'Largest number that a CHECK of the table allows.', examples: [100] })
-    ),
+    minimum: Type.Optional(Double({ description: 'Minimum value that a CHECK of the table allows.', examples: [0] })),
+    maximum: Type.Optional(Double({ description: 'Maximum value that a CHECK of the table allows.', examples: [100] })),
     minLength: Type.Optional(
-      Int64({ description: 'Smallest number of characters that a CHECK of the table allows.', examples: [1] })
+      Int64({ description: 'Minimum number of characters that a CHECK of the table allows.', examples: [1] })
     ),
     maxLength: Type.Optional(
-      Int64({ description: 'Largest number of characters that a CHECK of the table allows.', examples: [40] })
+      Int64({ description: 'Maximum number of characters that a CHECK of the table allows.', examples: [40] })
     )
   },
   { title: 'TableField', description: 'A field of a table: a column of SQLite.', ...strict }
@@ -497,6 +495,18 @@ export const TableImportSchema = Type.Object(
 )
 export type TableImport = Static<typeof TableImportSchema>
 
+const ImportableFieldSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the column.', ...fieldNameExample }),
+    jsonType: JsonTypeSchema,
+    isPrimary: Type.Boolean({
+      description: 'true: the field is the key, or a part of it, so it cannot be hidden.',
+      examples: [false]
+    })
+  },
+  { title: 'ImportableTableField', description: 'A field that an import can hide.', ...strict }
+)
+
 const ImportableTableSchema = Type.Object(
   {
     name: Type.String({ description: 'Name of the table or view.', examples: ['orders'] }),
@@ -511,7 +521,10 @@ const ImportableTableSchema = Type.Object(
       description: 'Why the table or view cannot be imported. null if it can.',
       examples: [null]
     }),
-    kind: TableKindSchema
+    kind: TableKindSchema,
+    fields: Type.Array(ImportableFieldSchema, {
+      description: 'The fields, in the order of the columns. Empty if the table cannot be imported.'
+    })
   },
   { title: 'ImportableTable', description: 'A table or view that is not registered.', ...strict }
 )

@@ -2,20 +2,35 @@
 // older than its sources. Plain JavaScript without dependencies, because it also runs where only the build is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 
 const OUTPUT = 'dist'
 /** Written last: without it, the build is incomplete. */
 const RECORD = join(OUTPUT, 'build.json')
 
-/** What the bundle is made of. Tests and benchmarks are not in it. */
+/** What the bundle of the service is made of. Tests and benchmarks are not in it. */
 const SOURCE_FOLDERS = ['plugins', 'routes', 'schemas', 'services']
 const SOURCE_FILES = ['package-lock.json', 'scripts/bundle.ts', 'tsconfig.build.json', 'tsconfig.json']
 
-const DEV_DEPENDENCIES = ['esbuild', 'typescript']
+/** What the console is made of. */
+const CONSOLE_FOLDER = 'console'
+const CONSOLE_SOURCES = ['index.html', 'package.json', 'src', 'tsconfig.json', 'vite.config.ts']
+
+const DEV_DEPENDENCIES = ['esbuild', 'typescript', 'vite']
 const COMPILER = 'typescript/bin/tsc'
+const VITE = 'node_modules/vite/bin/vite.js'
 
 const { resolve: resolvePackage } = createRequire(resolve('package.json'))
 
@@ -32,15 +47,24 @@ const sources = () => [
   ...SOURCE_FILES.filter((path) => existsSync(path))
 ]
 
-/** Returns a hash of the sources: their times change when a directory is copied. */
-const hashSources = () => {
+const consoleSources = () =>
+  filesIn(CONSOLE_FOLDER, '').filter((path) => {
+    const [, first] = path.split(sep)
+    return CONSOLE_SOURCES.includes(first) && statSync(path).isFile()
+  })
+
+/** Returns a hash of files: their times change when a directory is copied. */
+const hashOf = (paths) => {
   const hash = createHash('sha256')
-  for (const path of sources().sort()) {
+  for (const path of ['package-lock.json', ...paths].sort()) {
+    if (!existsSync(path)) continue
     const content = readFileSync(path)
     hash.update(`${path}\n${content.length}\n`).update(content)
   }
   return hash.digest('hex')
 }
+
+const hashSources = () => ({ service: hashOf(sources()), console: hashOf(consoleSources()) })
 
 const parseRecord = () => {
   try {
@@ -63,15 +87,17 @@ const run = (script, ...args) => {
 
 const build = () => {
   // Before the compiler reads them: a change during the build makes the build old.
-  const hash = hashSources()
-  // `--build` is ten times as fast without changes, but only looks at times: an archive has old ones.
-  const mode = parseRecord()?.sources === hash ? '--build' : '--project'
+  const hashes = hashSources()
+  const last = parseRecord()?.sources
+  const hasConsole = last?.console === hashes.console && existsSync(join(OUTPUT, CONSOLE_FOLDER))
   mkdirSync(OUTPUT, { recursive: true })
   rmSync(RECORD, { force: true })
-  run(resolvePackage(COMPILER), mode, 'tsconfig.build.json')
+  // `--build` is ten times as fast without changes, but only looks at times: an archive has old ones.
+  run(resolvePackage(COMPILER), last?.service === hashes.service ? '--build' : '--project', 'tsconfig.build.json')
   run('build/scripts/bundle.js')
+  if (existsSync(CONSOLE_FOLDER) && !hasConsole) run(VITE, 'build', '--logLevel', 'warn', CONSOLE_FOLDER)
   const files = filesIn(OUTPUT, '.js').map((path) => path.slice(OUTPUT.length + 1))
-  writeFileSync(RECORD, `${JSON.stringify({ sources: hash, files: files.sort() }, null, 2)}\n`)
+  writeFileSync(RECORD, `${JSON.stringify({ sources: hashes, files: files.sort() }, null, 2)}\n`)
 }
 
 const isInstalled = (name) => {
@@ -95,7 +121,8 @@ const isWritable = (path) => {
 /** Returns why this installation cannot be built here, with what to do; null if it can. */
 const findObstacle = () => {
   const missing = DEV_DEPENDENCIES.filter((name) => !isInstalled(name))
-  if (missing.length > 0) return `${missing.join(' and ')} are not installed. Run \`npm ci && npm run build\``
+  if (missing.length > 0)
+    return `${new Intl.ListFormat('en').format(missing)} are not installed. Run \`npm ci && npm run build\``
   const locked = ['.', 'build', OUTPUT].filter((path) => existsSync(path) && !isWritable(path))
   return locked.length > 0
     ? `this user cannot write to ${resolve(locked[0])}. Run \`npm run build\` as its owner`
@@ -105,9 +132,14 @@ const findObstacle = () => {
 /** Returns whether the sources are here. An installation may consist of the build alone. */
 const hasSources = () => existsSync('server.ts')
 
+const isCurrent = ({ sources }) => {
+  const hashes = hashSources()
+  return sources.service === hashes.service && sources.console === hashes.console
+}
+
 const buildIfNeeded = () => {
   const record = readRecord()
-  if (record && (!hasSources() || record.sources === hashSources())) return
+  if (record && (!hasSources() || isCurrent(record))) return
   const obstacle = findObstacle()
   if (!obstacle) {
     process.stdout.write('Building Rowhouse, about a minute …\n')

@@ -1,9 +1,9 @@
 import fp from 'fastify-plugin'
 
-/** A browser that opens the address which the start prints gets the documentation. Not an operation of the document. */
+/** Leads a browser that opens the address of the service to the console. Not an operation of the document. */
 export default fp(
   async (fastify) => {
-    fastify.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'))
+    fastify.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('console/'))
   },
   { name: 'home' }
 )

@@ -25,7 +25,7 @@ import { declaredErrors } from './declarations.ts'
 import { docsPage } from './docs-page.ts'
 
 /** The version in package.json. A test compares them. */
-const API_VERSION = '0.1.0'
+export const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 

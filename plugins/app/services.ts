@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import type { RecordedScan } from '../../schemas/status.ts'
 import { type AdminService, createAdminService } from '../../services/accounts/admins.ts'
 import { createCredentials } from '../../services/accounts/credentials.ts'
 import { createMemorySessions } from '../../services/accounts/memory-sessions.ts'
@@ -11,7 +12,7 @@ import { createCursors } from '../../services/records/cursors.ts'
 import { createExportService, type ExportService } from '../../services/records/export.ts'
 import { createImportService, type ImportService } from '../../services/records/imports.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
-import { createScans, type OnSlowScan } from '../../services/records/scans.ts'
+import { createScans } from '../../services/records/scans.ts'
 import { createSearch } from '../../services/records/search.ts'
 import { createTableFileService, type TableFileService } from '../../services/records/table-files.ts'
 import { createTotals } from '../../services/records/totals.ts'
@@ -20,6 +21,7 @@ import { upgradeChoices } from '../../services/tables/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
+import { createSlowScans } from './slow-scans.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,6 +35,8 @@ declare module 'fastify' {
     sessions: SessionService
     tokens: TokenService
     readiness: Readiness
+    /** The latest slow scans, the latest first. */
+    slowScans: readonly RecordedScan[]
   }
 }
 
@@ -86,11 +90,6 @@ const logOnce = ({ log }: FastifyInstance) => {
   }
 }
 
-const logSlowScan =
-  ({ log }: FastifyInstance): OnSlowScan =>
-  (scan) =>
-    log.warn({ scan }, 'A scan took longer than a second.')
-
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost, verifyPassword }) => {
@@ -112,7 +111,9 @@ export default fp<ServicesOptions>(
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects }
     const search = createSearch(db, totals)
-    const scan = createScans({ db, search, totals, onSlowScan: logSlowScan(fastify) })
+    const slowScans = createSlowScans(fastify.log, clock)
+    fastify.decorate('slowScans', slowScans.latest)
+    const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
     const imports = createImportService({ db, totals, clock, currentTable: tables.get })

@@ -8,6 +8,7 @@ import imports from './imports.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
 import records from './records.ts'
+import status from './status.ts'
 import tables from './tables.ts'
 import tokens from './tokens.ts'
 
@@ -19,6 +20,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.addHook('preHandler', fastify.confirmAdmin)
 
   await fastify.register(document, { prefix: '/openapi.json' })
+  await fastify.register(status, { prefix: '/status' })
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(fields, { prefix: '/tables' })
   await fastify.register(indexes, { prefix: '/tables' })

@@ -35,6 +35,13 @@ export interface HeldReader {
   release(): Promise<void>
 }
 
+/** Bytes. */
+export interface FileSizes {
+  readonly database: number
+  /** The write-ahead log. */
+  readonly wal: number
+}
+
 export type OnTime = (milliseconds: number) => void
 
 /** The file of an import, while it is checked and taken in. */
@@ -94,6 +101,7 @@ export interface Database extends Scans {
   stage(request: StagingRequest): Staging
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
+  fileSizes(): Promise<FileSizes>
   /** May be called more than once. */
   close(): Promise<void>
 }

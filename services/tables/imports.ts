@@ -58,6 +58,15 @@ const withKey = (table: StoredTable, primaryKey: readonly string[]): StoredTable
   return { name, structure: withViewKey(structure, primaryKey) }
 }
 
+const fieldsOf = ({ structure }: StoredObject) =>
+  (structure?.columns ?? []).map(({ name, jsonType, isPrimary }) => ({ name, jsonType, isPrimary }))
+
+const toImportable = (object: StoredObject, rows: number | null): ImportableTable => {
+  const { name, type, structure, reason } = object
+  const kind = type === 'view' ? 'view' : 'table'
+  return { name, rows, isImportable: structure !== null, reason, kind, fields: fieldsOf(object) }
+}
+
 /** Imports register tables that the database already has. */
 export const createImports = ({ db, registry, clock, register }: ImportOptions) => {
   const stored = createStoredTables(db)
@@ -87,9 +96,7 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
   const listImportable = async (caller: Caller): Promise<ImportableTable[]> => {
     const listed: ImportableTable[] = []
     for (const object of await readUnregistered(caller)) {
-      const { name, type, structure, reason } = object
-      const rows = await estimateRows(caller, object)
-      listed.push({ name, rows, isImportable: structure !== null, reason, kind: type === 'view' ? 'view' : 'table' })
+      listed.push(toImportable(object, await estimateRows(caller, object)))
     }
     return listed
   }

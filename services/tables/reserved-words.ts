@@ -32,18 +32,20 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
   AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate
   AdminTableFromFile AdminTableFromFileEnvelope Credentials Done DoneEnvelope Error ErrorCode ErrorDetail ErrorInfo
-  ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableListEnvelope ImportedTable
-  ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page PasswordChange
-  Permissions Record SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults
-  TableCreate TableEnvelope TableField TableFieldAddition TableFieldCheck TableFieldCreate TableFieldUpdate
-  TableForeignKey TableImport TableIndex TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind
-  TableListEnvelope TableNamingToken TableOperation TableOperationResult TableRecord TableRecordAggregate
+  ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope
+  ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
+  PasswordChange Permissions Record ServiceRequestCounts ServiceSlowScan ServiceStatus ServiceStatusEnvelope
+  SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults TableCreate TableEnvelope
+  TableField TableFieldAddition TableFieldCheck TableFieldCreate TableFieldUpdate TableForeignKey TableImport
+  TableIndex TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
+  TableNamingToken TableOperation TableOperationResult TableRecord TableRecordAggregate
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
-  TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult TableRecordImportResultEnvelope
-  TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope TableRecordQuery
-  TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate TableSearchIndex TableUpdate
-  Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope TokenPermissions TokenUpdate`)
+  TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult
+  TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope
+  TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate
+  TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope
+  TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

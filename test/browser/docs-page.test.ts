@@ -1,26 +1,7 @@
-import { accessSync, constants, existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { asAdmin, createTable, issueToken, startApp } from '../helpers.ts'
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-
-const isExecutable = (path: string) => {
-  try {
-    accessSync(path, constants.X_OK)
-    return existsSync(path)
-  } catch {
-    return false
-  }
-}
-
-const executablePath = (process.env.PATH ?? '')
-  .split(delimiter)
-  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-  .find(isExecutable)
-
-const skip = executablePath === undefined ? 'Chromium is not installed' : false
+import { createPages, photograph, skip } from './chromium.ts'
 
 const app = await startApp(t)
 const admin = await asAdmin(app)
@@ -28,31 +9,10 @@ await createTable(admin, { name: 'products', fields: [{ name: 'title', jsonType:
 await createTable(admin, { name: 'secrets', fields: [{ name: 'text', jsonType: 'string' }] })
 const token = await issueToken(admin, { tables: ['products'], actions: ['read'] })
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const openPage = createPages(t)
 
-let browser: Browser | undefined
-const launch = async () => {
-  browser ??= await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
-    // A container has no sandbox for root, and little shared memory.
-    args: ['--no-sandbox', '--disable-dev-shm-usage']
-  })
-  return browser
-}
-t.teardown(() => browser?.close())
-
-/** Opens /docs. A violation of its Content-Security-Policy, or an exception in its scripts, fails `t`. */
 const openDocs = async (t: Test) => {
-  const context = await (await launch()).newContext()
-  t.teardown(() => context.close())
-  const page = await context.newPage()
-  page.on('pageerror', (error) => t.fail(`exception: ${error.message}`))
-  page.on('console', (message) => {
-    if (/Content Security Policy/.test(message.text())) t.fail(message.text())
-  })
-  page.on('request', (request) => {
-    if (!/^(?:data:|blob:)/.test(request.url())) t.ok(request.url().startsWith(url), request.url())
-  })
-  await page.goto(`${url}/docs`)
+  const page = await openPage(t, `${url}/docs`)
   await page.getByText('/admin/tokens').first().waitFor()
   return page
 }
@@ -60,12 +20,6 @@ const openDocs = async (t: Test) => {
 const submit = async (page: Page, value: string) => {
   await page.getByLabel('Token', { exact: true }).fill(value)
   await page.getByRole('button', { name: 'Show its document' }).click()
-}
-
-/** Writes a picture into the folder of the variable, for a person who looks at the page. */
-const photograph = async (page: Page, name: string) => {
-  const folder = process.env.SCREENSHOTS
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
 }
 
 t.test('GET /docs shows all calls', { skip }, async (t) => {

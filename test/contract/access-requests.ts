@@ -1,3 +1,6 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findConsole } from '../../plugins/app/console.ts'
 import { dataOf } from '../helpers.ts'
 import type { RuleKey, TableState } from './access-rules.ts'
 import { PASSWORD, type Setup } from './access-setup.ts'
@@ -26,8 +29,14 @@ const FILE = { payload: 'name\nnew\n', type: 'text/csv' }
 const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tables[state].id}`
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
 
+/** Vite adds a hash to the names of assets. */
+const [consoleAsset] = readdirSync(join(findConsole(), 'assets'))
+
 export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /': get('/', 302),
+  'GET /console': get('/console', 302),
+  'GET /console/*': get('/console/tables/1'),
+  'GET /console/assets/*': get(`/console/assets/${consoleAsset}`),
   'GET /health': get('/health'),
   'GET /health/ready': get('/health/ready'),
   'GET /openapi.json': get('/openapi.json'),
@@ -56,6 +65,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'POST /admin/batch': () => ({ url: '/admin/batch', payload: { operations: [] } }),
   'GET /admin/tables': get('/admin/tables'),
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
+  'GET /admin/status': get('/admin/status'),
   'GET /admin/openapi.json': get('/admin/openapi.json'),
   'GET /admin/tables/importable': get('/admin/tables/importable'),
   'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({

@@ -19,6 +19,9 @@ export type Access = 'anyone' | 'session' | 'administrator' | TokenAccess
 /** What each route requires. HEAD requires the same as GET. */
 export const accessRules = {
   'GET /': 'anyone',
+  'GET /console': 'anyone',
+  'GET /console/*': 'anyone',
+  'GET /console/assets/*': 'anyone',
   'GET /health': 'anyone',
   'GET /health/ready': 'anyone',
   'GET /openapi.json': 'anyone',
@@ -42,6 +45,7 @@ export const accessRules = {
   'GET /admin/tables/:id': 'administrator',
   'GET /admin/tables/importable': 'administrator',
   'GET /admin/openapi.json': 'administrator',
+  'GET /admin/status': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'POST /admin/tables/from-file': 'administrator',

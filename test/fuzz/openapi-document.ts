@@ -169,13 +169,13 @@ const headerFault = ({ target, headers }: Exchange, response: Response) => {
   return missing && `the header ${missing} is missing`
 }
 
-/** The pages that display the document are not described in it, nor is `/`, which redirects to them. */
-const isDocumentationPage = (target: string) => /^\/(?:[?#]|$)|^\/docs(?:[/?#]|$)/.test(target)
+/** Pages are not described in the document: `/`, the console and the documentation. */
+const isPage = (target: string) => /^\/(?:[?#]|$)|^\/(?:console|docs)(?:[/?#]|$)/.test(target)
 
 /** Returns how a response differs from the document, or undefined. Any 5xx is a fault. */
 export const faultOf = (exchange: Exchange): string | undefined => {
   if (exchange.status >= 500) return `the status is ${exchange.status}`
-  if (isDocumentationPage(exchange.target)) return undefined
+  if (isPage(exchange.target)) return undefined
   const response = documentedResponse(exchange)
   if (!response) return `the status ${exchange.status} is not documented`
   const fault = headerFault(exchange, response)

@@ -54,8 +54,8 @@ const exchange = async (messages: readonly string[]) => {
 
 const responseFault = ({ status, headers, body }: RawResponse) => {
   if (status >= 500) return `${status}`
-  // `GET /` redirects to the documentation.
-  if (status <= 200 || (status === 302 && headers.location === '/docs')) return undefined
+  // `GET /` redirects to the console.
+  if (status <= 200 || (status === 302 && headers.location === 'console/')) return undefined
   // A response to HEAD has only the length of the envelope.
   if (body === '' && Number(headers['content-length']) > 0) return undefined
   const isEnvelope =

@@ -57,6 +57,10 @@ t.test('a scan of more than a second is logged, without values', async (t) => {
     }
   ])
 
+  const { slowScans: recorded } = dataOf(await admin.get('/admin/status'))
+  t.match(recorded, [{ table: 'items', milliseconds: 1500, filter: '"items"."color" = ?', helpfulIndex: ['color'] }])
+  t.type(recorded[0].at, 'number')
+
   const indexFor = async (body: object) => {
     dataOf(await admin.post(`${items}/query`, body))
     return slowScans().map(({ helpfulIndex }) => helpfulIndex)

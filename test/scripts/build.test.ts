@@ -30,9 +30,12 @@ const FILES = {
     '{ "compilerOptions": { "module": "nodenext", "lib": ["es2022"], "types": [], "skipLibCheck": true } }',
   'tsconfig.build.json':
     '{ "extends": "./tsconfig.json", "compilerOptions": { "rootDir": ".", "outDir": "build", "incremental": true, "tsBuildInfoFile": "build/.tsbuildinfo", "rewriteRelativeImportExtensions": true }, "include": ["*.ts", "services", "scripts"] }',
-  'console.d.ts': 'declare const console: { log(text: string): void }',
+  'console-log.d.ts': 'declare const console: { log(text: string): void }',
   'server.ts': "import { word } from './services/word.ts'\nconsole.log(word)\n",
   'services/word.ts': "export const word: string = 'first'\n",
+  'console/index.html': '<!doctype html><script type="module" src="./src/main.ts"></script>',
+  'console/src/main.ts': "document.title = 'first'\n",
+  'console/vite.config.ts': "export default { build: { outDir: '../dist/console', emptyOutDir: true } }\n",
   'scripts/bundle.ts':
     "import { build } from 'esbuild'\nawait build({ entryPoints: ['build/server.js'], outdir: 'dist', bundle: true, format: 'esm' })\n"
 }
@@ -114,6 +117,17 @@ t.test('a source that was changed, added or removed makes the build old', async 
   t.strictSame(prestart(copy), SILENT)
 })
 
+t.test('a changed source of the console makes the build old', async (t) => {
+  const copy = copyProject(t)
+  const assets = join(copy, 'dist/console/assets')
+  const titleOf = () => readFileSync(join(assets, String(readdirSync(assets)[0])), 'utf8')
+  t.match(titleOf(), 'first')
+  writeFileSync(join(copy, 'console/src/main.ts'), "document.title = 'second'\n")
+  t.strictSame(prestart(copy), { ...SILENT, stdout: ANNOUNCEMENT })
+  t.match(titleOf(), 'second')
+  t.strictSame(prestart(copy), SILENT)
+})
+
 t.test('an incomplete build is built again', async (t) => {
   const copy = copyProject(t)
   rmSync(join(copy, 'dist/server.js'))
@@ -159,7 +173,7 @@ t.test('after npm ci --omit=dev', async (t) => {
     t.strictSame({ status, stdout }, { status: 0, stdout: '' })
     t.equal(
       stderr,
-      `The build in ${join(copy, 'dist')} is older than its sources, but esbuild and typescript are not installed. Run \`npm ci && npm run build\`. It starts as it is.\n`
+      `The build in ${join(copy, 'dist')} is older than its sources, but esbuild, typescript, and vite are not installed. Run \`npm ci && npm run build\`. It starts as it is.\n`
     )
   })
 
@@ -170,7 +184,7 @@ t.test('after npm ci --omit=dev', async (t) => {
     t.match(prestart(copy), {
       status: 1,
       stdout: '',
-      stderr: /^There is no complete build in .*dist, and esbuild and typescript are not installed\. Run `npm ci/
+      stderr: /^There is no complete build in .*dist, and esbuild, typescript, and vite are not installed\. Run `npm ci/
     })
   })
 })

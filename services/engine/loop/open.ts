@@ -4,6 +4,7 @@ import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createBulkWrites } from './bulk-writes.ts'
+import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
 import { createStagings, removeStagingFiles } from './stagings.ts'
@@ -73,6 +74,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     writeBulk: createBulkWrites(writer),
     stage: stagings.stage,
     onExternalCommit: (listener) => listeners.push(listener),
+    fileSizes: () => fileSizes(path),
     close: () => {
       closing ??= close()
       return closing

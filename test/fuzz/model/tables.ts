@@ -230,16 +230,20 @@ export const updateTable = (model: Model, id: number, changes: TableChanges): Ta
 
 const IMPORTABLE = { isImportable: true, reason: null }
 
+const toImportableField = ({ name, jsonType, isPrimary }: Field) => ({ name, jsonType, isPrimary })
+
 /** The tables of the model are too small for an estimate. */
 export const listImportable = (model: Model): readonly ImportableTable[] =>
   unregistered(model)
     .sort()
     .map((name) => {
       const view = findView(model, name)
-      if (!view) return { name, rows: findStored(model, name)?.rows.length ?? null, ...IMPORTABLE, kind: 'table' }
-      if (!isBroken(model, view)) return { name, rows: null, ...IMPORTABLE, kind: 'view' }
+      const stored = findStored(model, name)
+      const fields = stored ? stored.columns.map((column) => toImportableField(describe(stored, column))) : []
+      if (!view) return { name, rows: stored?.rows.length ?? null, ...IMPORTABLE, kind: 'table', fields }
+      if (!isBroken(model, view)) return { name, rows: null, ...IMPORTABLE, kind: 'view', fields }
       const reason = `SQLite cannot prepare the view '${name}': no such table: main.${view.base.name}.`
-      return { name, rows: null, isImportable: false, reason, kind: 'view' }
+      return { name, rows: null, isImportable: false, reason, kind: 'view', fields }
     })
 
 /** Returns a view with the key that the request names. */

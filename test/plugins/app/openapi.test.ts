@@ -146,11 +146,11 @@ t.test('GET /docs shows the document, with a policy that allows only files of Ro
   t.match(missing.json(), { success: false, error: { code: 'ROUTE_NOT_FOUND' } })
 })
 
-t.test('GET / redirects to /docs, and is not in the document', async (t) => {
+t.test('GET / redirects to the console, and is not in the document', async (t) => {
   for (const method of ['GET', 'HEAD'] as const) {
     const response = await app.inject({ method, url: '/' })
     t.equal(response.statusCode, 302)
-    t.equal(response.headers.location, '/docs')
+    t.equal(response.headers.location, 'console/')
     t.equal(response.body, '')
   }
   t.notOk('/' in document.paths)

@@ -554,29 +554,31 @@ t.test('the list of importable tables shows what is in the file and not register
   executeExternally(
     `CREATE TABLE "Unlisted" (id INTEGER PRIMARY KEY); INSERT INTO "Unlisted" VALUES (1), (7);
      CREATE TABLE keyed (code TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO keyed VALUES ('a');
-     CREATE VIEW broken AS SELECT gone FROM missing; CREATE TABLE _me (a); INSERT INTO hidden_rowid (oid) VALUES ('x');`
+     CREATE VIEW broken AS SELECT gone FROM missing; CREATE VIEW unlisted_ids AS SELECT id AS n FROM "Unlisted"; CREATE TABLE _me (a); INSERT INTO hidden_rowid (oid) VALUES ('x');`
   )
   const before = dataOf(await admin.get('/admin/tables'))
   const listed = dataOf(await admin.get('/admin/tables/importable')) as ImportableTable[]
-  const importable = (name: string, rows: number | null, kind = 'table') => ({
+  const importable = (name: string, rows: number | null, fields: ImportableTable['fields'], kind = 'table') => ({
     name,
     rows,
     isImportable: true,
     reason: null,
-    kind
+    kind,
+    fields
   })
   const other = (name: string, rows: number | null, reason: string, kind = 'table') => ({
     name,
     rows,
     isImportable: false,
     reason,
-    kind
+    kind,
+    fields: []
   })
   const byName = new Map(listed.map((table) => [table.name, table]))
   for (const table of [
-    importable('Unlisted', 2),
-    importable('keyed', 1),
-    importable('people_view', null, 'view'),
+    importable('Unlisted', 2, [{ name: 'id', jsonType: 'integer', isPrimary: true }]),
+    importable('keyed', 1, [{ name: 'code', jsonType: 'string', isPrimary: true }]),
+    importable('unlisted_ids', null, [{ name: 'n', jsonType: 'integer', isPrimary: false }], 'view'),
     other('broken', null, "SQLite cannot prepare the view 'broken': no such table: main.missing.", 'view'),
     other('texts', null, "'texts' is a virtual table; only ordinary tables and views can be served."),
     other('_me', 0, "'_me' is a reserved name."),
@@ -596,7 +598,7 @@ t.test('the list of importable tables shows what is in the file and not register
   )
   expectDone(t, await admin.delete(`/admin/tables/${id}?confirm=true`))
   t.strictSame(dataOf(await admin.get('/admin/tables/importable')), listed)
-  executeExternally('DROP VIEW broken')
+  executeExternally('DROP VIEW broken; DROP VIEW unlisted_ids')
 })
 
 t.test('a change of metadata changes only the properties that are sent', async (t) => {

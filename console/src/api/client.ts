@@ -1,0 +1,45 @@
+import createClient, { type FetchResponse } from 'openapi-fetch'
+import { renewSession } from '../session/renewal.ts'
+import { ServiceError, toServiceError, unreachable } from './errors.ts'
+import type { paths } from './schema.d.ts'
+
+/** The address of the service: `/console/` is one level below it. */
+export const SERVICE_URL = new URL('../', document.baseURI).href.replace(/\/$/, '')
+
+const send = async (request: Request) => {
+  try {
+    return await fetch(request)
+  } catch (error) {
+    throw request.signal.aborted ? error : unreachable()
+  }
+}
+
+/** If the session has ended, asks for the password and sends the request again. */
+const sendInSession = async (request: Request) => {
+  const repeated = request.clone()
+  const response = await send(request)
+  if (response.status !== 401) return response
+  await renewSession()
+  return send(repeated)
+}
+
+const options = { baseUrl: SERVICE_URL, credentials: 'same-origin' } as const
+
+/** Calls of administrators. */
+export const api = createClient<paths>({ ...options, fetch: sendInSession })
+
+/** Calls before and after a session: login, logout, the own account. */
+export const sessionApi = createClient<paths>({ ...options, fetch: send })
+
+type Success<T> = T extends { readonly data: infer D } ? D : never
+
+/** Returns the data of a response. @throws ServiceError */
+export const dataOf = async <T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
+  sent: Promise<FetchResponse<T, O, M>>
+): Promise<Success<NonNullable<FetchResponse<T, O, M>['data']>>> => {
+  const { data, error, response } = await sent
+  if (error !== undefined || data === undefined) throw toServiceError(response, error)
+  return (data as { readonly data: Success<NonNullable<FetchResponse<T, O, M>['data']>> }).data
+}
+
+export const isServiceError = (error: unknown): error is ServiceError => error instanceof ServiceError

@@ -1,0 +1,42 @@
+import { texts } from '../texts/common.ts'
+import type { components } from './schema.d.ts'
+
+type ErrorInfo = components['schemas']['ErrorInfo']
+type ErrorDetail = NonNullable<ErrorInfo['details']>[number]
+
+/** A failed request, with the code and the sentence of the service. */
+export class ServiceError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly hint: string | undefined
+  readonly details: readonly ErrorDetail[]
+  /** The number of all errors of a file; `details` has only the first ones. */
+  readonly total: number | undefined
+  readonly requestId: string | undefined
+
+  constructor(status: number, info: Pick<ErrorInfo, 'message'> & Partial<ErrorInfo>) {
+    super(info.message)
+    this.status = status
+    this.code = info.code ?? 'UNKNOWN'
+    this.hint = info.hint
+    this.details = info.details ?? []
+    this.total = info.total
+    this.requestId = info.requestId
+  }
+}
+
+const isEnvelope = (body: unknown): body is { error: ErrorInfo } =>
+  typeof body === 'object' && body !== null && 'error' in body
+
+export const toServiceError = ({ status }: Pick<Response, 'status'>, body: unknown) =>
+  new ServiceError(status, isEnvelope(body) ? body.error : { message: texts.unexpectedResponse(status) })
+
+export const unreachable = () => new ServiceError(0, { message: texts.unreachable })
+
+/** Returns the sentence for each field of a form that the service has refused, by the field's name. */
+export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
+  const details = error instanceof ServiceError ? error.details : []
+  return new Map(details.map(({ path, message }) => [decodePointer(path), message]))
+}
+
+const decodePointer = (path: string) => path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')

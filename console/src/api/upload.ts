@@ -1,0 +1,72 @@
+import { renewSession } from '../session/renewal.ts'
+import { SERVICE_URL } from './client.ts'
+import { toServiceError, unreachable } from './errors.ts'
+
+interface Upload {
+  readonly method: 'POST' | 'PUT'
+  /** The path below the address of the service: `/admin/tables/from-file`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | boolean | undefined>>
+  readonly body: Blob
+  readonly contentType: string
+  /** Called with the part of the body that is sent: 0 to 1. */
+  readonly onProgress?: (part: number) => void
+  readonly signal?: AbortSignal
+}
+
+interface Received {
+  readonly status: number
+  readonly body: unknown
+}
+
+const urlOf = ({ path, query = {} }: Upload) => {
+  const url = new URL(SERVICE_URL + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
+  return url
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Sends the body with XMLHttpRequest: `fetch` has no progress of what it sends. */
+const send = (upload: Upload) => {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>()
+  const { method, body, contentType, onProgress, signal } = upload
+  const request = new XMLHttpRequest()
+  request.open(method, urlOf(upload))
+  request.setRequestHeader('content-type', contentType)
+  request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total)
+  request.onload = () => resolve({ status: request.status, body: parse(request.responseText) })
+  request.onerror = () => reject(unreachable())
+  request.onabort = () => reject(signal?.reason)
+  signal?.throwIfAborted()
+  signal?.addEventListener('abort', () => request.abort(), { once: true })
+  request.send(body)
+  return promise
+}
+
+/** Like `api`, asks for the password if the session has ended, and sends the body again. */
+const sendInSession = async (upload: Upload) => {
+  const received = await send(upload)
+  if (received.status !== 401) return received
+  await renewSession()
+  return send(upload)
+}
+
+const isSuccess = (body: unknown): body is { readonly data: unknown } =>
+  typeof body === 'object' && body !== null && 'data' in body
+
+/**
+ * Uploads a file and returns the data of the response, whose type `T` follows from the route.
+ * @throws ServiceError, or the reason of `signal`
+ */
+export const upload = async <T>(request: Upload): Promise<T> => {
+  const { status, body } = await sendInSession(request)
+  if (status >= 400 || !isSuccess(body)) throw toServiceError({ status }, body)
+  return body.data as T
+}

@@ -1,0 +1,72 @@
+import { api, dataOf } from '../api/client.ts'
+import { queryClient } from '../api/query-client.ts'
+import type { Table } from '../tables/queries.ts'
+import { keyFields, keyOf } from './keys.ts'
+import { type RecordData, recordsKey } from './queries.ts'
+
+/** Tells all that is shown of the records of a table that they have changed. */
+export const announce = (tableId: number) => queryClient.invalidateQueries({ queryKey: recordsKey(tableId) })
+
+interface FieldChange {
+  readonly table: Table
+  readonly pk: string
+  readonly field: string
+  readonly value: unknown
+  readonly etag: string
+}
+
+/** Saves one field of a record, if the record still has this ETag. */
+export const saveField = async ({ table, pk, field, value, etag }: FieldChange) => {
+  const { record } = await dataOf(
+    api.PUT('/admin/tables/{id}/data/{pk}', {
+      params: { path: { id: table.id, pk }, query: { return: 'record' }, header: { 'If-Match': etag } },
+      body: { [field]: value }
+    })
+  )
+  if (record) showSaved(table, pk, record)
+  await announce(table.id)
+}
+
+/** Puts a saved record where it is shown, before the pages are loaded again. */
+const showSaved = (table: Table, pk: string, record: RecordData) => {
+  queryClient.setQueriesData<readonly RecordData[]>({ queryKey: [...recordsKey(table.id), 'page'] }, (rows) =>
+    rows?.map((row) => (keyOf(table, row) === pk ? record : row))
+  )
+}
+
+const READ_AT_ONCE = 90
+
+/** Reads records again as they are now, so that an undo restores what was deleted. */
+const readAgain = async (table: Table, records: readonly RecordData[]) => {
+  const names = keyFields(table)
+  const size = Math.max(1, Math.floor(READ_AT_ONCE / names.length))
+  const toFilter = (record: RecordData) => ({
+    where: Object.fromEntries(names.map((name) => [name, { eq: record[name] }]))
+  })
+  const found: RecordData[] = []
+  for (let first = 0; first < records.length; first += size) {
+    const filter = { any: records.slice(first, first + size).map(toFilter) }
+    const { rows } = await dataOf(
+      api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body: { filter, size } })
+    )
+    found.push(...rows)
+  }
+  return found
+}
+
+/** Deletes records, all or none. Returns how to create them again, with their keys. */
+export const deleteRecords = async (table: Table, records: ReadonlyMap<string, RecordData>) => {
+  const before = await readAgain(table, [...records.values()])
+  const deletes = [...records.keys()].map((pk) => ({ op: 'delete', table: table.name, pk }))
+  await dataOf(api.POST('/admin/batch', { body: { operations: deletes } }))
+  await announce(table.id)
+  return () => restoreRecords(table, before)
+}
+
+const restoreRecords = async (table: Table, records: readonly RecordData[]) => {
+  const writable = table.fields.filter(({ isReadonly }) => !isReadonly).map(({ name }) => name)
+  const toValues = (record: RecordData) => Object.fromEntries(writable.map((name) => [name, record[name]]))
+  const creates = records.map((record) => ({ op: 'create', table: table.name, values: toValues(record) }))
+  await dataOf(api.POST('/admin/batch', { body: { operations: creates } }))
+  await announce(table.id)
+}

@@ -1,0 +1,99 @@
+import { X } from 'lucide-react'
+import type { TableField } from '../../tables/queries.ts'
+import { texts } from '../../texts/records-filter.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { kindOf } from '../fields/kind.ts'
+import styles from './filter.module.css'
+import { type Condition, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
+
+interface ConditionRowProps {
+  readonly fields: readonly TableField[]
+  readonly condition: Condition
+  readonly error: string | undefined
+  readonly onChange: (condition: Condition) => void
+  readonly onRemove: () => void
+}
+
+const Value = ({
+  field,
+  condition,
+  error,
+  onChange
+}: Omit<ConditionRowProps, 'fields' | 'onRemove'> & {
+  readonly field: TableField
+}) => {
+  const shared = {
+    'aria-label': texts.value,
+    'aria-invalid': error !== undefined,
+    className: styles.input,
+    value: condition.text
+  }
+  if (kindOf(field) === 'boolean') {
+    return (
+      <select {...shared} onChange={({ target }) => onChange({ ...condition, text: target.value })}>
+        <option value="true">{texts.true}</option>
+        <option value="false">{texts.false}</option>
+      </select>
+    )
+  }
+  return (
+    <input
+      {...shared}
+      dir="auto"
+      title={isList(condition.operator) ? texts.listHint : undefined}
+      placeholder={isList(condition.operator) ? texts.listHint : undefined}
+      onChange={({ target }) => onChange({ ...condition, text: target.value })}
+    />
+  )
+}
+
+/** One condition: a field, an operator, a value. */
+export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: ConditionRowProps) => {
+  const field = fields.find(({ name }) => name === condition.field)
+  const choose = (name: string) => {
+    const next = fields.find((other) => other.name === name)
+    if (next) onChange({ ...newCondition(next), id: condition.id })
+  }
+  return (
+    <div className={styles.condition}>
+      <select
+        aria-label={texts.field}
+        className={styles.input}
+        value={condition.field}
+        onChange={({ target }) => choose(target.value)}
+      >
+        {!field && <option value={condition.field}>{condition.field}</option>}
+        {fields.map(({ name, label }) => (
+          <option key={name} value={name}>
+            {label || name}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={texts.operator}
+        className={styles.input}
+        value={condition.operator}
+        onChange={({ target }) => onChange({ ...condition, operator: target.value as Operator })}
+      >
+        {(field ? operatorsOf(field) : [condition.operator]).map((operator) => (
+          <option key={operator} value={operator}>
+            {texts.operators[operator]}
+          </option>
+        ))}
+      </select>
+      {field && needsValue(condition.operator) ? (
+        <Value field={field} condition={condition} error={error} onChange={onChange} />
+      ) : (
+        <span />
+      )}
+      <IconButton label={texts.removeCondition} onClick={onRemove}>
+        <X size={14} aria-hidden="true" />
+      </IconButton>
+      {error !== undefined && (
+        <span role="alert" className={styles.error}>
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+import { type Table, titleOf } from '../../tables/queries.ts'
+import { texts } from '../../texts/records-grid.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/page.tsx'
+import { isReadOnly } from '../keys.ts'
+import { ImportButton } from '../page-actions.tsx'
+import type { ViewState } from '../view.ts'
+import styles from './grid.module.css'
+
+/** What the page shows without records: why there is none, and what to do. */
+export const EmptyRecords = ({ table, view, change }: ViewState & { readonly table: Table }) => {
+  const isFiltered = view.q !== '' || view.filter !== ''
+  return (
+    <div className={styles.empty}>
+      {isFiltered ? (
+        <Empty title={texts.noMatchTitle}>
+          <p>{texts.noMatchHint}</p>
+          <Button onClick={() => change({ q: '', filter: '' })}>{texts.removeFilter}</Button>
+        </Empty>
+      ) : (
+        <Empty title={texts.emptyTitle(titleOf(table))}>
+          <p>{isReadOnly(table) ? texts.emptyView : texts.emptyHint}</p>
+          {!isReadOnly(table) && (
+            <div className={styles.next}>
+              <Button variant="primary" onClick={() => change({ record: 'new' })}>
+                {texts.newRecord}
+              </Button>
+              <ImportButton table={table} />
+            </div>
+          )}
+        </Empty>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+import { useQueries, useQueryClient } from '@tanstack/react-query'
+import { useMemo, useRef } from 'react'
+import type { Table } from '../../tables/queries.ts'
+import type { Draft } from '../fields/draft.ts'
+import { keyOf } from '../keys.ts'
+import { PAGE_SIZE, pageQuery, type RecordData } from '../queries.ts'
+import type { View } from '../view.ts'
+import type { Unsaved, UnsavedCells } from './unsaved.ts'
+
+/** A row of the grid. */
+export interface Row {
+  /** Counted from 0. */
+  readonly number: number
+  /** Left out: it is not loaded yet. */
+  readonly record?: RecordData | undefined
+  readonly pk: string | null
+  /** What is not saved yet, by field. */
+  readonly unsaved?: ReadonlyMap<string, Unsaved> | undefined
+  readonly isSelected: boolean
+  /** What a cell editor has entered. */
+  readonly entry?: { readonly field: string; readonly draft: Draft }
+}
+
+const MARGIN = 6
+const MAX_WAITING = 2
+
+const pagesOf = (first: number, visible: number, total: number) => {
+  const last = Math.min(first + visible + MARGIN, total - 1)
+  const firstPage = Math.floor(Math.max(0, first - MARGIN) / PAGE_SIZE)
+  const count = Math.floor(last / PAGE_SIZE) - firstPage + 1
+  return Array.from({ length: Math.max(0, count) }, (_, index) => firstPage + index)
+}
+
+const isEqual = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>) =>
+  a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
+
+/** Returns the same map as long as its entries are the same. */
+const useStable = <K, V>(map: ReadonlyMap<K, V>) => {
+  const stable = useRef(map)
+  if (!isEqual(stable.current, map)) stable.current = map
+  return stable.current
+}
+
+interface Window {
+  readonly first: number
+  readonly visible: number
+  readonly total: number
+}
+
+/** Loads the pages of the visible rows. A page that is scrolled past before it has come is aborted. */
+const usePages = (table: Table, view: View, { first, visible, total }: Window) => {
+  const client = useQueryClient()
+  let waiting = 0
+  const queries = pagesOf(first, visible, total).map((page) => {
+    const query = pageQuery(table.id, view, page)
+    const isCached = client.getQueryData(query.queryKey) !== undefined
+    if (!isCached) waiting += 1
+    return { page, query: { ...query, enabled: isCached || waiting <= MAX_WAITING } }
+  })
+  const results = useQueries({ queries: queries.map(({ query }) => query) })
+  const pages = useStable(new Map(queries.map(({ page }, index) => [page, results[index]?.data])))
+  const failed = results.find(({ isError, data }) => isError && data === undefined)
+  return { pages, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
+}
+
+interface RowsOptions extends Window {
+  readonly table: Table
+  readonly view: View
+  readonly offset: number
+  readonly slots: number
+  readonly unsaved: UnsavedCells
+  readonly selected: ReadonlyMap<string, RecordData>
+}
+
+const isSame = (a: Row | undefined, b: Row) =>
+  a?.record === b.record && a?.unsaved === b.unsaved && a?.isSelected === b.isSelected
+
+/** The rows of all slots. Those that are not loaded have no record. */
+export const useRows = ({ table, view, offset, slots, unsaved, selected, ...window }: RowsOptions) => {
+  const { pages, error, retry } = usePages(table, view, window)
+  // A row that has not changed stays the same object, so that it is not rendered again.
+  const known = useRef(new Map<number, Row>())
+  const rows = useMemo(() => {
+    const rowAt = (number: number): Row => {
+      const record = pages.get(Math.floor(number / PAGE_SIZE))?.[number % PAGE_SIZE]
+      const pk = record && table.primaryKey !== '' ? keyOf(table, record) : null
+      const isSelected = pk !== null && selected.has(pk)
+      const row = { number, record, pk, unsaved: pk === null ? undefined : unsaved.get(pk), isSelected }
+      const before = known.current.get(number)
+      return before && isSame(before, row) ? before : row
+    }
+    const next = Array.from({ length: slots }, (_, slot) => rowAt(slot + offset))
+    known.current = new Map(next.map((row) => [row.number, row]))
+    return next
+  }, [offset, slots, table, unsaved, selected, pages])
+  return { rows, error, retry }
+}

@@ -1,0 +1,128 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { DataGridHandle } from 'react-data-grid'
+import { clampOffset, isNearEdge, offsetAt, rebasedOffset, slotCount, slotOfRow } from './slots.ts'
+
+/** A wheel or a finger moved this long ago: the scrolling is its. */
+const WHEEL_MS = 400
+/** How often the rows to load are chosen while scrolling. */
+const LOAD_MS = 60
+
+interface Place {
+  readonly offset: number
+  /** The first row to load, and the number of rows. */
+  readonly first: number
+  readonly visible: number
+}
+
+const isOnScrollbar = (event: PointerEvent, element: HTMLElement) =>
+  event.target === element && event.clientX > element.getBoundingClientRect().left + element.clientWidth
+
+/** Puts rows into the slots of the grid while it scrolls. */
+export const useSlots = (grid: RefObject<DataGridHandle | null>, rows: number, rowHeight: number) => {
+  const [place, setPlace] = useState<Place>({ offset: 0, first: 0, visible: 30 })
+  const offset = clampOffset(place.offset, rows)
+  // Scrolling reads these between two renderings.
+  const now = useRef({ offset, rows, rowHeight, top: 0, wheelAt: 0, isDragging: false, loadedAt: 0, timer: 0 })
+  Object.assign(now.current, { offset, rows, rowHeight })
+  /** The position of the scrollbar that belongs to a new offset, set when its rows are rendered. */
+  const nextTop = useRef<number | null>(null)
+  /** Called before rows are put into other slots. */
+  const onMoved = useRef<(nextOffset: number) => void>(() => {})
+
+  useLayoutEffect(() => {
+    const element = grid.current?.element
+    if (nextTop.current === null || !element) return
+    element.scrollTop = nextTop.current
+    now.current.top = element.scrollTop
+    nextTop.current = null
+  })
+
+  const show = useCallback(
+    (nextOffset: number) => {
+      const element = grid.current?.element
+      if (!element) return
+      const { top, rowHeight } = now.current
+      if (nextOffset !== now.current.offset) onMoved.current(nextOffset)
+      now.current.offset = nextOffset
+      const slot = Math.floor((nextTop.current ?? top) / rowHeight)
+      const visible = Math.ceil(element.clientHeight / rowHeight)
+      setPlace({ offset: nextOffset, first: slot + nextOffset, visible })
+    },
+    [grid]
+  )
+
+  /** Keeps the rows where they are, and puts them into other slots. */
+  const rebase = useCallback(() => {
+    const { top, offset, rows, rowHeight } = now.current
+    const next = rebasedOffset(Math.floor(top / rowHeight), offset, rows)
+    if (next === offset) return
+    nextTop.current = top + (offset - next) * rowHeight
+    show(next)
+  }, [show])
+
+  const scroll = useCallback(() => {
+    const element = grid.current?.element
+    const state = now.current
+    if (!element || nextTop.current !== null) return
+    const moved = Math.abs(element.scrollTop - state.top)
+    const top = element.scrollTop
+    state.top = top
+    if (moved === 0) return
+    const slot = Math.floor(top / state.rowHeight)
+    const isWheel = performance.now() - state.wheelAt < WHEEL_MS
+    if (state.isDragging || (!isWheel && moved > 2 * element.clientHeight)) show(offsetAt(slot, state.rows))
+    else if (isNearEdge(slot, state.offset, state.rows)) rebase()
+    else if (performance.now() - state.loadedAt > LOAD_MS) {
+      state.loadedAt = performance.now()
+      show(state.offset)
+    }
+    window.clearTimeout(state.timer)
+    state.timer = window.setTimeout(() => {
+      show(state.offset)
+      if (!state.isDragging) rebase()
+    }, 2 * LOAD_MS)
+  }, [grid, rebase, show])
+
+  useEffect(() => {
+    const element = grid.current?.element
+    if (!element) return
+    const state = now.current
+    const wheel = () => {
+      state.wheelAt = performance.now()
+    }
+    const press = (event: PointerEvent) => {
+      state.isDragging = isOnScrollbar(event, element)
+    }
+    const release = (event: PointerEvent) => {
+      if (event.buttons === 0) state.isDragging = false
+    }
+    const listening = new AbortController()
+    const { signal } = listening
+    element.addEventListener('scroll', scroll, { signal })
+    element.addEventListener('wheel', wheel, { signal, passive: true })
+    element.addEventListener('touchmove', wheel, { signal, passive: true })
+    element.addEventListener('pointerdown', press, { signal })
+    window.addEventListener('pointerup', release, { signal })
+    window.addEventListener('pointermove', release, { signal })
+    const resized = new ResizeObserver(() => show(state.offset))
+    resized.observe(element)
+    return () => {
+      listening.abort()
+      resized.disconnect()
+      window.clearTimeout(state.timer)
+    }
+  }, [grid, scroll, show])
+
+  /** Shows a row, counted from 0, at the top. */
+  const goTo = useCallback(
+    (row: number) => {
+      const { rows, rowHeight } = now.current
+      const slot = slotOfRow(row, rows)
+      nextTop.current = slot * rowHeight
+      show(clampOffset(row - slot, rows))
+    },
+    [show]
+  )
+
+  return { offset, slots: slotCount(rows), first: place.first, visible: place.visible, goTo, onMoved }
+}

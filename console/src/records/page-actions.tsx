@@ -1,0 +1,57 @@
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import type { Table } from '../tables/queries.ts'
+import { texts } from '../texts/records-grid.ts'
+import { Button } from '../ui/button.tsx'
+import { announce } from './changes.ts'
+import { isReadOnly } from './keys.ts'
+import { ExportDialog } from './transfer/export-dialog.tsx'
+import { ImportDialog } from './transfer/import-dialog.tsx'
+import { PasteDialog } from './transfer/paste-dialog.tsx'
+import { usePastedRows } from './transfer/use-paste.ts'
+import { useView } from './view.ts'
+
+type OpenDialog = 'export' | { readonly pasted: string } | null
+
+/** Opens the dialog of an import. */
+export const ImportButton = ({ table }: { readonly table: Table }) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{texts.import}</Button>
+      {isOpen && <ImportDialog table={table} onDone={() => announce(table.id)} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+const Changes = ({ table }: { readonly table: Table }) => {
+  const { change } = useView()
+  return (
+    <>
+      <ImportButton table={table} />
+      <Button variant="primary" onClick={() => change({ record: 'new' })}>
+        <Plus size={14} aria-hidden="true" />
+        {texts.newRecord}
+      </Button>
+    </>
+  )
+}
+
+/** What can be done with the records of a table: export, import, paste, create. */
+export const PageActions = ({ table }: { readonly table: Table }) => {
+  const { view } = useView()
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const canChange = !isReadOnly(table)
+  usePastedRows((pasted) => canChange && setDialog({ pasted }))
+  const close = () => setDialog(null)
+  return (
+    <>
+      <Button onClick={() => setDialog('export')}>{texts.export}</Button>
+      {canChange && <Changes table={table} />}
+      {dialog === 'export' && <ExportDialog table={table} query={view} onClose={close} />}
+      {typeof dialog === 'object' && dialog !== null && (
+        <PasteDialog table={table} text={dialog.pasted} onDone={() => announce(table.id)} onClose={close} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import { ServiceError } from '../../api/errors.ts'
+import type { Table, TableField } from '../../tables/queries.ts'
+import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
+import { keyFields, type Row } from '../keys.ts'
+
+/** What the form of a record holds, by the names of its fields. */
+export type Drafts = Readonly<Record<string, Draft>>
+
+export const draftsOf = ({ fields }: Table, record: Row): Drafts =>
+  Object.fromEntries(fields.map(({ name }) => [name, toDraft(record[name])]))
+
+/** A copy of a record without what the service sets itself, such as a key that SQLite generates. */
+export const copyOf = (table: Table, record: Row): Row => {
+  const key = keyFields(table)
+  const isLeftOut = ({ name, jsonType, isReadonly }: TableField) =>
+    isReadonly || (key.length === 1 && key[0] === name && jsonType === 'integer')
+  const kept = table.fields.filter((field) => !isLeftOut(field))
+  return Object.fromEntries(kept.map(({ name }) => [name, record[name]]))
+}
+
+export const changedFields = ({ fields }: Table, before: Drafts, drafts: Drafts) =>
+  fields.filter(({ name }) => drafts[name] !== before[name])
+
+export interface Checked {
+  readonly values: Row
+  readonly errors: ReadonlyMap<string, string>
+}
+
+/** Returns the values of these fields to send, and what is wrong with them. Fields that are left out are not sent. */
+export const checkDrafts = (fields: readonly TableField[], drafts: Drafts, record: Row): Checked => {
+  const values: Record<string, unknown> = {}
+  const errors = new Map<string, string>()
+  for (const field of fields) {
+    const draft = drafts[field.name]
+    if (draft === undefined) continue
+    const parsed = parseDraft(field, draft, record[field.name])
+    if ('error' in parsed) errors.set(field.name, parsed.error)
+    else values[field.name] = parsed.value
+  }
+  return { values, errors }
+}
+
+/** Keeps the drafts that the user has changed, and takes all others from a newer version of the record. */
+export const rebase = (table: Table, before: Drafts, drafts: Drafts, record: Row): Drafts => {
+  const mine = changedFields(table, before, drafts).map(({ name }) => [name, drafts[name]])
+  return { ...draftsOf(table, record), ...Object.fromEntries(mine) }
+}
+
+const firstSegment = (path: string) => (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** Returns the sentences of the service by field. A path into a JSON value belongs to its field. */
+export const refusedFields = (error: unknown): ReadonlyMap<string, string> => {
+  const details = error instanceof ServiceError ? error.details : []
+  return new Map(details.map(({ path, message }) => [firstSegment(path), message]))
+}

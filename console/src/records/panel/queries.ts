@@ -1,0 +1,54 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf } from '../../api/client.ts'
+import { upload } from '../../api/upload.ts'
+import type { Table } from '../../tables/queries.ts'
+import type { Row } from '../keys.ts'
+
+/** A record as it was read. */
+export interface Version {
+  readonly record: Row
+  readonly etag: string
+}
+
+const pathOf = (table: Table, pk: string) => ({ path: { id: table.id, pk } })
+
+export const readVersion = async (table: Table, pk: string): Promise<Version> => {
+  const sent = api.GET('/admin/tables/{id}/data/{pk}', { params: pathOf(table, pk), cache: 'no-store' })
+  const record = await dataOf(sent)
+  return { record, etag: (await sent).response.headers.get('etag') ?? '*' }
+}
+
+/** Never stale: a record that is read again by itself would change what the user compares with. */
+export const versionQuery = (table: Table, pk: string) =>
+  queryOptions({
+    queryKey: ['record', table.id, pk],
+    queryFn: () => readVersion(table, pk),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0
+  })
+
+/** Changes fields of a record. @throws ServiceError with status 412 if the record is no longer the version */
+export const updateRecord = async (table: Table, pk: string, { etag }: Version, values: Row) => {
+  const params = { ...pathOf(table, pk), header: { 'If-Match': etag } }
+  await dataOf(api.PUT('/admin/tables/{id}/data/{pk}', { params, body: values }))
+  return readVersion(table, pk)
+}
+
+export const createRecord = (table: Table, values: Row): Promise<Row> =>
+  dataOf(api.POST('/admin/tables/{id}/data', { params: { path: { id: table.id } }, body: values }))
+
+/** Deletes a record and returns it. @throws ServiceError with status 412 if the record is no longer the version */
+export const deleteRecord = async (table: Table, pk: string, { etag }: Version): Promise<Row> => {
+  const params = { ...pathOf(table, pk), header: { 'If-Match': etag }, query: { return: 'record' as const } }
+  const { record } = await dataOf(api.DELETE('/admin/tables/{id}/data/{pk}', { params }))
+  return record ?? {}
+}
+
+/** Creates deleted records again, with their keys. Only an import can set read-only fields. */
+export const restoreRecords = (table: Table, records: readonly Row[]) =>
+  upload({
+    method: 'POST',
+    path: `/admin/tables/${table.id}/import`,
+    body: new Blob(records.map((record) => `${JSON.stringify(record)}\n`)),
+    contentType: 'application/x-ndjson'
+  })

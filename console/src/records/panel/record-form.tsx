@@ -1,0 +1,169 @@
+import { useId, useState } from 'react'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import { type Table, titleOf } from '../../tables/queries.ts'
+import { texts as common } from '../../texts/common.ts'
+import { texts } from '../../texts/record-panel.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { type LeaveGuard, useLeaveGuard } from '../../ui/leave-guard.ts'
+import { Problem } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
+import { labelField } from '../fields/references.ts'
+import { isReadOnly, type Row } from '../keys.ts'
+import { copyOf } from './drafts.ts'
+import { FieldRow } from './field-row.tsx'
+import { LinkedRecords } from './linked-records.tsx'
+import { PanelFrame } from './panel-frame.tsx'
+import { PanelHeader } from './panel-header.tsx'
+import type { Version } from './queries.ts'
+import { RecordActions } from './record-actions.tsx'
+import styles from './record-panel.module.css'
+import { RecordPanel } from './record-panel.tsx'
+import { type RecordFormState, useRecordForm } from './use-record-form.ts'
+
+interface RecordFormProps {
+  readonly table: Table
+  /** null: a new record. */
+  readonly pk: string | null
+  readonly start?: Version
+  readonly initial?: Row
+  readonly onClose: () => void
+  readonly onSaved: (pk: string | null) => void
+  readonly onDuplicate: (row: Row) => void
+}
+
+/** A record in a panel above this one. */
+interface Opened {
+  readonly table: Table
+  readonly pk: string
+}
+
+const nameOf = ({ table, pk }: Pick<RecordFormProps, 'table' | 'pk'>) =>
+  pk === null ? texts.newRecord(titleOf(table)) : texts.title(titleOf(table), pk)
+
+const labelOf = (table: Table, version: Version | undefined) => {
+  const label = version?.record[labelField(table)?.name ?? '']
+  return typeof label === 'string' && label !== '' ? label : undefined
+}
+
+const Footer = ({ form, isNew }: { readonly form: RecordFormState; readonly isNew: boolean }) => (
+  <footer className={styles.footer}>
+    {form.problem !== null && <Problem error={form.problem} />}
+    <span className={styles.state} aria-live="polite">
+      {form.wrong > 0 && texts.errors(form.wrong)}
+    </span>
+    <Button type="submit" variant="primary" disabled={form.isSaving || (!isNew && !form.isDirty)}>
+      {isNew ? texts.create : common.save}
+      <span className={styles.shortcut} aria-hidden="true">
+        {texts.shortcut}
+      </span>
+    </Button>
+  </footer>
+)
+
+const LeaveDialog = ({ guard, name }: { readonly guard: LeaveGuard; readonly name: string }) =>
+  guard.isAsking && (
+    <ConfirmDialog
+      title={texts.discardTitle}
+      hint={texts.discardHint(name)}
+      action={texts.discard}
+      cancel={texts.keepEditing}
+      run={async () => guard.leave()}
+      onClose={guard.stay}
+    />
+  )
+
+/** A change of the filter or the order keeps the panel. */
+const keepsRecord = (to: string) =>
+  to.startsWith('?') && new URLSearchParams(to).get('record') === new URLSearchParams(location.search).get('record')
+
+/** The panel of a record whose values are known. */
+export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDuplicate }: RecordFormProps) => {
+  const formId = useId()
+  const [opened, setOpened] = useState<Opened | null>(null)
+  const form = useRecordForm({
+    table,
+    pk,
+    start,
+    initial,
+    onSaved: (key) => {
+      const name = nameOf({ table, pk: key })
+      guard.release()
+      notify({ title: pk === null ? texts.created(name) : texts.saved(name) })
+      onSaved(key)
+    }
+  })
+  const guard: LeaveGuard = useLeaveGuard(form.isDirty, keepsRecord)
+  const isWritable = !isReadOnly(table)
+  const name = nameOf({ table, pk })
+  const save = () => {
+    const isTop = opened === null && form.theirs === null && !guard.isAsking
+    if (isWritable && isTop && !form.isSaving && form.wrong === 0 && (pk === null || form.isDirty)) form.save()
+  }
+  useShortcut('Mod+s', save)
+  const close = () => guard.ask(onClose)
+  const { version } = form
+  return (
+    <PanelFrame title={name} onClose={close}>
+      <PanelHeader title={name} sub={labelOf(table, version)} onClose={close}>
+        {pk !== null && version && isWritable && (
+          <RecordActions
+            table={table}
+            pk={pk}
+            version={version}
+            name={name}
+            onDuplicate={() => guard.ask(() => onDuplicate(copyOf(table, version.record)))}
+            onDeleted={() => {
+              guard.release()
+              onClose()
+              onSaved(null)
+            }}
+            onRestored={() => onSaved(pk)}
+          />
+        )}
+      </PanelHeader>
+      <form
+        className={styles.form}
+        id={formId}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          event.stopPropagation()
+          save()
+        }}
+      >
+        {/* What is typed while a record is being saved would be lost. */}
+        <div className={styles.fields} inert={form.isSaving}>
+          {!isWritable && <p className={styles.hint}>{texts.viewHint}</p>}
+          {table.fields.map((field) => (
+            <FieldRow
+              key={field.name}
+              table={table}
+              field={field}
+              isNew={pk === null}
+              canEdit={isWritable}
+              form={form}
+              onOpen={setOpened}
+            />
+          ))}
+          {version && <LinkedRecords table={table} record={version.record} />}
+        </div>
+        {isWritable && <Footer form={form} isNew={pk === null} />}
+      </form>
+      {opened && <RecordPanel {...opened} onClose={() => setOpened(null)} onSaved={() => {}} />}
+      <LeaveDialog guard={guard} name={name} />
+      {form.theirs && (
+        <ConflictDialog
+          table={table}
+          name={name}
+          mine={{ ...form.version?.record, ...form.values }}
+          theirs={form.theirs.record}
+          onKeepMine={form.keepMine}
+          onTakeTheirs={form.takeTheirs}
+          onLater={form.decideLater}
+        />
+      )}
+    </PanelFrame>
+  )
+}

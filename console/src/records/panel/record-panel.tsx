@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { queryClient } from '../../api/query-client.ts'
+import { type Table, titleOf } from '../../tables/queries.ts'
+import { texts } from '../../texts/record-panel.ts'
+import { Problem } from '../../ui/page.tsx'
+import type { Row } from '../keys.ts'
+import { PanelFrame } from './panel-frame.tsx'
+import { PanelHeader } from './panel-header.tsx'
+import { versionQuery } from './queries.ts'
+import { RecordForm } from './record-form.tsx'
+
+export interface RecordPanelProps {
+  readonly table: Table
+  /** The key of the record, made by `keyOf`; or `new`. */
+  readonly pk: string
+  /** The first values of a new record. */
+  readonly initial?: Row
+  readonly onClose: () => void
+  /** Called after a create or an update with the key of the record, and after a delete with null. */
+  readonly onSaved: (pk: string | null) => void
+}
+
+const Stored = ({ table, pk, ...on }: RecordPanelProps & { readonly onDuplicate: (row: Row) => void }) => {
+  const version = useQuery(versionQuery(table, pk))
+  const title = texts.title(titleOf(table), pk)
+  if (version.data) {
+    return <RecordForm key={pk} table={table} pk={pk} start={version.data} {...on} />
+  }
+  return (
+    <PanelFrame title={title} onClose={on.onClose}>
+      <PanelHeader title={title} onClose={on.onClose} />
+      {version.isError && <Problem error={version.error} onRetry={() => version.refetch()} />}
+    </PanelFrame>
+  )
+}
+
+/** The panel of one record, or of a new one. After a create it shows the new record. */
+const Panel = ({ pk, initial, onSaved, ...props }: RecordPanelProps) => {
+  const [shown, setShown] = useState({ pk: pk === 'new' ? null : pk, initial })
+  const onChanged = (next: string | null) => {
+    // What other parts of the page show of the records of this table.
+    queryClient.invalidateQueries({ queryKey: ['records', props.table.id] })
+    queryClient.invalidateQueries({ queryKey: ['choices', props.table.id] })
+    if (next !== null) setShown({ pk: next, initial: undefined })
+    onSaved(next)
+  }
+  const onDuplicate = (row: Row) => setShown({ pk: null, initial: row })
+  const shared = { ...props, onDuplicate, onSaved: onChanged }
+  return shown.pk === null ? (
+    <RecordForm key={`new ${JSON.stringify(shown.initial)}`} {...shared} pk={null} initial={shown.initial ?? {}} />
+  ) : (
+    <Stored key={shown.pk} {...shared} pk={shown.pk} />
+  )
+}
+
+/** Shows a record at the right side of the page, to read, edit, duplicate and delete it. */
+export const RecordPanel = (props: RecordPanelProps) => <Panel key={`${props.table.id} ${props.pk}`} {...props} />

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Table } from '../tables/queries.ts'
+import { Problem } from '../ui/page.tsx'
+import { EmptyRecords } from './grid/empty.tsx'
+import { useCompact, usePreferences } from './grid/preferences.ts'
+import { RecordsGrid } from './grid/records-grid.tsx'
+import { Toolbar } from './grid/toolbar.tsx'
+import { RecordPanel } from './panel/record-panel.tsx'
+import { totalQuery } from './queries.ts'
+import styles from './records-view.module.css'
+import { useView } from './view.ts'
+
+/** The records of a table: search, filter, columns, and the grid. */
+export const RecordsView = ({ table }: { readonly table: Table }) => {
+  const state = useView()
+  const [preferences, changePreferences] = usePreferences(table.name)
+  const [isCompact, setCompact] = useCompact()
+  const total = useQuery(totalQuery(table.id, state.view))
+  return (
+    <div className={styles.view}>
+      <Toolbar
+        table={table}
+        view={state.view}
+        change={state.change}
+        preferences={preferences}
+        onPreferences={changePreferences}
+        isCompact={isCompact}
+        onCompact={setCompact}
+      />
+      {total.isError && <Problem error={total.error} onRetry={() => total.refetch()} />}
+      {total.data === 0 && <EmptyRecords table={table} {...state} />}
+      {total.data !== undefined && total.data > 0 && (
+        <RecordsGrid
+          table={table}
+          {...state}
+          total={total.data}
+          preferences={preferences}
+          onPreferences={changePreferences}
+          isCompact={isCompact}
+        />
+      )}
+      {state.record !== null && (
+        <RecordPanel
+          table={table}
+          pk={state.record}
+          onClose={() => state.change({ record: '' })}
+          onSaved={(pk) => state.change({ record: pk ?? '' })}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import { type Delimiter, guessDelimiter, parseDelimited } from './delimited.ts'
+
+export type Format = 'csv' | 'ndjson'
+
+/** A file to import, and what its beginning shows. */
+export interface Source {
+  readonly file: File
+  readonly format: Format
+  readonly delimiter: Delimiter
+  /** The text of the beginning. */
+  readonly start: string
+}
+
+/** What is read to show the names of the columns. The service reads all of the file. */
+const START_BYTES = 256 * 1024
+
+const formatOf = ({ name }: File, start: string): Format =>
+  /\.(?:ndjson|jsonl|json)$/i.test(name) || start.trimStart().startsWith('{') ? 'ndjson' : 'csv'
+
+export const openSource = async (file: File): Promise<Source> => {
+  const start = (await file.slice(0, START_BYTES).text()).replace(/^\uFEFF/, '')
+  return { file, format: formatOf(file, start), delimiter: guessDelimiter(start), start }
+}
+
+export interface Column {
+  readonly name: string
+  readonly example: string
+}
+
+const parseLine = (line: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The lines of NDJSON may have different names. */
+const ndjsonColumns = (start: string): readonly Column[] => {
+  const records = start.split('\n').slice(0, 100).map(parseLine)
+  const names = [...new Set(records.flatMap(Object.keys))]
+  return names.map((name) => ({ name, example: JSON.stringify(records.find((record) => name in record)?.[name]) }))
+}
+
+const csvColumns = ({ start, delimiter }: Source): readonly Column[] => {
+  const [headers = [], first = []] = parseDelimited(start, delimiter)
+  return headers.map((name, index) => ({ name, example: first[index] ?? '' }))
+}
+
+export const columnsOf = (source: Source) =>
+  source.format === 'csv' ? csvColumns(source) : ndjsonColumns(source.start)

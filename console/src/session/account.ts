@@ -1,0 +1,32 @@
+import { queryOptions } from '@tanstack/react-query'
+import { dataOf, sessionApi } from '../api/client.ts'
+import { queryClient } from '../api/query-client.ts'
+
+/** The administrator of the session. Fails with status 401 without a session. */
+export const accountQuery = queryOptions({
+  queryKey: ['account'],
+  queryFn: () => dataOf(sessionApi.GET('/auth/me')),
+  staleTime: Number.POSITIVE_INFINITY
+})
+
+export const logIn = async (name: string, password: string) => {
+  const { admin } = await dataOf(sessionApi.POST('/auth/login', { body: { name, password } }))
+  queryClient.setQueryData(accountQuery.queryKey, admin)
+  return admin
+}
+
+export const logOut = async () => {
+  await dataOf(sessionApi.POST('/auth/logout'))
+  forgetSession()
+}
+
+/** Shows the login page, and removes from memory what the last administrator saw. */
+export const forgetSession = () => {
+  queryClient.clear()
+  window.location.assign(new URL('./', document.baseURI))
+}
+
+export const changePassword = async (oldPassword: string, newPassword: string) => {
+  await dataOf(sessionApi.PUT('/auth/password', { body: { oldPassword, newPassword } }))
+  await queryClient.invalidateQueries({ queryKey: accountQuery.queryKey })
+}

@@ -1,0 +1,66 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import { fieldErrors } from '../api/errors.ts'
+import { texts } from '../texts/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Actions } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Form, Username } from '../ui/form.tsx'
+import { Problem } from '../ui/page.tsx'
+import { notify } from '../ui/toast.tsx'
+import { accountQuery, changePassword } from './account.ts'
+
+interface PasswordFormProps {
+  readonly onChanged?: () => void
+  /** Buttons beside the main one. */
+  readonly children?: ReactNode
+}
+
+/** Changes the password of one's own account. */
+export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
+  const account = useQuery(accountQuery)
+  const [present, setPresent] = useState('')
+  const [next, setNext] = useState('')
+  const change = useMutation({
+    mutationFn: () => changePassword(present, next),
+    onSuccess: () => {
+      setPresent('')
+      setNext('')
+      notify({ title: texts.changed })
+      onChanged?.()
+    }
+  })
+  const errors = fieldErrors(change.error)
+  return (
+    <Form onSubmit={() => change.mutate()}>
+      <Username name={account.data?.name ?? ''} />
+      <TextField
+        label={texts.oldPassword}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={present}
+        error={errors.get('oldPassword')}
+        onChange={(event) => setPresent(event.target.value)}
+      />
+      <TextField
+        label={texts.newPassword}
+        hint={texts.newPasswordHint}
+        type="password"
+        autoComplete="new-password"
+        required
+        value={next}
+        error={errors.get('newPassword')}
+        onChange={(event) => setNext(event.target.value)}
+      />
+      {change.isError && errors.size === 0 && <Problem error={change.error} />}
+      <Actions>
+        {children}
+        <Button type="submit" variant="primary" disabled={change.isPending}>
+          {texts.change}
+        </Button>
+      </Actions>
+    </Form>
+  )
+}

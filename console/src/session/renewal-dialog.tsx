@@ -1,0 +1,21 @@
+import { texts } from '../texts/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { forgetSession } from './account.ts'
+import { CredentialsForm } from './credentials-form.tsx'
+import { endRenewal, useRenewal } from './renewal.ts'
+
+/** Asks for the password over the page when the session has ended. The requests that failed are sent again. */
+export const RenewalDialog = ({ name }: { readonly name: string }) => {
+  const isNeeded = useRenewal()
+  if (!isNeeded) return null
+  return (
+    <Dialog title={texts.ended} hint={texts.endedHint}>
+      <CredentialsForm fixedName={name} onLogIn={() => endRenewal()}>
+        <Button variant="quiet" onClick={forgetSession}>
+          {texts.leave}
+        </Button>
+      </CredentialsForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,40 @@
+import { useSyncExternalStore } from 'react'
+
+/** A request waits here for the login over the page. */
+interface Renewal {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (reason: Error) => void
+}
+
+let renewal: Renewal | null = null
+const listeners = new Set<() => void>()
+
+const set = (next: Renewal | null) => {
+  renewal = next
+  for (const listener of listeners) listener()
+}
+
+/** Resolves after a login. All requests that find the session ended share one login. @throws if the user leaves */
+export const renewSession = (): Promise<void> => {
+  if (!renewal) set(Promise.withResolvers<void>())
+  return (renewal as unknown as Renewal).promise
+}
+
+/** Ends the wait: with an error, the requests fail. */
+export const endRenewal = (error?: Error) => {
+  const { resolve, reject } = renewal ?? {}
+  set(null)
+  if (error) reject?.(error)
+  else resolve?.()
+}
+
+/** Whether a request waits for a login. */
+export const useRenewal = () =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => renewal !== null
+  )

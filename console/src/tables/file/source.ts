@@ -1,0 +1,75 @@
+import type { components } from '../../api/schema.d.ts'
+import { upload } from '../../api/upload.ts'
+
+export type FromFile = components['schemas']['AdminTableFromFile']
+
+export const DELIMITERS = [',', ';', '|', 'tab'] as const
+export type Delimiter = (typeof DELIMITERS)[number]
+export const FORMATS = ['csv', 'ndjson'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** What a user has entered for a table from a file. */
+export interface Source {
+  /** A chosen file; else the pasted `text`. */
+  readonly file: File | null
+  readonly text: string
+  readonly name: string
+  readonly label: string
+  readonly format: Format
+  readonly delimiter: Delimiter
+}
+
+export const EMPTY: Source = { file: null, text: '', name: '', label: '', format: 'csv', delimiter: ',' }
+
+/** The characters that are read to guess the format. */
+const SAMPLE = 4096
+
+const guessDelimiter = (line: string): Delimiter => {
+  const counts = DELIMITERS.map((delimiter) => line.split(delimiter === 'tab' ? '\t' : delimiter).length)
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+/** Guesses the format and the delimiter from the beginning of a file. */
+export const guess = (sample: string): Pick<Source, 'format' | 'delimiter'> => {
+  const [line = ''] = sample
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+    .split('\n', 1)
+  return line.startsWith('{')
+    ? { format: 'ndjson', delimiter: ',' }
+    : { format: 'csv', delimiter: guessDelimiter(line) }
+}
+
+/** Returns a name for the table from that of the file. */
+const nameOf = (file: File) =>
+  file.name
+    .replace(/\.[^.]*$/, '')
+    .replaceAll(/\W+/g, '_')
+    .replace(/^[^A-Za-z]+/, '')
+    .slice(0, 63)
+
+export const sourceOfFile = async (file: File, before: Source): Promise<Source> => ({
+  ...before,
+  file,
+  text: '',
+  name: before.name || nameOf(file),
+  ...guess(await file.slice(0, SAMPLE).text())
+})
+
+export const hasContent = ({ file, text }: Source) => file !== null || text.trim() !== ''
+
+interface Options {
+  readonly dryRun: boolean
+  readonly onProgress: (part: number) => void
+}
+
+/** Sends the file: for a preview, or to create the table. @throws ServiceError */
+export const sendFile = ({ file, text, name, label, format, delimiter }: Source, { dryRun, onProgress }: Options) =>
+  upload<FromFile>({
+    method: 'POST',
+    path: '/admin/tables/from-file',
+    query: { name, label, dryRun, ...(format === 'csv' && { delimiter }) },
+    body: file ?? new Blob([text]),
+    contentType: format === 'csv' ? 'text/csv' : 'application/x-ndjson',
+    onProgress
+  })

@@ -1,0 +1,39 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { tableChanged } from '../queries.ts'
+import { EMPTY, type Source, sendFile, sourceOfFile } from './source.ts'
+
+/** The entered file, its preview, and the creation of the table. */
+export const useFile = () => {
+  const [source, setSource] = useState(EMPTY)
+  const [part, setPart] = useState(0)
+  const [, navigate] = useLocation()
+  const preview = useMutation({
+    mutationFn: (sent: Source) => sendFile(sent, { dryRun: true, onProgress: setPart }),
+    onMutate: () => setPart(0)
+  })
+  const creation = useMutation({
+    mutationFn: () => sendFile(source, { dryRun: false, onProgress: setPart }),
+    onMutate: () => setPart(0),
+    onSuccess: async ({ table }) => {
+      if (!table) return
+      await tableChanged(table)
+      navigate(`/tables/${table.id}`)
+    }
+  })
+  /** A preview belongs to what it was made from. */
+  const change = (changed: Partial<Source>) => {
+    preview.reset()
+    creation.reset()
+    setSource({ ...source, ...changed })
+  }
+  const choose = async (file: File) => {
+    const chosen = await sourceOfFile(file, source)
+    change(chosen)
+    if (chosen.name !== '') preview.mutate(chosen)
+  }
+  return { source, part, preview, creation, change, choose }
+}
+
+export type FileState = ReturnType<typeof useFile>

@@ -1,0 +1,32 @@
+export const texts = {
+  title: 'Commands',
+  open: 'Go to or do …',
+  placeholder: 'Type the name of a table, a page or a command',
+  none: 'Nothing matches.',
+  groups: { tables: 'Tables', pages: 'Pages', actions: 'Do', views: 'Views of tables' },
+  overview: 'Overview',
+  tokens: 'Tokens',
+  admins: 'Administrators',
+  account: 'Your account',
+  newTable: 'New table',
+  importTables: 'Import tables of the database',
+  fromFile: 'New table from a file',
+  newToken: 'New token',
+  structure: (table: string) => `${table}: structure`,
+  api: (table: string) => `${table}: API`,
+  theme: (name: string) => `Theme: ${name}`,
+  logOut: 'Log out',
+  help: 'Shortcuts',
+  helpTitle: 'Shortcuts',
+  close: 'Close',
+  modifier: { mac: '⌘', other: 'Ctrl' },
+  shortcuts: [
+    { keys: ['Mod', 'K'], does: 'Go to a table or a page, or do something' },
+    { keys: ['/'], does: 'Filter the tables at the left' },
+    { keys: ['?'], does: 'Show this list' },
+    { keys: ['Mod', 'S'], does: 'Save the record of the open panel' },
+    { keys: ['Esc'], does: 'Close what is on top' },
+    { keys: ['↑', '↓', '←', '→'], does: 'Move in the grid of records' },
+    { keys: ['Enter'], does: 'Edit the chosen cell' }
+  ]
+}

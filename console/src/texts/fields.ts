@@ -1,0 +1,38 @@
+/** Texts of values in cells, and of their editors. */
+export const texts = {
+  null: 'NULL',
+  empty: 'empty',
+  emptyText: 'empty text',
+  default: (value: string) => `Default: ${value}`,
+  generated: 'Generated',
+  required: 'Required',
+  true: 'true',
+  false: 'false',
+  bytes: (size: string) => size,
+  download: (name: string) => `Download ${name}`,
+  upload: 'Choose a file',
+  remove: 'Set to NULL',
+  setNull: (name: string) => `NULL for ${name}`,
+  setDefault: (name: string) => `Default for ${name}`,
+  defaultShort: 'Default',
+  pickDate: (name: string) => `Date of ${name}`,
+  epoch: (date: string) => `As milliseconds since 1970: ${date}`,
+  lookUp: (name: string) => `Search ${name}`,
+  noMatch: 'Nothing matches.',
+  searching: 'Searching …',
+  refersTo: (table: string, value: string) => `Open ${value} of ${table}`,
+  misfit: 'This value has another type than the field.',
+  errors: {
+    integer: 'Enter an integer, such as 42.',
+    integerOrNull: 'Enter an integer, such as 42, or choose NULL.',
+    range: 'The value is outside 64 bits: −9223372036854775808 to 9223372036854775807.',
+    number: 'Enter a number, such as 12.5 or 1e6.',
+    numberOrNull: 'Enter a number, such as 12.5, or choose NULL.',
+    numberRange: 'The value is outside the range of a 64-bit floating-point number.',
+    boolean: 'Choose true or false.',
+    json: (reason: string) => `This is not JSON: ${reason}`,
+    object: 'Enter a JSON object: { … }.',
+    array: 'Enter a JSON array: [ … ].',
+    base64: 'This is not base64 text.'
+  }
+}

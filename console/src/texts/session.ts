@@ -1,0 +1,18 @@
+export const texts = {
+  title: 'Log in to Rowhouse',
+  name: 'Name',
+  password: 'Password',
+  logIn: 'Log in',
+  firstStart: 'The first start of the service prints the name and the password of the first administrator.',
+  ended: 'Your session has ended',
+  endedHint: 'Enter your password to go on. Nothing that you entered is lost.',
+  leave: 'Log in as somebody else',
+  changeTitle: 'Choose a new password',
+  changeHint: 'Somebody else knows your present password. Choose one that only you know.',
+  oldPassword: 'Present password',
+  newPassword: 'New password',
+  newPasswordHint: 'At least 8 characters.',
+  change: 'Change the password',
+  later: 'Later',
+  changed: 'The password is changed. All your other sessions have ended.'
+}

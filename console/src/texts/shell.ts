@@ -1,0 +1,21 @@
+export const texts = {
+  product: 'Rowhouse',
+  overview: 'Overview',
+  tables: 'Tables',
+  tokens: 'Tokens',
+  admins: 'Administrators',
+  documentation: 'API documentation',
+  filterTables: 'Filter tables',
+  newTable: 'New table',
+  noTables: 'No table is registered.',
+  noMatch: (text: string) => `No table matches “${text}”.`,
+  openMenu: 'Open the menu',
+  closeMenu: 'Close the menu',
+  account: 'Your account',
+  logOut: 'Log out',
+  theme: 'Theme',
+  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  unpublished: 'Not published',
+  readOnly: 'Read-only for tokens',
+  view: 'View'
+}

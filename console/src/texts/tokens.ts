@@ -1,0 +1,128 @@
+import type { components } from '../api/schema.d.ts'
+
+type Action = components['schemas']['TokenAction']
+
+const MAX_NAMED = 3
+const list = new Intl.ListFormat('en', { type: 'conjunction' })
+
+const named = (tables: readonly string[]) =>
+  tables.length <= MAX_NAMED
+    ? list.format(tables)
+    : list.format([...tables.slice(0, MAX_NAMED), `${tables.length - MAX_NAMED} more`])
+
+const isRecordAction = (action: Action) => action !== 'schema'
+
+/** "Read and create in Album and Artist". */
+const scope = (tables: readonly string[] | 'all', actions: readonly Action[]) => {
+  if (actions.length === 0 || tables.length === 0) return 'Nothing'
+  const verbs = list.format(actions.map((action) => (action === 'schema' ? 'change the schema' : action)))
+  return `${verbs[0]?.toUpperCase()}${verbs.slice(1)} in ${tables === 'all' ? 'all tables' : named(tables)}`
+}
+
+const records = (actions: readonly Action[]) => {
+  const verbs = actions.filter(isRecordAction)
+  return verbs.length === 0 ? 'no records' : `${list.format(verbs)} records`
+}
+
+/** Says what a token may do, in whole sentences. */
+const sentence = (tables: readonly string[] | 'all', actions: readonly Action[]) => {
+  if (tables.length === 0) return 'This token may do nothing yet: choose tables.'
+  if (actions.length === 0) return 'This token may do nothing yet: choose actions.'
+  const where = tables === 'all' ? 'in all tables, also in those that are published later' : `in ${list.format(tables)}`
+  const schema = tables === 'all' ? 'It may create tables and add fields.' : 'It may create and extend these tables.'
+  const first = actions.some(isRecordAction) ? `This token may ${records(actions)} ${where}.` : ''
+  return [first, actions.includes('schema') && schema].filter(Boolean).join(' ')
+}
+
+export const texts = {
+  title: 'Tokens',
+  token: 'Token',
+  newToken: 'New token',
+  create: 'Create the token',
+  emptyTitle: 'There is no token yet.',
+  empty: 'Programs use /data with a token. Create one for each program, with only the permissions that it needs.',
+  columns: {
+    name: 'Name',
+    prefix: 'Prefix',
+    scope: 'May',
+    lastUsed: 'Last used',
+    expires: 'Expires',
+    active: 'Active'
+  },
+  actions: 'Actions',
+  isActive: (name: string) => `${name} is active`,
+  notChanged: (name: string) => `${name} was not changed.`,
+  edit: (name: string) => `Edit ${name}`,
+  revoke: 'Revoke',
+  revokeNamed: (name: string) => `Revoke ${name}`,
+  revokeTitle: (name: string) => `Revoke the token “${name}”?`,
+  revokeHint: (prefix: string) =>
+    `Programs that use ${prefix} get status 401 from their next request on. This cannot be undone: to pause the token, switch it off.`,
+  revokeDo: (name: string) => `Revoke “${name}”`,
+  revoked: (name: string) => `The token “${name}” is revoked.`,
+  saved: (name: string) => `The token “${name}” is saved.`,
+  notFound: 'There is no such token.',
+  toTokens: 'All tokens',
+  name: 'Name',
+  nameHint: 'What uses the token, for example “web shop”.',
+  expires: 'Expires',
+  expiresHint: 'In your local time. Empty: never.',
+  expiryPresets: 'Expiry in',
+  presets: [
+    { label: 'Never', days: null },
+    { label: '1 day', days: 1 },
+    { label: '30 days', days: 30 },
+    { label: '90 days', days: 90 },
+    { label: '1 year', days: 365 }
+  ],
+  integers: 'Integers in responses',
+  integersHint: 'JavaScript reads integers beyond ±(2^53−1) inexactly.',
+  integerForms: {
+    auto: 'auto: a number, but text beyond ±(2^53−1)',
+    number: 'number: always a number, for Go, Java, Python, Rust and C#',
+    string: 'string: always text, for JavaScript'
+  },
+  permissions: 'Permissions',
+  permissionsHint: 'The actions apply to all chosen tables. For other actions in other tables, create a second token.',
+  matrix: 'Tables and actions of the token',
+  table: 'Table',
+  allTables: 'All tables',
+  allTablesHint: 'also those that are published later',
+  unpublished: 'not published',
+  unregistered: 'no such table now',
+  readOnlyTable: 'read-only for tokens',
+  isView: 'a view',
+  allowed: 'allowed',
+  notAllowed: 'not allowed',
+  actionNames: {
+    read: 'read',
+    create: 'create',
+    update: 'update',
+    delete: 'delete',
+    schema: 'schema'
+  },
+  actionHints: {
+    read: 'List and read records, read the schema',
+    create: 'Create records',
+    update: 'Update and increment records',
+    delete: 'Delete records',
+    schema: 'Create tables, add fields'
+  },
+  bundles: 'Choose actions',
+  bundleNames: { read: 'Read only', records: 'Read and write records', all: 'Everything' },
+  scope,
+  sentence,
+  issuedTitle: (name: string) => `“${name}” is ready`,
+  issuedHint: 'Copy the token now. Rowhouse stores only its hash, and shows it only here and only once.',
+  secret: 'Token',
+  copySecret: 'Copy the token',
+  done: 'I have copied it',
+  firstCall: 'First call',
+  environmentLabel: 'Environment variable',
+  environment: 'Put the token into the environment of your program. The calls below read it there.',
+  snippetTable: 'Table',
+  document: 'Typed client',
+  documentHint: 'The token has an OpenAPI document of its own: its tables, with the types of their fields.',
+  openDocs: 'Read it in the API documentation',
+  openDocsHint: 'Paste the token there to see its own document.'
+}

@@ -1,0 +1,34 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+import { queryClient } from '../api/query-client.ts'
+import type { components } from '../api/schema.d.ts'
+
+export type Token = components['schemas']['Token']
+export type IssuedToken = components['schemas']['IssuedToken']
+export type Permissions = components['schemas']['TokenPermissions']
+type NewToken = components['schemas']['TokenCreate']
+type TokenChanges = components['schemas']['TokenUpdate']
+
+export const tokensQuery = queryOptions({
+  queryKey: ['tokens'],
+  queryFn: () => dataOf(api.GET('/admin/tokens'))
+})
+
+const refresh = () => queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
+
+/** Returns the token with its secret, which no other call returns. */
+export const issueToken = async (body: NewToken) => {
+  const issued = await dataOf(api.POST('/admin/tokens', { body }))
+  await refresh()
+  return issued
+}
+
+export const changeToken = async (id: number, body: TokenChanges) => {
+  await dataOf(api.PUT('/admin/tokens/{id}', { params: { path: { id } }, body }))
+  await refresh()
+}
+
+export const revokeToken = async (id: number) => {
+  await dataOf(api.DELETE('/admin/tokens/{id}', { params: { path: { id } } }))
+  await refresh()
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation, useParams, useSearchParams } from 'wouter'
+import { texts as common } from '../texts/common.ts'
+import { texts } from '../texts/tokens.ts'
+import { Button, LinkButton } from '../ui/button.tsx'
+import { Empty, Narrow, Page, Problem } from '../ui/page.tsx'
+import { notify } from '../ui/toast.tsx'
+import { emptyDraft, toChanges, toDraft, toNewToken } from './draft.ts'
+import { IssuedTokenPage } from './issued-token-page.tsx'
+import { changeToken, type IssuedToken, issueToken, type Token, tokensQuery } from './queries.ts'
+import { RevokeDialog } from './revoke-dialog.tsx'
+import { TokenForm } from './token-form.tsx'
+
+/** `?table=` chooses a table. The secret of the new token is only in the state of this page. */
+const NewTokenPage = () => {
+  const [search] = useSearchParams()
+  const [issued, setIssued] = useState<IssuedToken>()
+  if (issued) return <IssuedTokenPage issued={issued} />
+  return (
+    <Page title={texts.newToken}>
+      <Narrow>
+        <TokenForm
+          start={emptyDraft(search.getAll('table'))}
+          submitLabel={texts.create}
+          save={async (draft) => setIssued(await issueToken(toNewToken(draft)))}
+        >
+          <LinkButton href="/tokens">{common.cancel}</LinkButton>
+        </TokenForm>
+      </Narrow>
+    </Page>
+  )
+}
+
+const EditTokenPage = ({ token }: { readonly token: Token }) => {
+  const [, navigate] = useLocation()
+  const [start] = useState(() => toDraft(token))
+  const [isRevoking, setRevoking] = useState(false)
+  return (
+    <Page
+      title={token.name}
+      sub={<code>{token.token_prefix}</code>}
+      actions={<Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>}
+    >
+      <Narrow>
+        <TokenForm
+          start={start}
+          submitLabel={common.save}
+          save={async (draft) => {
+            await changeToken(token.id, toChanges(draft, start))
+            notify({ title: texts.saved(draft.name) })
+            navigate('/tokens')
+          }}
+        >
+          <LinkButton href="/tokens">{common.cancel}</LinkButton>
+        </TokenForm>
+      </Narrow>
+      {isRevoking && (
+        <RevokeDialog token={token} onRevoked={() => navigate('/tokens')} onClose={() => setRevoking(false)} />
+      )}
+    </Page>
+  )
+}
+
+const StoredTokenPage = ({ id }: { readonly id: number }) => {
+  const tokens = useQuery(tokensQuery)
+  const token = tokens.data?.find((other) => other.id === id)
+  if (token) return <EditTokenPage key={id} token={token} />
+  return (
+    <Page title={texts.token}>
+      {tokens.isError && <Problem error={tokens.error} onRetry={() => tokens.refetch()} />}
+      {tokens.isSuccess && (
+        <Empty title={texts.notFound}>
+          <LinkButton href="/tokens">{texts.toTokens}</LinkButton>
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+/** A new token, or the properties of one. */
+export const TokenPage = () => {
+  const { id } = useParams<{ id: string }>()
+  return id === 'new' ? <NewTokenPage /> : <StoredTokenPage id={Number(id)} />
+}

@@ -1,0 +1,33 @@
+import type { ComponentProps } from 'react'
+import { Link } from 'wouter'
+import styles from './button.module.css'
+import { classes } from './classes.ts'
+
+type Variant = 'default' | 'primary' | 'danger' | 'quiet'
+
+const styleOf = (variant: Variant, isIcon: boolean) =>
+  classes(styles.button, variant !== 'default' && styles[variant], isIcon && styles.icon)
+
+interface Look {
+  readonly variant?: Variant
+}
+
+export const Button = ({ variant = 'default', className, ...props }: ComponentProps<'button'> & Look) => (
+  <button type="button" {...props} className={classes(styleOf(variant, false), className)} />
+)
+
+/** A button with an icon only. `label` is its name for screen readers, and is shown on hover. */
+export const IconButton = ({
+  variant = 'quiet',
+  label,
+  ...props
+}: Omit<ComponentProps<'button'>, 'className'> & Look & { readonly label: string }) => (
+  <button type="button" aria-label={label} title={label} {...props} className={styleOf(variant, true)} />
+)
+
+export const LinkButton = ({
+  variant = 'default',
+  ...props
+}: Look & { readonly href: string; readonly children: React.ReactNode }) => (
+  <Link {...props} className={styleOf(variant, false)} />
+)

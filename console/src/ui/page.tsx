@@ -1,0 +1,60 @@
+import { type ReactNode, useEffect } from 'react'
+import { ServiceError } from '../api/errors.ts'
+import { texts } from '../texts/common.ts'
+import { Button } from './button.tsx'
+import styles from './page.module.css'
+
+interface PageProps {
+  readonly title: string
+  /** Beside the title: what kind of thing it is, how many. */
+  readonly sub?: ReactNode
+  readonly actions?: ReactNode
+  /** false: the content uses the whole area, as the grid does. */
+  readonly isPadded?: boolean
+  readonly children: ReactNode
+}
+
+/** A page: its title and actions at the top, its content below. */
+export const Page = ({ title, sub, actions, isPadded = true, children }: PageProps) => {
+  useEffect(() => {
+    document.title = `${title} · Rowhouse`
+  }, [title])
+  return (
+    <div className={styles.page}>
+      <header className={styles.header}>
+        <h1 title={title}>{title}</h1>
+        {sub !== undefined && <span className={styles.sub}>{sub}</span>}
+        <div className={styles.actions}>{actions}</div>
+      </header>
+      {isPadded ? (
+        <div className={styles.body} data-page-body>
+          {children}
+        </div>
+      ) : (
+        children
+      )}
+    </div>
+  )
+}
+
+/** The content of a form page: not wider than is easy to read. */
+export const Narrow = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.narrow}>{children}</div>
+)
+
+/** What a list shows when it is empty: what is missing, and what to do next. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className={styles.empty}>
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+/** A failure in place of what could not be loaded or done. */
+export const Problem = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => (
+  <div role="alert" className={styles.problem}>
+    <p>{error instanceof Error ? error.message : String(error)}</p>
+    {error instanceof ServiceError && error.hint !== undefined && <p>{error.hint}</p>}
+    {onRetry && <Button onClick={onRetry}>{texts.retry}</Button>}
+  </div>
+)

@@ -1,0 +1,138 @@
+import t from 'tap'
+import { bearer, createTable, dataOf } from '../helpers.ts'
+import { expectAccessible } from './accessible.ts'
+import { photographBoth, skip, startConsole } from './console.ts'
+
+const fields = [{ name: 'title', jsonType: 'string' as const }]
+
+if (skip) {
+  t.pass(`Skipped: ${skip}`, { skip })
+} else {
+  const { app, admin, openAsAdmin } = await startConsole(t)
+  await createTable(admin, { name: 'album', fields })
+  await createTable(admin, { name: 'artist', fields })
+  const tokens = async () => dataOf(await admin.get('/admin/tokens'))
+
+  const issue = async (name: string, actions: string[] = ['read']) =>
+    dataOf(await admin.post('/admin/tokens', { name, permissions: { tables: ['album'], actions } }))
+
+  t.test('an empty list says what to do next', async (t) => {
+    const page = await openAsAdmin(t, 'tokens')
+    await page.getByRole('heading', { name: 'There is no token yet.' }).waitFor()
+    await photographBoth(page, 'tokens-empty')
+    await expectAccessible(t, page)
+  })
+
+  t.test('a new token shows its secret once, which works', async (t) => {
+    const page = await openAsAdmin(t, 'tokens/new?table=album')
+    await page.getByLabel('Name').fill('web shop')
+    await page.getByRole('button', { name: '30 days' }).click()
+    await page.getByRole('checkbox', { name: 'create' }).check()
+    await page.getByText('This token may read and create records in album.').waitFor()
+    await photographBoth(page, 'token-new')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.getByRole('heading', { name: '“web shop” is ready' }).waitFor()
+    await page.getByText('Go', { exact: true }).click()
+    await page.getByText('http.NewRequest("GET", "http').first().waitFor()
+    await photographBoth(page, 'token-issued')
+    await expectAccessible(t, page)
+
+    const secret =
+      (await page
+        .locator('code')
+        .filter({ hasText: /^rh_[0-9a-f]{64}$/ })
+        .textContent()) ?? ''
+    const me = dataOf(await app.inject({ url: '/data/_me', headers: bearer(secret) }))
+    t.match(me, { name: 'web shop', permissions: { tables: ['album'], actions: ['read', 'create'] } })
+    t.ok(me.expires_at > Date.now())
+    t.equal(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage }).includes("rh_")'), false)
+
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.getByRole('link', { name: 'web shop' }).waitFor()
+    await page.getByText('Read and create in album').waitFor()
+    await photographBoth(page, 'tokens')
+    await expectAccessible(t, page)
+    t.equal(await page.getByText(secret).count(), 0)
+  })
+
+  t.test('an expiry in the past is refused at its field', async (t) => {
+    const page = await openAsAdmin(t, 'tokens/new')
+    await page.getByLabel('Name').fill('late')
+    await page.getByLabel('Expires').fill('2001-02-03T04:05')
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.locator('input[type="datetime-local"][aria-invalid="true"]').waitFor()
+    t.match(await page.getByLabel('Expires').getAttribute('aria-describedby'), /text/)
+    t.notOk((await tokens()).some(({ name }: { name: string }) => name === 'late'))
+  })
+
+  t.test('the page of a token changes it, and keeps what it does not show', async (t) => {
+    const { id } = await issue('robot', ['read', 'write'])
+    const expiresAt = Date.now() + 123_456_789
+    await admin.put(`/admin/tokens/${id}`, { expiresAt })
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    await page.getByText('It may create and extend these tables.').waitFor()
+    await page.getByRole('checkbox', { name: 'delete' }).uncheck()
+    await page.getByRole('checkbox', { name: 'artist' }).check()
+    await page.getByLabel('Integers in responses').selectOption('string')
+    await photographBoth(page, 'token')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “robot” is saved.').waitFor()
+    const stored = (await tokens()).find((token: { id: number }) => token.id === id)
+    t.match(stored, { integers: 'string', expires_at: expiresAt, permissions: { tables: ['album', 'artist'] } })
+    t.strictSame(stored.permissions.actions, ['read', 'create', 'update', 'schema'])
+  })
+
+  t.test('all tables are one choice', async (t) => {
+    const { id } = await issue('everything')
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    await page.getByRole('checkbox', { name: 'All tables' }).check()
+    await page.getByText('This token may read records in all tables').waitFor()
+    t.equal(await page.getByRole('checkbox', { name: 'album' }).isDisabled(), true)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “everything” is saved.').waitFor()
+    t.match(await tokens(), [...(await tokens()).slice(0, -1), { permissions: { tables: ['*'] } }])
+  })
+
+  t.test('the switch and the dialog of the list pause and revoke a token', async (t) => {
+    const { token } = await issue('old robot')
+    const me = async () => (await app.inject({ url: '/data/_me', headers: bearer(token) })).statusCode
+    t.equal(await me(), 200)
+    const page = await openAsAdmin(t, 'tokens')
+    const active = page.getByRole('switch', { name: 'old robot is active' })
+    const saved = page.waitForResponse((response) => response.request().method() === 'PUT')
+    await active.click()
+    await saved
+    t.equal(await me(), 401)
+    await page.getByRole('button', { name: 'Revoke old robot' }).click()
+    await page.getByRole('dialog', { name: 'Revoke the token “old robot”?' }).waitFor()
+    await photographBoth(page, 'token-revoke')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Revoke “old robot”' }).click()
+    await page.getByText('The token “old robot” is revoked.').waitFor()
+    await page.getByRole('link', { name: 'old robot' }).waitFor({ state: 'detached' })
+    t.notOk((await tokens()).some(({ name }: { name: string }) => name === 'old robot'))
+  })
+
+  t.test('a name is shown as text, however odd or long', async (t) => {
+    const name = `<img src=x onerror=alert(1)> \u202e\u05d0 ${'x'.repeat(60)}`
+    const { id } = await issue(name)
+    const page = await openAsAdmin(t, 'tokens')
+    await page.getByRole('link', { name }).waitFor()
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: `Revoke ${name}` }).click()
+    await page.getByRole('dialog', { name }).waitFor()
+    await expectAccessible(t, page)
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name }).click()
+    await page.getByRole('heading', { name }).waitFor()
+    t.match(page.url(), new RegExp(`/tokens/${id}$`))
+    await expectAccessible(t, page)
+  })
+
+  t.test('the path of a token that does not exist leads back to the list', async (t) => {
+    const page = await openAsAdmin(t, 'tokens/999')
+    await page.getByRole('heading', { name: 'There is no such token.' }).waitFor()
+    await page.getByRole('link', { name: 'All tokens' }).waitFor()
+  })
+}

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { createDatabase, dataOf } from '../helpers.ts'
+import { photograph, skip, startConsole } from './console.ts'
+
+const SQL = `
+  CREATE TABLE stock (
+    id INTEGER PRIMARY KEY,
+    sku TEXT NOT NULL UNIQUE,
+    title TEXT,
+    amount INTEGER NOT NULL,
+    price REAL
+  );
+  INSERT INTO stock VALUES (1, 'pen', '=1+1', 6, 24.5), (2, 'ink', 'Ink', 40, 8), (3, 'pad', NULL, 120, NULL);`
+
+const LINES = 10_000
+
+/** A file whose lines 10, 5,000 and 9,999 are wrong. */
+const wrongCsv = () => {
+  const lines = Array.from({ length: LINES }, (_, index) => `sku-${index},Title ${index},${index},1.5`)
+  lines[8] = 'sku-8,Title,many,1.5'
+  lines[4998] = ',Title,1,1.5'
+  lines[9997] = 'sku-9997,Title,1,"1,5"'
+  return `sku,title,Quantity,price\n${lines.join('\n')}\n`
+}
+
+const fileOf = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+
+/** What a browser does when a user pastes text on the page. */
+const paste = (page: Page, text: string) =>
+  page.evaluate(`{
+    const data = new DataTransfer()
+    data.setData('text/plain', ${JSON.stringify(text)})
+    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  }`)
+
+if (skip) {
+  t.pass(`Skipped: ${skip}`, { skip })
+} else {
+  const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
+  dataOf(await admin.post('/admin/tables/import', { name: 'stock' }))
+  const PAGE = 'tables/1'
+  const total = async () => dataOf(await admin.get('/admin/tables/1/data?size=1')).total
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+  const download = async (page: Page) => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click()
+    ])
+    return readFile(await file.path(), 'utf8')
+  }
+
+  t.test('an export has the records of the filter in their order, and guards against formulas', async (t) => {
+    const filter = encodeURIComponent('{"where":{"amount":{"lt":100}}}')
+    const page = await openAsAdmin(t, `${PAGE}?filter=${filter}&order=-amount`)
+    await button(page, 'Export').click()
+    t.ok(await page.getByLabel('Guard against formulas').isChecked())
+    await photograph(page, 'export')
+    t.equal(
+      await download(page),
+      '"id","sku","title","amount","price"\r\n2,"ink","Ink",40,8.0\r\n1,"pen","\'=1+1",6,24.5\r\n'
+    )
+    await button(page, 'Export').click()
+    await page.getByLabel('Guard against formulas').uncheck()
+    await page.getByLabel('Byte order mark').check()
+    await page.getByLabel('Only the records that are shown now').uncheck()
+    t.match(await download(page), /^\uFEFF"id".*\r\n1,"pen","=1\+1".*\r\n2,.*\r\n3,"pad",,120,\r\n$/s)
+  })
+
+  t.test('an export as NDJSON', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Export').click()
+    await page.getByLabel('Format').selectOption('ndjson')
+    t.match((await download(page)).split('\n')[1], '{"id":2,"sku":"ink","title":"Ink","amount":40,"price":8.0}')
+  })
+
+  t.test('3 wrong lines of 10,000 are listed, and nothing is imported', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    const before = await total()
+    await button(page, 'Import').click()
+    await page.locator('input[type=file]').setInputFiles(fileOf('stock.csv', wrongCsv()))
+    await page.getByLabel('Field of the column Quantity').selectOption({ label: 'amount' })
+    await button(page, 'Check the file').click()
+    await page.getByText('3 errors. Nothing was imported.').waitFor()
+    const rows = await page.getByRole('alert').locator('tbody tr').allInnerTexts()
+    t.strictSame(
+      rows.map((row) => row.split('\t')[0]),
+      ['10', '5000', '9999']
+    )
+    await photograph(page, 'import-errors')
+    t.equal(await total(), before)
+  })
+
+  t.test('a right file is checked, then imported', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').click()
+    const csv = 'Code;title;amount\nnib;"Nib; gold";12\npen;Pen;7\n'
+    await page.locator('input[type=file]').setInputFiles(fileOf('other.csv', csv))
+    await page.getByLabel('Field of the column Code').selectOption({ label: 'sku' })
+    await button(page, 'Check the file').click()
+    await page.getByText(/has the value of a stored record/).waitFor()
+    await page.getByLabel('Records whose key exists').selectOption('upsert')
+    await page.getByLabel('Key of a record').selectOption('sku')
+    await button(page, 'Check the file').click()
+    await page.getByText('The file is right. 1 record will be created, 1 changed.').waitFor()
+    await photograph(page, 'import')
+    await button(page, 'Import 2 records').click()
+    await page.getByText('1 record created and 1 changed in stock').first().waitFor()
+    t.match(dataOf(await admin.get('/admin/tables/1/data/1')), { title: 'Pen', amount: 7, price: 24.5 })
+    t.equal(await total(), 4)
+  })
+
+  t.test('a file with two columns of one name is not sent', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').click()
+    await page.locator('input[type=file]').setInputFiles(fileOf('twice.csv', 'sku,title,title\nbox,Box,Case\n'))
+    await page.getByText('The file has two columns with the name title.').waitFor()
+    t.ok(await button(page, 'Check the file').isDisabled())
+  })
+
+  t.test('NDJSON is imported, too', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    const before = await total()
+    await button(page, 'Import').click()
+    const ndjson = '{"sku":"jar","amount":1}\n{"sku":"mug","amount":2,"title":"Mug"}\n'
+    await page.locator('input[type=file]').setInputFiles(fileOf('a.ndjson', ndjson))
+    await button(page, 'Check the file').click()
+    await button(page, 'Import 2 records').click()
+    await page.getByText('2 records created and 0 changed in stock').first().waitFor()
+    t.equal(await total(), before + 2)
+  })
+
+  t.test('500 rows of a spreadsheet are pasted', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').waitFor()
+    const before = await total()
+    const rows = Array.from({ length: 500 }, (_, index) => `pasted-${index}\t"two\nlines ""${index}"""\t${index}\t`)
+    await paste(page, `${rows.join('\r\n')}\r\n`)
+    await page.getByText('500 records will be created in stock, all of them or none.').waitFor()
+    await photograph(page, 'paste')
+    await button(page, 'Create 500 records').click()
+    await page.getByText('500 records created in stock').first().waitFor()
+    t.equal(await total(), before + 500)
+    const filter = encodeURIComponent('{"where":{"sku":{"eq":"pasted-7"}}}')
+    const { rows: found } = dataOf(await admin.get(`/admin/tables/1/data?filter=${filter}`))
+    t.match(found, [{ title: 'two\nlines "7"', amount: 7, price: null }])
+  })
+
+  t.test('columns have fields by their header, and wrong cells are marked', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').waitFor()
+    const before = await total()
+    await paste(page, 'Amount\tsku\n1\tfirst\nmany\tsecond\n')
+    await page.getByText('2 records will be created in stock, all of them or none.').waitFor()
+    t.ok(await page.getByLabel('The first row has the names of the fields').isChecked())
+    await page.getByText('1 cell is wrong.').waitFor()
+    t.match(await page.locator('td[data-wrong=true]').innerText(), /many\s+Enter an integer/)
+    await photograph(page, 'paste-wrong')
+    t.ok(await button(page, 'Create 2 records').isDisabled())
+    t.equal(await total(), before)
+  })
+
+  t.test('all of the pasted rows are stored, or none', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').waitFor()
+    const before = await total()
+    await paste(page, 'sku\tamount\nnew-one\t1\npen\t2\n')
+    await button(page, 'Create 2 records').click()
+    await page.getByText(/^Row 3: .*sku/).waitFor()
+    t.equal(await total(), before)
+  })
+}
