@@ -1,5 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { AdminEnvelope, LoginEnvelope, LoginSchema, PasswordChangeSchema } from '../schemas/admin.ts'
+import {
+  AdminEnvelope,
+  AdminSessionsEnvelope,
+  LoginEnvelope,
+  LoginSchema,
+  PasswordChangeSchema,
+  SessionIdParamsSchema
+} from '../schemas/admin.ts'
 import { done, OkSchema, ok } from '../schemas/envelope.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../schemas/operation-errors.ts'
 
@@ -31,8 +38,8 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       bodyLimit: Math.min(MAX_LOGIN_BYTES, config.BODY_LIMIT)
     },
-    async ({ caller, body }, reply) => {
-      const session = await sessions.logIn(caller, body)
+    async ({ caller, body, headers }, reply) => {
+      const session = await sessions.logIn(caller, body, headers['user-agent'])
       reply.setSessionCookie(session)
       return ok({ admin: session.admin, mustChangePassword: session.admin.mustChangePassword })
     }
@@ -52,6 +59,42 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       onRequest: authenticateAdmin
     },
     async ({ session }) => ok(session.admin)
+  )
+
+  fastify.get(
+    '/sessions',
+    {
+      schema: {
+        operationId: 'listOwnSessions',
+        tags,
+        summary: 'List your own sessions',
+        description: 'Returns the sessions of your account that have not ended, the latest login first.',
+        response: { 200: AdminSessionsEnvelope }
+      },
+      config: { credential: 'session', errors: READ_ERRORS },
+      onRequest: authenticateAdmin
+    },
+    async ({ adminCaller }) => ok(await sessions.list(adminCaller))
+  )
+
+  fastify.delete(
+    '/sessions/:id',
+    {
+      schema: {
+        operationId: 'endOwnSession',
+        tags,
+        summary: 'End one of your own sessions',
+        description: 'Logs out the browser or program that has opened the session.',
+        params: SessionIdParamsSchema,
+        response: { 200: OkSchema }
+      },
+      config: { credential: 'session', errors: [...WRITE_ERRORS, 'SESSION_NOT_FOUND'] },
+      onRequest: authenticateAdmin
+    },
+    async ({ adminCaller, params }) => {
+      await sessions.endOwn(adminCaller, params.id)
+      return done()
+    }
   )
 
   fastify.put(

@@ -78,6 +78,34 @@ export const LoginSchema = Type.Object(
 )
 export type Login = Static<typeof LoginSchema>
 
+const SessionIdSchema = Type.String({
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description: 'Id of the session.',
+  examples: ['0b0e9d0e-5f4c-4f43-9a53-2f6f0a6f7f10']
+})
+
+const AdminSessionSchema = Type.Object(
+  {
+    id: SessionIdSchema,
+    address: Type.String({ description: 'IP address of the login. Empty if not known.', examples: ['192.0.2.7'] }),
+    user_agent: Type.String({
+      description: 'The header `User-Agent` of the login, cut to 200 characters.',
+      examples: ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0']
+    }),
+    is_current: Type.Boolean({ description: 'true: the session of this request.', examples: [true] }),
+    created_at: CreatedAtSchema,
+    expires_at: Int64({ description: 'Time of the end, in epoch milliseconds.', examples: [1767355200000] })
+  },
+  { title: 'AdminSession', description: 'A login of yours that has not ended.', ...strict }
+)
+export const AdminSessionsEnvelope = Envelope(
+  'AdminSessionListEnvelope',
+  Type.Array(AdminSessionSchema, { description: 'Your sessions, the latest login first.' })
+)
+export type AdminSession = Static<typeof AdminSessionSchema>
+
+export const SessionIdParamsSchema = Type.Object({ id: SessionIdSchema }, strict)
+
 const LoginResultSchema = Type.Object(
   { admin: AdminSchema, mustChangePassword: MustChangePasswordSchema },
   { title: 'SessionInfo', description: 'The administrator who has logged in.', ...strict }

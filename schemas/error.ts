@@ -123,6 +123,7 @@ export const errorCatalogue = {
   FIELD_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no field with this name.' },
   INDEX_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no index with this name.' },
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
+  SESSION_NOT_FOUND: { kind: 'not-found', meaning: 'You have no session with this id.' },
   ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
 
   METHOD_NOT_ALLOWED: {

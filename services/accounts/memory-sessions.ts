@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../model/clock.ts'
+import type { LoginClient } from './session-statements.ts'
 
-export interface MemorySession {
+export interface MemorySession extends LoginClient {
   readonly admin: number
   /** The session is valid only while the account has this hash, so a new password ends it. */
   readonly hash: string
@@ -36,6 +37,9 @@ export const createMemorySessions = ({ clock }: { readonly clock: Clock }) => {
       const session = sessions.get(id)
       return session && session.expiresAt > clock() ? session : undefined
     },
+    /** Returns the ids of the sessions that an administrator has opened. `find` decides whether they are still valid. */
+    idsOf: (admin: number): string[] =>
+      [...sessions].filter(([, session]) => session.admin === admin).map(([id]) => id),
     /** Returns whether the session was kept here. */
     end: (id: string): boolean => sessions.delete(id),
     /** Keeps a session valid after its own administrator has set a password with this hash. */

@@ -1,6 +1,13 @@
 import type { Statement } from '../sql/statement.ts'
 
-interface NewSession {
+/** Where a login came from, for the list of sessions. */
+export interface LoginClient {
+  readonly address: string
+  /** The header User-Agent, cut to 200 characters. Empty without one. */
+  readonly userAgent: string
+}
+
+interface NewSession extends LoginClient {
   readonly id: string
   readonly admin: number
   /** The verified hash: the session opens only if the account still has it. */
@@ -19,12 +26,12 @@ const adminColumn = (name: string) =>
   `(SELECT a.${name} FROM _rowhouse_admins AS a WHERE a.id = _rowhouse_sessions.admin_id) AS ${name}`
 
 /** Stores a session. Returns its row with the same columns as `readSession`. */
-export const openSession = ({ id, admin, hash, now, expiresAt }: NewSession): Statement => ({
-  sql: `INSERT INTO _rowhouse_sessions (id, admin_id, created_at, expires_at)
-        SELECT ?, a.id, ?, ? FROM _rowhouse_admins AS a WHERE a.id = ? AND a.password_hash = ?
+export const openSession = ({ id, admin, hash, now, expiresAt, address, userAgent }: NewSession): Statement => ({
+  sql: `INSERT INTO _rowhouse_sessions (id, admin_id, created_at, expires_at, address, user_agent)
+        SELECT ?, a.id, ?, ?, ?, ? FROM _rowhouse_admins AS a WHERE a.id = ? AND a.password_hash = ?
         RETURNING id AS session, created_at AS issued_at, expires_at, admin_id AS id,
           ${['name', 'nickname', 'must_change_password'].map(adminColumn).join(', ')}`,
-  params: [id, BigInt(now), BigInt(expiresAt), BigInt(admin), hash],
+  params: [id, BigInt(now), BigInt(expiresAt), address, userAgent, BigInt(admin), hash],
   expect: 1
 })
 
@@ -32,6 +39,13 @@ export const readSession = (id: string, now: number): Statement => ({
   sql: `SELECT s.id AS session, s.created_at AS issued_at, s.expires_at, a.id, a.name, a.nickname, a.must_change_password
         FROM _rowhouse_sessions AS s JOIN _rowhouse_admins AS a ON a.id = s.admin_id WHERE s.id = ? AND s.expires_at > ?`,
   params: [id, BigInt(now)]
+})
+
+/** Reads the sessions of an administrator, the latest login first. */
+export const listSessions = (admin: number, now: number): Statement => ({
+  sql: `SELECT id, address, user_agent, created_at, expires_at FROM _rowhouse_sessions
+        WHERE admin_id = ? AND expires_at > ? ORDER BY created_at DESC, id`,
+  params: [BigInt(admin), BigInt(now)]
 })
 
 /** Fails its unit if the session has ended. Units return rows only from RETURNING, so the guard is an update. */
@@ -57,6 +71,13 @@ export const requireHolder = ({ admin, hash }: Holder): Statement => ({
 export const endSession = (id: string): Statement => ({
   sql: 'DELETE FROM _rowhouse_sessions WHERE id = ?',
   params: [id]
+})
+
+/** Ends a session of an administrator. Fails its unit if there is no such session. */
+export const endSessionOf = (admin: number, id: string): Statement => ({
+  sql: 'DELETE FROM _rowhouse_sessions WHERE admin_id = ? AND id = ?',
+  params: [BigInt(admin), id],
+  expect: 1
 })
 
 /** Ends the sessions of an administrator in the unit that sets a new password. `except`: a session that stays. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Admin, Login } from '../../schemas/admin.ts'
+import type { Admin, AdminSession, Login } from '../../schemas/admin.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { AdminCaller, Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -8,7 +8,19 @@ import type { Row } from '../model/sql-value.ts'
 import { findAccount, replaceHash } from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
 import type { MemorySession, MemorySessions } from './memory-sessions.ts'
-import { deleteExpiredSessions, endSession, openSession, readHolder, readSession } from './session-statements.ts'
+import {
+  deleteExpiredSessions,
+  endSession,
+  endSessionOf,
+  type LoginClient,
+  listSessions,
+  openSession,
+  readHolder,
+  readSession
+} from './session-statements.ts'
+
+/** Of the header User-Agent. Browsers send about 120. */
+const MAX_USER_AGENT_LENGTH = 200
 
 export interface Session {
   readonly id: string
@@ -49,6 +61,19 @@ const toSession = (row: Row): Session => ({
   expiresAt: Number(row.expires_at) / 1000
 })
 
+type ListedSession = Omit<AdminSession, 'is_current'>
+
+const toListed = (row: Row): ListedSession => ({
+  id: String(row.id),
+  address: String(row.address),
+  user_agent: String(row.user_agent),
+  created_at: Number(row.created_at),
+  expires_at: Number(row.expires_at)
+})
+
+const sessionNotFound = (id: string) =>
+  new DomainError('SESSION_NOT_FOUND', `You have no session '${id}'. It may have ended.`)
+
 const invalidCredentials = () => new DomainError('INVALID_CREDENTIALS', 'The name or the password is wrong.')
 
 const LOGIN_HINT = 'Log in: POST /auth/login.'
@@ -87,7 +112,7 @@ export const createSessionService = (options: SessionServiceOptions) => {
   const openInMemory = (session: MemorySession): Promise<Session | null> => find(memorySessions.open(session))
 
   /** Returns null if the account has changed since its password was verified. */
-  const open = async (account: Account, hash: string): Promise<Session | null> => {
+  const open = async (account: Account, hash: string, client: LoginClient): Promise<Session | null> => {
     // Whole seconds: the row expires together with the JWT, whose times are seconds.
     const now = Math.floor(clock() / 1000) * 1000
     const expiresAt = now + ttl * 1000
@@ -95,7 +120,7 @@ export const createSessionService = (options: SessionServiceOptions) => {
       const results = await db.write([
         ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
         deleteExpiredSessions(now),
-        openSession({ id: randomUUID(), admin: account.id, hash, now, expiresAt })
+        openSession({ id: randomUUID(), admin: account.id, hash, now, expiresAt, ...client })
       ])
       return toSession(results.at(-1)?.rows[0] as Row)
     } catch (error) {
@@ -103,29 +128,67 @@ export const createSessionService = (options: SessionServiceOptions) => {
       if (!isStorageFailure(error)) throw error
       onMemorySession(error)
       // The new hash was not stored either.
-      return openInMemory({ admin: account.id, hash: account.hash, issuedAt: now, expiresAt })
+      return openInMemory({ admin: account.id, hash: account.hash, issuedAt: now, expiresAt, ...client })
     }
   }
 
   /** Returns null if the account changed between the verification of its password and the storing of the session. */
-  const attempt = async ({ address }: Caller, { name, password }: Login): Promise<Session | null> => {
+  const attempt = async ({ name, password }: Login, client: LoginClient): Promise<Session | null> => {
+    const { address } = client
     const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)
     if (!account || hash === null) throw invalidCredentials()
-    return open(account, hash)
+    return open(account, hash, client)
   }
 
-  /** @throws INVALID_CREDENTIALS, the same for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED */
-  const logIn = async (caller: Caller, login: Login): Promise<Session> => {
+  /**
+   * Opens a session. `userAgent` names the client in the list of sessions.
+   * @throws INVALID_CREDENTIALS, the same for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED
+   */
+  const logIn = async ({ address }: Caller, login: Login, userAgent = ''): Promise<Session> => {
+    const client = { address, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }
     // One retry: a concurrent login that renews the hash changes the account too.
-    const session = (await attempt(caller, login)) ?? (await attempt(caller, login))
+    const session = (await attempt(login, client)) ?? (await attempt(login, client))
     if (!session) throw invalidCredentials()
     return session
+  }
+
+  const listInMemory = async (admin: number): Promise<ListedSession[]> => {
+    const listed: ListedSession[] = []
+    for (const id of memorySessions.idsOf(admin)) {
+      const session = memorySessions.find(id)
+      if (!session || !(await findInMemory(id, session))) continue
+      const { address, userAgent, issuedAt, expiresAt } = session
+      listed.push({ id, address, user_agent: userAgent, created_at: issuedAt, expires_at: expiresAt })
+    }
+    return listed
+  }
+
+  /** Returns the caller's own sessions, the latest login first. */
+  const list = async ({ id, sessionId }: AdminCaller): Promise<AdminSession[]> => {
+    const stored = (await db.read(listSessions(id, clock()))).map(toListed)
+    return [...(await listInMemory(id)), ...stored]
+      .toSorted((a, b) => b.created_at - a.created_at)
+      .map((session) => ({ ...session, is_current: session.id === sessionId }))
+  }
+
+  /** Ends a session of the caller. @throws SESSION_NOT_FOUND */
+  const endOwn = async ({ id: admin }: AdminCaller, id: string) => {
+    if (memorySessions.idsOf(admin).includes(id)) {
+      memorySessions.end(id)
+      return
+    }
+    await db.write([endSessionOf(admin, id)]).catch((error) => {
+      throw error instanceof UnexpectedChanges ? sessionNotFound(id) : error
+    })
   }
 
   return {
     logIn,
     find,
+    list,
+    endOwn,
+    /** Logs the caller out. */
     end: async ({ sessionId }: AdminCaller) => {
       if (memorySessions.end(sessionId)) return
       await db.write([endSession(sessionId)])

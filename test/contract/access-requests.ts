@@ -56,6 +56,8 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { name: (await newAdmin()).name, password: PASSWORD }
   }),
   'GET /auth/me': get('/auth/me'),
+  'GET /auth/sessions': get('/auth/sessions'),
+  'DELETE /auth/sessions/:id': () => ({ url: '/auth/sessions/00000000-0000-4000-8000-000000000000', success: 404 }),
   'PUT /auth/password': () => ({
     url: '/auth/password',
     payload: { oldPassword: PASSWORD, newPassword: 'a new password' }

@@ -38,6 +38,8 @@ export const accessRules = {
 
   'POST /auth/login': 'anyone',
   'GET /auth/me': 'session',
+  'GET /auth/sessions': 'session',
+  'DELETE /auth/sessions/:id': 'session',
   'PUT /auth/password': 'session',
   'POST /auth/logout': 'session',
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { logIn, PASSWORD, startApp } from '../helpers.ts'
-import { createAdmin, fillDisk, loginRequest } from '../session-app.ts'
+import { createAdmin, fillDisk, loginRequest, startSessionApp } from '../session-app.ts'
 
 const SUCCESS = { success: true, data: { success: true } }
 const AUTHENTICATION_REQUIRED = { success: false, error: { code: 'AUTHENTICATION_REQUIRED' } }
@@ -250,5 +250,63 @@ t.test('POST /auth/logout', async (t) => {
     const response = await logOut({})
     t.equal(response.statusCode, 401)
     t.match(response.json(), AUTHENTICATION_REQUIRED)
+  })
+})
+
+t.test('sessions of the own account', async (t) => {
+  const app = await startApp(t)
+  const logInWith = async (userAgent: string) => {
+    const { cookies } = await app.inject({ ...loginRequest(), headers: { 'user-agent': userAgent } })
+    return { cookie: `${cookies[0]?.name}=${cookies[0]?.value}` }
+  }
+  const first = await logInWith('Firefox')
+  const second = await logInWith('x'.repeat(300))
+  const list = async (headers: { cookie: string }) => {
+    const response = await app.inject({ url: '/auth/sessions', headers })
+    t.equal(response.statusCode, 200)
+    return response.json().data
+  }
+  const end = (headers: { cookie: string }, id: string) =>
+    app.inject({ method: 'DELETE', url: `/auth/sessions/${id}`, headers })
+
+  t.test('GET /auth/sessions lists them with their clients, and marks the one of the request', async (t) => {
+    const sessions = await list(first)
+    t.equal(sessions.length, 2)
+    const [current] = sessions.filter((session: { is_current: boolean }) => session.is_current)
+    t.match(current, { user_agent: 'Firefox', address: '127.0.0.1', created_at: Number, expires_at: Number })
+    t.equal(current.expires_at - current.created_at, app.config.SESSION_TTL * 1000)
+    const [other] = sessions.filter((session: { is_current: boolean }) => !session.is_current)
+    t.equal(other.user_agent, 'x'.repeat(200))
+  })
+
+  t.test('sessions of other administrators are neither listed nor ended', async (t) => {
+    await createAdmin(app, first, 'ada')
+    const ada = await logIn(app, 'ada', PASSWORD)
+    const [session] = await list(ada)
+    t.equal((await list(ada)).length, 1)
+    const response = await end(first, session.id)
+    t.equal(response.statusCode, 404)
+    t.match(response.json(), { success: false, error: { code: 'SESSION_NOT_FOUND' } })
+    t.equal((await app.inject({ url: '/auth/me', headers: ada })).statusCode, 200)
+  })
+
+  t.test('DELETE /auth/sessions/{id} ends one, at once', async (t) => {
+    const [other] = (await list(first)).filter((session: { is_current: boolean }) => !session.is_current)
+    const response = await end(first, other.id)
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), SUCCESS)
+    t.equal((await app.inject({ url: '/auth/me', headers: second })).statusCode, 401)
+    t.equal((await list(first)).length, 1)
+    t.equal((await end(first, other.id)).statusCode, 404)
+  })
+
+  t.test('they are on no list once they have expired', async (t) => {
+    const { app, advance } = await startSessionApp(t)
+    const headers = await logIn(app)
+    advance(3_599_000)
+    const later = await logIn(app)
+    advance(1000)
+    t.equal((await app.inject({ url: '/auth/sessions', headers })).statusCode, 401)
+    t.equal((await app.inject({ url: '/auth/sessions', headers: later })).json().data.length, 1)
   })
 })

@@ -107,6 +107,10 @@ const migrations: readonly (readonly string[])[] = [
       UNIQUE (caller, key)
     ) STRICT`,
     'CREATE INDEX _rowhouse_retries_created_at ON _rowhouse_retries (created_at)'
+  ],
+  [
+    "ALTER TABLE _rowhouse_sessions ADD COLUMN address TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE _rowhouse_sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT ''"
   ]
 ]
 

@@ -5,6 +5,7 @@ import {
   adminOf,
   CONFIRMED,
   invalid,
+  isLiveSession,
   type Model,
   nextTimestamp,
   refuse,
@@ -44,6 +45,35 @@ export const logIn = (model: Model, name: string, password: string, cookie: stri
   const expiresAt = Math.floor(model.now / 1000) * 1000 + SESSION_TTL_MS
   model.sessions.push({ cookie, adminId: admin.id, expiresAt, hasEnded: false })
   return { admin: toAdmin(admin), mustChangePassword: admin.mustChangePassword }
+}
+
+/** The session's id is the claim `jti` of its JWT. */
+const idOf = ({ cookie }: Session): string => {
+  const [, claims = ''] = cookie.split('.')
+  return JSON.parse(Buffer.from(claims, 'base64url').toString()).jti
+}
+
+const sessionsOf = (model: Model, { adminId }: Session) =>
+  model.sessions.filter((session) => session.adminId === adminId && isLiveSession(model, session))
+
+export const listSessions = (model: Model, current: Session) =>
+  sessionsOf(model, current)
+    .map((session) => ({
+      id: idOf(session),
+      is_current: session === current,
+      created_at: session.expiresAt - SESSION_TTL_MS,
+      expires_at: session.expiresAt
+    }))
+    .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1))
+
+/** Returns the id for a request, also of a session that has ended or that belongs to another administrator. */
+export const idOfSession = (session: Session | undefined) =>
+  session ? idOf(session) : '00000000-0000-4000-8000-000000000000'
+
+export const endSession = (model: Model, current: Session, id: string) => {
+  const session = sessionsOf(model, current).find((own) => idOf(own) === id) ?? refuse(404, 'SESSION_NOT_FOUND')
+  session.hasEnded = true
+  return CONFIRMED
 }
 
 const endSessions = (model: Model, adminId: number, kept?: Session) => {

@@ -206,13 +206,19 @@ export const createHarness = async (settings: Settings) => {
   }
 
   /** Sends a request under /auth, for which any valid session is sufficient. */
-  const asSessionOwner = async (n: number, call: Call, rule: (session: Session, by: Administrator) => unknown) => {
+  const asSessionOwner = async (
+    n: number,
+    call: Call,
+    rule: (session: Session, by: Administrator) => unknown,
+    read?: Read
+  ) => {
     const session = (n % 2 === 0 ? pick(model.sessions, n >> 1) : undefined) ?? (await pickSession(n))
     const headers = session && { cookie: session.cookie }
-    await check({ ...call, ...(headers && { headers }) }, () => {
+    const ruleOfOwner = () => {
       const by = authenticate(model, session)
       return rule(session as Session, by)
-    })
+    }
+    await check({ ...call, ...(headers && { headers }) }, ruleOfOwner, read)
   }
 
   return { model, service, trace, check, logInAs, asSessionOwner, asAdmin, asToken, asNewToken, issue }

@@ -44,10 +44,41 @@ t.test('sessions on a full disk', async (t) => {
     t.match(await sessions.find(session.id), { admin: { nickname: 'Renamed' } })
   })
 
+  t.test('only the own sessions are listed and can be ended, the latest first', async (t) => {
+    const own = await logIn('ada')
+    advance(1000)
+    const later = await sessions.logIn(anonymousCaller('192.0.2.9'), { name: 'ada', password: PASSWORD }, 'curl/8')
+    const listed = await sessions.list(by(own))
+    t.same(listed, [
+      {
+        id: later.id,
+        address: '192.0.2.9',
+        user_agent: 'curl/8',
+        is_current: false,
+        created_at: later.issuedAt * 1000,
+        expires_at: later.expiresAt * 1000
+      },
+      {
+        id: own.id,
+        address: ADDRESS,
+        user_agent: '',
+        is_current: true,
+        created_at: own.issuedAt * 1000,
+        expires_at: own.expiresAt * 1000
+      }
+    ])
+    await t.rejects(sessions.endOwn(by(stored), later.id), { code: 'SESSION_NOT_FOUND' })
+    await sessions.endOwn(by(own), later.id)
+    t.equal(await sessions.find(later.id), null)
+    t.match(await sessions.list(by(own)), [{ id: own.id }])
+    await sessions.endOwn(by(own), own.id)
+  })
+
   t.test('an own new password ends all sessions but the one that set it', async (t) => {
     const [session, other] = [await logIn('ada'), await logIn('ada')]
     await admins.changeOwnPassword(by(session), { oldPassword: PASSWORD, newPassword: NEW_PASSWORD })
     t.match(await sessions.find(session.id), { admin: { mustChangePassword: false } })
+    t.match(await sessions.list(by(session)), [{ id: session.id }])
     t.equal(await sessions.find(other.id), null)
     await admins.update(by(session), ada, { nickname: 'Ada' })
     await t.rejects(admins.update(by(other), ada, { nickname: 'No' }), { code: 'AUTHENTICATION_REQUIRED' })
@@ -95,7 +126,7 @@ t.test('sessions in memory are limited to a thousand, and expired ones make room
   const { clock, advance } = createTestClock()
   const { open, find } = createMemorySessions({ clock })
   const openFor = (milliseconds: number) =>
-    open({ admin: 1, hash: '', issuedAt: clock(), expiresAt: clock() + milliseconds })
+    open({ admin: 1, hash: '', issuedAt: clock(), expiresAt: clock() + milliseconds, address: ADDRESS, userAgent: '' })
   const [oldest, brief] = [openFor(1000), openFor(1)]
   for (let count = 2; count < 1000; count += 1) openFor(1000)
   advance(1)

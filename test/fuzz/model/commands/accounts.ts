@@ -3,13 +3,16 @@ import {
   changePassword,
   createAdmin,
   deleteAdmin,
+  endSession,
+  idOfSession,
+  listSessions,
   logIn,
   logOut,
   toAccount,
   toAdmin,
   updateAdmin
 } from '../accounts.ts'
-import { command, idIn, pick } from '../harness.ts'
+import { command, idIn, pick, type Read } from '../harness.ts'
 import { rarely, selector, sometimes, text } from './arbitraries.ts'
 
 const MISSING = 999_999
@@ -41,6 +44,32 @@ const readMe = command(2, selector, ({ asSessionOwner }, by) =>
 
 const logOutCommand = command(2, selector, ({ asSessionOwner }, by) =>
   asSessionOwner(by, { method: 'POST', url: '/auth/logout' }, (session) => logOut(session))
+)
+
+type ListedSession = ReturnType<typeof listSessions>[number]
+
+/** The model does not know the clients of the logins. */
+const sessionsIn: Read = ({ text }) =>
+  JSON.parse(text).data.map(({ id, is_current, created_at, expires_at }: ListedSession) => ({
+    id,
+    is_current,
+    created_at,
+    expires_at
+  }))
+
+const listSessionsCommand = command(2, selector, ({ model, asSessionOwner }, by) =>
+  asSessionOwner(by, { method: 'GET', url: '/auth/sessions' }, (session) => listSessions(model, session), sessionsIn)
+)
+
+const endSessionCommand = command(
+  2,
+  fc.record({ by: selector, sessionAt: selector }),
+  ({ model, asSessionOwner }, { by, sessionAt }) => {
+    const id = idOfSession(pick(model.sessions, sessionAt))
+    return asSessionOwner(by, { method: 'DELETE', url: `/auth/sessions/${id}` }, (session) =>
+      endSession(model, session, id)
+    )
+  }
 )
 
 const changePasswordCommand = command(
@@ -91,6 +120,8 @@ export const accountCommands = {
   logIn: logInCommand,
   readMe,
   logOut: logOutCommand,
+  listSessions: listSessionsCommand,
+  endSession: endSessionCommand,
   changePassword: changePasswordCommand,
   createAdmin: create,
   updateAdmin: update,

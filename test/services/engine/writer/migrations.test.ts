@@ -16,6 +16,10 @@ const OLD_REGISTRY = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, token_prefix TEXT NOT NULL,
     permissions TEXT NOT NULL, is_active INTEGER NOT NULL, expires_at INTEGER, last_used_at INTEGER,
     created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE _rowhouse_sessions (
+    id TEXT PRIMARY KEY, admin_id INTEGER NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO _rowhouse_sessions VALUES ('session', 1, 5, 6);
   INSERT INTO _rowhouse_tokens VALUES (1, 'Till', 'digest', 'rh_', '{}', 1, NULL, NULL, 5, 6);`
 
 const oldColumn = (name: string, changes: object = {}) => ({
@@ -129,7 +133,7 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 5)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 6)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
@@ -140,4 +144,10 @@ t.test('version 3 gives each token the integer format auto', async (t) => {
 t.test('version 5 adds the stored retries', async (t) => {
   const connection = migrateRows(t, [])
   t.equal(connection.value('SELECT count(*) FROM _rowhouse_retries'), 0)
+})
+
+t.test('version 6 keeps the sessions, with an unknown client', async (t) => {
+  const connection = migrateRows(t, [])
+  const sessions = connection.rows('SELECT id, address, user_agent FROM _rowhouse_sessions', [])
+  t.strictSame(sessions, [{ id: 'session', address: '', user_agent: '' }])
 })
