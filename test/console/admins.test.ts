@@ -77,6 +77,25 @@ if (skip) {
     t.notOk((await admins()).some(({ name }) => name === 'old'))
   })
 
+  t.test('the own sessions are listed, and another one is ended', async (t) => {
+    await create('rosa')
+    const other = await open(t, 'account', { userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0' })
+    await logIn(other, 'rosa')
+    const page = await open(t, 'account')
+    await logIn(page, 'rosa')
+    const sessions = page.getByRole('table', { name: 'Sessions' })
+    await sessions.getByText('Firefox on Linux').waitFor()
+    await sessions.getByText('Chrome on Linux (this one)').waitFor()
+    await photographBoth(page, 'sessions')
+    await expectAccessible(t, page)
+    t.equal(await sessions.getByRole('button').count(), 1, 'the session of this page has no button')
+    await sessions.getByRole('button', { name: 'End the session of Firefox on Linux' }).click()
+    await page.getByText('The session of Firefox on Linux has ended.').waitFor()
+    await sessions.getByText('Firefox on Linux').waitFor({ state: 'detached' })
+    await other.reload()
+    await other.getByRole('heading', { name: 'Log in to Rowhouse' }).waitFor()
+  })
+
   t.test('the own name, theme and password change, and one logs out', async (t) => {
     await create('ada')
     const page = await open(t, 'account')

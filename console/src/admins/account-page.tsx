@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
 import styles from './admins.module.css'
 import { ProfileForm } from './profile-form.tsx'
+import { SessionList } from './session-list.tsx'
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className={styles.section} aria-label={title}>
@@ -46,8 +47,9 @@ export const AccountPage = () => {
       <Section title={texts.theme}>
         <ThemeChoice />
       </Section>
-      <Section title={texts.session}>
-        <p>{texts.sessionHint}</p>
+      <Section title={texts.sessions}>
+        <p>{texts.sessionsHint}</p>
+        <SessionList />
         <Button onClick={logOut}>{texts.logOut}</Button>
       </Section>
     </Page>

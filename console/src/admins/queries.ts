@@ -5,6 +5,7 @@ import type { components } from '../api/schema.d.ts'
 import { accountQuery } from '../session/account.ts'
 
 export type Admin = components['schemas']['AdminAccount']
+export type Session = components['schemas']['AdminSession']
 type NewAdmin = components['schemas']['AdminAccountCreate']
 type AdminChanges = components['schemas']['AdminAccountUpdate']
 
@@ -31,3 +32,14 @@ export const deleteAdmin = async (id: number) => {
 
 /** After the delete of the own account, there is no session to read the list with. */
 export const refreshAdmins = refresh
+
+/** The sessions of one's own account. */
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: () => dataOf(api.GET('/auth/sessions'))
+})
+
+export const endSession = async (id: string) => {
+  await dataOf(api.DELETE('/auth/sessions/{id}', { params: { path: { id } } }))
+  await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+}

@@ -37,7 +37,14 @@ export const texts = {
   profile: 'Profile',
   changePassword: 'Password',
   theme: 'Theme',
-  session: 'Session',
-  sessionHint: 'A change of the password ends your sessions in other browsers.',
+  sessions: 'Sessions',
+  sessionsHint: 'Where you are logged in. A change of the password ends all other sessions, too.',
+  sessionColumns: { client: 'Browser', address: 'Address', since: 'Since', ends: 'Ends', actions: 'Actions' },
+  unknownClient: 'unknown',
+  thisSession: 'this one',
+  end: 'End',
+  endSession: (client: string) => `End the session of ${client}`,
+  sessionEnded: (client: string) => `The session of ${client} has ended.`,
+  sessionNotEnded: (client: string) => `The session of ${client} has not ended.`,
   logOut: 'Log out'
 }
