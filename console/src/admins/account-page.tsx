@@ -39,7 +39,7 @@ export const AccountPage = () => {
   return (
     <Page title={texts.account} sub={account.name}>
       <Section title={texts.profile}>
-        <ProfileForm key={account.nickname} admin={account} />
+        <ProfileForm key={`${account.id} ${account.nickname}`} admin={account} />
       </Section>
       <Section title={texts.changePassword}>
         <PasswordForm />

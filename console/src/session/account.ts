@@ -1,6 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { dataOf, sessionApi } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
+import type { components } from '../api/schema.d.ts'
+import { announceSession } from './channel.ts'
+import { forgetPasswordLater } from './later.ts'
+
+export type Account = components['schemas']['Admin']
 
 /** The administrator of the session. Fails with status 401 without a session. */
 export const accountQuery = queryOptions({
@@ -12,11 +17,14 @@ export const accountQuery = queryOptions({
 export const logIn = async (name: string, password: string) => {
   const { admin } = await dataOf(sessionApi.POST('/auth/login', { body: { name, password } }))
   queryClient.setQueryData(accountQuery.queryKey, admin)
+  announceSession()
   return admin
 }
 
 export const logOut = async () => {
   await dataOf(sessionApi.POST('/auth/logout'))
+  forgetPasswordLater()
+  announceSession()
   forgetSession()
 }
 

@@ -7,6 +7,10 @@ export const texts = {
   ended: 'Your session has ended',
   endedHint: 'Enter your password to go on. Nothing that you entered is lost.',
   leave: 'Log in as somebody else',
+  switched: (name: string) => `“${name}” is logged in now`,
+  switchedHint: (from: string, to: string) =>
+    `“${to}” has logged in, in another tab of this browser. Go on as “${to}”, or enter the password of “${from}”. Nothing that you entered is lost.`,
+  goOnAs: (name: string) => `Go on as “${name}”`,
   changeTitle: 'Choose a new password',
   changeHint: 'Somebody else knows your present password. Choose one that only you know.',
   oldPassword: 'Present password',
