@@ -2,10 +2,15 @@ import { type ComponentType, lazy } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { OverviewPage } from './overview/overview-page.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
+import { texts } from './texts/common.ts'
 import { ErrorBoundary } from './ui/error-boundary.tsx'
 
+const failLoading = () => {
+  throw new Error(texts.notLoaded)
+}
+
 const named = <K extends string>(load: () => Promise<Record<K, ComponentType>>, name: K) =>
-  lazy(async () => ({ default: (await load())[name] }))
+  lazy(async () => ({ default: (await load().catch(failLoading))[name] }))
 
 /** Each page is loaded when it opens first. */
 const NewTablePage = named(() => import('./tables/new-table-page.tsx'), 'NewTablePage')

@@ -5,6 +5,7 @@ export const texts = {
   loading: 'Loading …',
   retry: 'Try again',
   broken: 'This page cannot be shown.',
+  notLoaded: 'The page could not be loaded. Check that the service runs, then reload the console.',
   reload: 'Reload the console',
   cancel: 'Cancel',
   close: 'Close',

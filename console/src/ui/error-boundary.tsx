@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { texts } from '../texts/common.ts'
 import { Button } from './button.tsx'
-import { Empty, Page, Problem } from './page.tsx'
+import { Page, Problem } from './page.tsx'
 
 interface ErrorBoundaryProps {
   /** What is shown after a failure. Left out: a page with the reason. */
@@ -27,9 +27,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
     return (
       <Page title={texts.broken}>
         <Problem error={error} />
-        <Empty title={texts.broken}>
-          <Button onClick={() => window.location.reload()}>{texts.reload}</Button>
-        </Empty>
+        <Button onClick={() => window.location.reload()}>{texts.reload}</Button>
       </Page>
     )
   }
