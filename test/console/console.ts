@@ -9,11 +9,16 @@ export { photograph, skip } from '../browser/chromium.ts'
 
 export type Theme = 'light' | 'dark'
 
+interface ConsoleOptions {
+  readonly database?: string
+  readonly env?: Record<string, string>
+}
+
 /** Starts a service on a copy of a database, which listens, and returns how to open its console. */
-export const startConsole = async (t: Test, { database }: { readonly database?: string } = {}) => {
+export const startConsole = async (t: Test, { database, env = {} }: ConsoleOptions = {}) => {
   const copy = join(temporaryDirectory(t), 'data.db')
   if (database !== undefined) copyFileSync(database, copy)
-  const app: App = await startApp(t, database === undefined ? {} : { env: { DATABASE: copy } })
+  const app: App = await startApp(t, { env: { ...(database !== undefined && { DATABASE: copy }), ...env } })
   const admin = await asAdmin(app)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const openPage = createPages(t)

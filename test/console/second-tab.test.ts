@@ -28,7 +28,7 @@ if (skip) {
 
   const logOut = async (page: Page) => {
     await page.getByRole('button', { name: 'Log out' }).click()
-    await page.getByLabel('Password').waitFor()
+    await page.getByRole('heading', { name: 'Log in to Rowhouse' }).waitFor()
   }
 
   t.test('a login of another administrator in a second tab is shown in the first one', async (t) => {

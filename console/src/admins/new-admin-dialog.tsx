@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrors } from '../api/errors.ts'
+import { fieldErrors, isShownAt } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { texts as common } from '../texts/common.ts'
 import { Button } from '../ui/button.tsx'
@@ -52,7 +52,7 @@ export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
           error={errors.get('password')}
           onChange={(password) => edit({ password })}
         />
-        {creating.isError && errors.size === 0 && <Problem error={creating.error} />}
+        {creating.isError && !isShownAt(errors, ['name', 'nickname', 'password']) && <Problem error={creating.error} />}
         <Actions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" variant="primary" disabled={creating.isPending}>

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { fieldErrors } from '../api/errors.ts'
+import { fieldErrors, isShownAt } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
@@ -38,7 +38,7 @@ export const ProfileForm = ({ admin: { id, name, nickname: stored }, onSaved, ch
         error={errors.get('nickname')}
         onChange={(event) => setNickname(event.target.value)}
       />
-      {saving.isError && errors.size === 0 && <Problem error={saving.error} />}
+      {saving.isError && !isShownAt(errors, ['nickname']) && <Problem error={saving.error} />}
       <Actions>
         {children}
         <Button type="submit" variant="primary" disabled={saving.isPending}>

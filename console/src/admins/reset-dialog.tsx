@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrors } from '../api/errors.ts'
+import { fieldErrors, isShownAt } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { texts as common } from '../texts/common.ts'
 import { Button } from '../ui/button.tsx'
@@ -32,7 +32,7 @@ export const ResetDialog = ({ admin: { id, name }, onReset, onClose }: ResetDial
           error={errors.get('password')}
           onChange={setPassword}
         />
-        {reset.isError && errors.size === 0 && <Problem error={reset.error} />}
+        {reset.isError && !isShownAt(errors, ['password']) && <Problem error={reset.error} />}
         <Actions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" variant="danger" disabled={reset.isPending}>

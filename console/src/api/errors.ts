@@ -39,4 +39,8 @@ export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
   return new Map(details.map(({ path, message }) => [decodePointer(path), message]))
 }
 
+/** Whether one of these fields shows an error. If not, the form shows the error near its button. */
+export const isShownAt = (errors: ReadonlyMap<string, string>, fields: readonly string[]) =>
+  fields.some((field) => errors.has(field))
+
 const decodePointer = (path: string) => path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')

@@ -1,7 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import { dataOf, sessionApi } from '../api/client.ts'
+import { dataOf, isServiceError, sessionApi } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
+import { texts } from '../texts/session.ts'
+import { askBeforeLeaving } from '../ui/leave-guard.ts'
+import { notifyError } from '../ui/toast.tsx'
 import { announceSession } from './channel.ts'
 import { forgetPasswordLater } from './later.ts'
 
@@ -21,12 +24,19 @@ export const logIn = async (name: string, password: string) => {
   return admin
 }
 
-export const logOut = async () => {
-  await dataOf(sessionApi.POST('/auth/logout'))
+const endSession = async () => {
+  try {
+    await dataOf(sessionApi.POST('/auth/logout'))
+  } catch (error) {
+    // The session has ended already.
+    if (!(isServiceError(error) && error.status === 401)) return notifyError(texts.notLoggedOut, error)
+  }
   forgetPasswordLater()
   announceSession()
   forgetSession()
 }
+
+export const logOut = () => askBeforeLeaving(endSession)
 
 /** Shows the login page, and removes from memory what the last administrator saw. */
 export const forgetSession = () => {
@@ -36,5 +46,6 @@ export const forgetSession = () => {
 
 export const changePassword = async (oldPassword: string, newPassword: string) => {
   await dataOf(sessionApi.PUT('/auth/password', { body: { oldPassword, newPassword } }))
-  await queryClient.invalidateQueries({ queryKey: accountQuery.queryKey })
+  // Before, the service may have refused everything else.
+  await queryClient.invalidateQueries()
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
-import { fieldErrors } from '../api/errors.ts'
+import { fieldErrors, isShownAt } from '../api/errors.ts'
 import { texts } from '../texts/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
@@ -54,7 +54,7 @@ export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
         error={errors.get('newPassword')}
         onChange={(event) => setNext(event.target.value)}
       />
-      {change.isError && errors.size === 0 && <Problem error={change.error} />}
+      {change.isError && !isShownAt(errors, ['oldPassword', 'newPassword']) && <Problem error={change.error} />}
       <Actions>
         {children}
         <Button type="submit" variant="primary" disabled={change.isPending}>

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -11,17 +13,21 @@ import { SwitchDialog } from './switch-dialog.tsx'
 
 const PasswordDialog = ({ id }: Account) => {
   const [isLater, setLater] = useState(() => isPasswordLater(id))
+  // With REQUIRE_PASSWORD_CHANGE, the service refuses this call until the password is changed.
+  const { isSuccess: mayWait } = useQuery(tablesQuery)
   const wait = () => {
     changePasswordLater(id)
     setLater(true)
   }
-  if (isLater) return null
+  if (isLater && mayWait) return null
   return (
     <Dialog title={texts.changeTitle} hint={texts.changeHint}>
       <PasswordForm>
-        <Button variant="quiet" onClick={wait}>
-          {texts.later}
-        </Button>
+        {mayWait && (
+          <Button variant="quiet" onClick={wait}>
+            {texts.later}
+          </Button>
+        )}
       </PasswordForm>
     </Dialog>
   )

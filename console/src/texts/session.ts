@@ -18,5 +18,6 @@ export const texts = {
   newPasswordHint: 'At least 8 characters.',
   change: 'Change the password',
   later: 'Later',
+  notLoggedOut: 'You are still logged in',
   changed: 'The password is changed. All your other sessions have ended.'
 }

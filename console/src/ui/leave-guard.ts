@@ -24,6 +24,13 @@ export const aroundNav: AroundNavHandler = (navigate, to, options) => {
   else guard.ask(() => navigate(to, options))
 }
 
+/** Calls `leave`, after asking if something is not saved. */
+export const askBeforeLeaving = (leave: () => void) => {
+  const guard = guards.at(-1)
+  if (guard) guard.ask(leave)
+  else leave()
+}
+
 const askBrowser = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /** The browser has already gone back: returns to the page, and asks. */
