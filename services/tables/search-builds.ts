@@ -15,10 +15,8 @@ interface SearchBuildsOptions {
   readonly onFailure: (table: string, error: unknown) => void
 }
 
-interface Step {
-  readonly row: Row
-  readonly progress: BuildProgress
-}
+/** Receives the row of the table after a step. */
+type OnStep = (row: Row, progress: BuildProgress) => void
 
 /** The registry shows the progress in these intervals: each change replaces the table and its cached plans. */
 const SHOW_INTERVAL_MS = 500
@@ -39,7 +37,7 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     return table?.structure && table.searchIndex.state === 'building' ? table : undefined
   }
 
-  const runStep = async (table: IndexedTable, before: BuildProgress): Promise<Step> => {
+  const runStep = async (table: IndexedTable, before: BuildProgress, onStep: OnStep): Promise<BuildProgress> => {
     const [row] = await db.scan(selectStep(table, before), serviceCaller)
     const { last: lastKey, rows } = row as Row
     const last = lastKey === null ? null : String(lastKey)
@@ -52,20 +50,21 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
       ...(last === null ? [] : [indexStep(table, before, last)]),
       selectRegistration(table.id)
     ])
-    return { row: results.at(-1)?.rows[0] as Row, progress }
+    // Nothing is awaited before it: the row must not replace that of a later change.
+    onStep(results.at(-1)?.rows[0] as Row, progress)
+    return progress
   }
 
   const runSteps = async ({ id, name, structure, searchIndex }: RegisteredTable) => {
     const table = indexedTable(id, name, structure) as IndexedTable
     let progress = searchIndex.progress as BuildProgress
     let shownAt = performance.now()
-    while (!progress.isComplete && !stopping.signal.aborted) {
-      const step = await runStep(table, progress)
-      progress = step.progress
-      if (!progress.isComplete && performance.now() - shownAt < SHOW_INTERVAL_MS) continue
-      registry.apply(step.row)
+    const show: OnStep = (row, { isComplete }) => {
+      if (!isComplete && performance.now() - shownAt < SHOW_INTERVAL_MS) return
+      registry.apply(row)
       shownAt = performance.now()
     }
+    while (!progress.isComplete && !stopping.signal.aborted) progress = await runStep(table, progress, show)
   }
 
   /** Makes one attempt. The failed build is queued again, after the others. */

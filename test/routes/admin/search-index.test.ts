@@ -272,6 +272,21 @@ t.test('a build lets writes through, and continues after a restart', async (t) =
   }
 })
 
+t.test('the progress of a build does not undo a concurrent change of the table', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  await createTable(admin, { name: 'pets', fields: [{ name: 'name', jsonType: 'string' }] })
+  await admin.post('/admin/tables/1/data', { name: 'Tom' })
+  for (let round = 0; round < 100; round++) {
+    await put(admin, '/admin/tables/1', { searchIndex: true })
+    for (const label of ['first', 'second', 'third']) {
+      await put(admin, '/admin/tables/1', { label })
+      t.equal(dataOf(await admin.get('/admin/tables/1')).label, label)
+    }
+    await put(admin, '/admin/tables/1', { searchIndex: false })
+  }
+})
+
 t.test('switching off and unregistering end a build', async (t) => {
   const { admin, external, url, id } = await startItems(t, ITEMS.replace(`i < ${ROWS}`, 'i < 20000'))
   const before = schemaOf(external)
