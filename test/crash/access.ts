@@ -1,5 +1,6 @@
 import type { TableIndex } from '../../schemas/table-index.ts'
 import { PASSWORD } from '../fixtures.ts'
+import { IMPORTED, partsOfFile, stateOfFile } from './files.ts'
 import { type Call, createHttp, dataOf, type TestResponse } from './http.ts'
 import { ABSENT, type Ledger, type State } from './ledger.ts'
 
@@ -56,6 +57,17 @@ export const logIn = async (address: string) => {
 
 const INDEXED = [['value'], ['counter'], ['text', 'value'], ['counter', 'key']]
 
+/** The table of large imports. */
+const IMPORTED_TABLE = {
+  name: IMPORTED,
+  label: '',
+  fields: [
+    { name: 'id', jsonType: 'integer', isPrimary: true },
+    { name: 'file', jsonType: 'integer' },
+    { name: 'value', jsonType: 'integer' }
+  ]
+}
+
 /** Creates and deletes each index once, for its name. */
 const findIndexes = async (call: Call) => {
   const indexes: Index[] = []
@@ -67,17 +79,19 @@ const findIndexes = async (call: Call) => {
   return indexes
 }
 
-/** Logs in, issues a token, and creates the table and the shared record. */
+/** Logs in, issues a token, and creates the tables and the shared record. */
 export const prepare = async (address: string, ledger: Ledger): Promise<Access> => {
   const cookie = await logIn(address)
   const asAdmin = createHttp(address, { cookie })
-  dataOf(await asAdmin('POST', '/admin/tables', TABLE))
+  for (const table of [TABLE, IMPORTED_TABLE]) {
+    dataOf(await asAdmin('POST', '/admin/tables', table))
+    ledger.record([{ key: table.name, change: { value: 1 } }], true)
+  }
   const permissions = { tables: ['*'], actions: ['read', 'write'] }
   const { token } = dataOf(await asAdmin('POST', '/admin/tokens', { name: 'crash', permissions }))
   const shared = { key: SHARED, value: 0, text: textOf(0), counter: 0 }
   const call = connect(address, { cookie, token })
   dataOf(await call('POST', `/data/${RECORDS}/records`, shared))
-  ledger.record([{ key: RECORDS, change: { value: 1 } }], true)
   ledger.record([{ key: SHARED, change: { value: 0 } }], true)
   return { cookie, token, indexes: await findIndexes(call) }
 }
@@ -119,4 +133,12 @@ export const readIndex = async (call: Call, name: string): Promise<Found> => {
   const response = await call('GET', INDEXES)
   if (response.status === 0) return { response }
   return { response, state: namesOfIndexes(response).includes(name) ? PRESENT : ABSENT }
+}
+
+/** Reads which records of a large file are stored, through the API. @throws when the read fails */
+export const readFile = async (call: Call, key: string): Promise<Found> => {
+  const response = await call('POST', `/data/${IMPORTED}/aggregate`, partsOfFile(key))
+  if (response.status === 0) return { response }
+  const { rows } = dataOf(response)
+  return { response, state: rows.length === 0 ? ABSENT : stateOfFile(rows) }
 }

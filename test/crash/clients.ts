@@ -1,6 +1,21 @@
-import { type Access, connect, INDEXES, type Index, RECORDS, readIndex, readRecord, SHARED, textOf } from './access.ts'
+import { type Access, connect, type Index, readIndex, readRecord, SHARED } from './access.ts'
 import type { Call, TestResponse } from './http.ts'
-import { groupOf, type KeyChange, keysOfBalances, keysOfGroup, type Ledger } from './ledger.ts'
+import { createLargeImporter, createSmallImporter } from './import-writers.ts'
+import { groupOf, keysOfBalances, keysOfGroup, type Ledger } from './ledger.ts'
+import {
+  addField,
+  create,
+  createAll,
+  createIndex,
+  createTable,
+  deleteIndex,
+  increment,
+  move,
+  remove,
+  removeAll,
+  update,
+  type Write
+} from './writes.ts'
 
 export const CLIENTS = 32
 /** Limits on the records of a client, so that the database stays small in a long test. */
@@ -9,101 +24,10 @@ const MAX_RECORDS = 16
 /** Groups of records of a client that writes batches. */
 const MAX_GROUPS = 3
 const BATCH_WRITERS = 4
+/** Those of tables, of indexes, of small imports and of large ones. */
+const OTHER_WRITERS = 4
 /** Fields that are added to a table before the next table is created. */
 const FIELDS_PER_TABLE = 8
-
-/** A request that writes, and the changes that it makes: all of them or none. */
-interface Write {
-  readonly method: string
-  readonly path: string
-  readonly body?: object
-  readonly changes: readonly KeyChange[]
-}
-
-const newRecord = (key: string, value: number) => ({ key, value, text: textOf(value), counter: 0 })
-
-const create = (key: string, value: number): Write => {
-  const body = newRecord(key, value)
-  return { method: 'POST', path: `/data/${RECORDS}/records`, body, changes: [{ key, change: { value } }] }
-}
-
-const update = (key: string, value: number): Write => {
-  const body = { value, text: textOf(value) }
-  return { method: 'PUT', path: `/data/${RECORDS}/records/${key}`, body, changes: [{ key, change: { value } }] }
-}
-
-const remove = (key: string): Write => {
-  return { method: 'DELETE', path: `/data/${RECORDS}/records/${key}`, changes: [{ key, change: { value: null } }] }
-}
-
-const increment = (key: string, add: number): Write => {
-  const body = { pk: key, field: 'counter', count: add }
-  return { method: 'POST', path: `/data/${RECORDS}/incr`, body, changes: [{ key, change: { add } }] }
-}
-
-const batch = (operations: readonly object[], changes: readonly KeyChange[]): Write => ({
-  method: 'POST',
-  path: '/data/_batch',
-  body: { operations },
-  changes
-})
-
-/** Creates several records, or none. The first one is an upsert. */
-const createAll = (keys: readonly string[], next: () => number) => {
-  const values = keys.map((key) => newRecord(key, next()))
-  const operations = values.map((record, index) => ({
-    op: index === 0 ? 'upsert' : 'create',
-    table: RECORDS,
-    values: record
-  }))
-  return batch(
-    operations,
-    values.map(({ key, value }) => ({ key, change: { value } }))
-  )
-}
-
-const removeAll = (keys: readonly string[]) =>
-  batch(
-    keys.map((pk) => ({ op: 'delete', table: RECORDS, pk })),
-    keys.map((key) => ({ key, change: { value: null } }))
-  )
-
-/** Moves an amount from one record to another. The sum of their counters never changes. */
-const move = (from: string, to: string, amount: number) => {
-  const steps = [
-    { key: from, change: { add: -amount } },
-    { key: to, change: { add: amount } }
-  ]
-  const operations = steps.map(({ key, change: { add } }) => ({
-    ...{ op: 'incr', table: RECORDS },
-    ...{ pk: key, field: 'counter', count: add }
-  }))
-  return batch(operations, steps)
-}
-
-const createTable = (name: string): Write => {
-  const body = { name, label: '', fields: [{ name: 'first', jsonType: 'string' }] }
-  return { method: 'POST', path: '/data/_schema/tables', body, changes: [{ key: name, change: { value: 1 } }] }
-}
-
-const addField = (table: string, name: string): Write => {
-  const path = `/data/_schema/tables/${table}/fields`
-  const body = { field: { name, jsonType: 'string' } }
-  return { method: 'POST', path, body, changes: [{ key: `${table}.${name}`, change: { value: 1 } }] }
-}
-
-const createIndex = ({ name, fields }: Index): Write => ({
-  method: 'POST',
-  path: INDEXES,
-  body: { fields },
-  changes: [{ key: name, change: { value: 1 } }]
-})
-
-const deleteIndex = ({ name }: Index): Write => ({
-  method: 'DELETE',
-  path: `${INDEXES}/${name}`,
-  changes: [{ key: name, change: { value: null } }]
-})
 
 const below = (limit: number) => Math.floor(Math.random() * limit)
 
@@ -194,6 +118,8 @@ type Writer = ReturnType<typeof createRecordWriter>
 interface ResponseCounts {
   readonly writes: Map<number, number>
   readonly reads: Map<number, number>
+  /** Imports that were acknowledged. */
+  imports: number
 }
 
 const count = (statuses: Map<number, number>, { status }: TestResponse) =>
@@ -216,21 +142,27 @@ const check = async (call: Call, ledger: Ledger, { key, read }: Checked, counts:
 /** The statuses of requests that fail because of the disk. All requests are valid, so any other failure is a fault. */
 const DISK_FAILURES = [503, 507]
 
-const assertExpected = ({ method, path }: Write, { status, body, headers }: TestResponse) => {
+/** The disk has failed between two steps of an import. */
+const isStopped = ({ status, body }: TestResponse) => status === 409 && JSON.parse(body).error.code === 'IMPORT_STOPPED'
+
+const hasFailed = (response: TestResponse) => DISK_FAILURES.includes(response.status) || isStopped(response)
+
+const assertExpected = ({ method, path }: Write, response: TestResponse) => {
+  const { status, body, headers } = response
   const isExpected =
-    [0, 200, ...DISK_FAILURES].includes(status) && (status !== 503 || headers['retry-after'] !== undefined)
+    ([0, 200].includes(status) || hasFailed(response)) && (status !== 503 || headers['retry-after'] !== undefined)
   if (!isExpected) throw new Error(`${method} ${path} returned ${status}: ${body}`)
 }
 
 /** Sends one write and sometimes reads its record. Returns whether the service is still running. */
 const step = async (call: Call, ledger: Ledger, writer: Writer, counts: ResponseCounts) => {
   const write = writer.plan()
-  const response = await call(write.method, write.path, write.body)
+  const response = await call(write.method, write.path, write.body, write.headers)
   count(counts.writes, response)
   assertExpected(write, response)
   ledger.record(write.changes, response.status === 200)
-  const hasFailed = DISK_FAILURES.includes(response.status)
-  const isChecked = hasFailed || below(8) === 0
+  if (response.status === 200 && write.path.includes('/import')) counts.imports += 1
+  const isChecked = hasFailed(response) || below(8) === 0
   for (const { key } of write.changes) {
     if (isChecked && writer.owns(key)) await check(call, ledger, { key, read: writer.read }, counts)
     writer.updateKeys(key)
@@ -251,7 +183,7 @@ const createConditions = () => {
 
 /** Starts clients that write, each one request at a time, until `stop` is called or the service has ended. */
 export const startClients = (address: string, access: Access, ledger: Ledger) => {
-  const counts: ResponseCounts = { writes: new Map(), reads: new Map() }
+  const counts: ResponseCounts = { writes: new Map(), reads: new Map(), imports: 0 }
   const call = connect(address, access)
   const conditions = createConditions()
   let isStopped = false
@@ -264,7 +196,7 @@ export const startClients = (address: string, access: Access, ledger: Ledger) =>
     }
   }
 
-  const recordWriters = Array.from({ length: CLIENTS - BATCH_WRITERS - 2 }, (_, number) =>
+  const recordWriters = Array.from({ length: CLIENTS - BATCH_WRITERS - OTHER_WRITERS }, (_, number) =>
     createRecordWriter(ledger, number)
   )
   const batchWriters = Array.from({ length: BATCH_WRITERS }, (_, number) => createBatchWriter(ledger, number))
@@ -272,7 +204,9 @@ export const startClients = (address: string, access: Access, ledger: Ledger) =>
     ...recordWriters,
     ...batchWriters,
     createSchemaWriter(ledger),
-    createIndexWriter(ledger, access.indexes)
+    createIndexWriter(ledger, access.indexes),
+    createSmallImporter(ledger),
+    createLargeImporter(ledger)
   ]
   const finished = Promise.all(writers.map(work)).finally(() => {
     isStopped = true

@@ -22,9 +22,10 @@ const isOverloaded = ({ status, body }: TestResponse) => status === 503 && JSON.
  */
 export const createHttp = (address: string, credential: Record<string, string> = {}) => {
   const agent = new Agent({ keepAlive: true })
-  const send = (method: string, path: string, body?: object, extra: Record<string, string> = {}) =>
+  const send = (method: string, path: string, body?: object | string, extra: Record<string, string> = {}) =>
     new Promise<TestResponse>((resolve) => {
-      const headers = { ...credential, ...extra, ...(body && { 'content-type': 'application/json' }) }
+      const isFile = typeof body === 'string'
+      const headers = { ...credential, ...(body && !isFile && { 'content-type': 'application/json' }), ...extra }
       const call = request(`${address}${path}`, { method, headers, agent })
       call.on('error', () => resolve(NO_RESPONSE))
       call.on('response', (response) => {
@@ -34,7 +35,7 @@ export const createHttp = (address: string, credential: Record<string, string> =
           () => resolve(NO_RESPONSE)
         )
       })
-      call.end(body && JSON.stringify(body))
+      call.end(isFile ? body : body && JSON.stringify(body))
     })
 
   return async (...call: Parameters<typeof send>) => {

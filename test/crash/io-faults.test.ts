@@ -20,6 +20,9 @@ const WRITES_AFTER = scaled(5000)
 
 const sum = (counts: ReadonlyMap<number, number>) => [...counts.values()].reduce((total, count) => total + count, 0)
 
+/** Without 409: an import ends with IMPORT_STOPPED if the disk fails between two of its steps. */
+const statusesOf = (counts: ReadonlyMap<number, number>) => [...counts.keys()].filter((status) => status !== 409).sort()
+
 const interposer = noInterposer ? {} : compileInterposer(t, 'io-faults.c')
 
 /** A disk that fails at these rates, in per cent of the system calls, from `fail` to `repair`. */
@@ -72,19 +75,19 @@ const writeThrough = async (t: Test, disk: ReturnType<typeof createFailingDisk>,
 t.test('a disk that fails at random causes no false acknowledgement', { skip: noInterposer }, async (t) => {
   const disk = createFailingDisk(t, { FAULT_ENOSPC: '1', FAULT_EIO: '1', FAULT_SHORT: '5' })
   const { writes } = await writeThrough(t, disk, WRITES_DURING_RANDOM)
-  t.strictSame([...writes.keys()].sort(), [200, 503, 507])
+  t.strictSame(statusesOf(writes), [200, 503, 507])
   for (const letter of ['N', 'E', 'S'])
     t.ok(disk.countFaults(letter) > 0, `${disk.countFaults(letter)} faults ${letter}`)
 })
 
 t.test('while the disk is full, writes fail with 507', { skip: noInterposer }, async (t) => {
   const { writes } = await writeThrough(t, createFailingDisk(t, { FAULT_ENOSPC: '100' }))
-  t.strictSame([...writes.keys()].sort(), [200, 507])
+  t.strictSame(statusesOf(writes), [200, 507])
 })
 
 t.test('while each write to the disk fails, writes fail with 503', { skip: noInterposer }, async (t) => {
   const { writes } = await writeThrough(t, createFailingDisk(t, { FAULT_EIO: '100' }))
-  t.strictSame([...writes.keys()].sort(), [200, 503])
+  t.strictSame(statusesOf(writes), [200, 503])
 })
 
 t.test('while the disk is full, an administrator can log in, read and log out', { skip: noInterposer }, async (t) => {

@@ -6,6 +6,7 @@ import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 import { type Access, prepare } from './access.ts'
 import { startClients } from './clients.ts'
+import { countPartial } from './files.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { DATABASE, readDatabase, readService, walSequence } from './oracle.ts'
 
@@ -19,6 +20,8 @@ interface Fixture {
   readonly directory: string
   readonly ledger: Ledger
   readonly access: Access
+  /** Imports that were acknowledged, and large ones of which a kill left only the first records. */
+  readonly imports: { acknowledged: number; partial: number }
 }
 
 const createFixture = async (t: Test): Promise<Fixture> => {
@@ -27,14 +30,14 @@ const createFixture = async (t: Test): Promise<Fixture> => {
   const service = await startService(t, { DATA_DIR: directory })
   const access = await prepare(service.address, ledger)
   await service.end('SIGKILL')
-  return { directory, ledger, access }
+  return { directory, ledger, access, imports: { acknowledged: 0, partial: 0 } }
 }
 
 /** So small that some kills happen during a checkpoint of the WAL. */
 const env = { WAL_SIZE: '1' }
 
 /** Starts the service and kills it while the clients write. Returns the differences from their ledger. */
-const killOnce = async (t: Test, { directory, ledger, access }: Fixture) => {
+const killOnce = async (t: Test, { directory, ledger, access, imports }: Fixture) => {
   const service = await startService(t, { DATA_DIR: directory, ...env })
   const faults = [...ledger.faults(await readService(service.address, access))]
   const clients = startClients(service.address, access, ledger)
@@ -45,11 +48,13 @@ const killOnce = async (t: Test, { directory, ledger, access }: Fixture) => {
   const states = readDatabase(directory)
   faults.push(...ledger.faults(states))
   ledger.settleAll(states)
+  imports.acknowledged += clients.counts.imports
+  imports.partial += countPartial(states)
   return faults
 }
 
 t.test('after kill -9, all acknowledged writes are stored, and nothing that was not sent', async (t) => {
-  const total = { acknowledged: 0, unknown: 0, checkpoints: 0 }
+  const total = { acknowledged: 0, unknown: 0, checkpoints: 0, imports: 0, partialImports: 0 }
   for (let done = 0; done < CYCLES; done += CYCLES_PER_DATABASE) {
     const fixture = await createFixture(t)
     for (let cycle = done; cycle < Math.min(CYCLES, done + CYCLES_PER_DATABASE); cycle += 1) {
@@ -57,9 +62,14 @@ t.test('after kill -9, all acknowledged writes are stored, and nothing that was 
     }
     total.acknowledged += fixture.ledger.counts.acknowledged
     total.unknown += fixture.ledger.counts.unknown
+    total.imports += fixture.imports.acknowledged
+    total.partialImports += fixture.imports.partial
     total.checkpoints += walSequence(readFileSync(join(fixture.directory, `${DATABASE}-wal`)))
   }
   t.comment(`${CYCLES} kills: ${JSON.stringify(total)}`)
   t.ok(total.unknown > 0, 'requests were in flight when the service was killed')
+  t.ok(total.imports > 0, 'imports were acknowledged')
+  // About half of the kills. A short run may have none.
+  t.ok(total.partialImports > 0 || CYCLES < 100, 'some kills were between two steps of an import')
   t.ok(total.checkpoints > 0, 'the WAL was checkpointed in some cycle')
 })

@@ -40,8 +40,12 @@ const after = ({ values, minCounter, maxCounter }: Possible, change: Change, isA
 const allows = ({ values, minCounter, maxCounter }: Possible, { value, counter }: State) =>
   values.includes(value) && (value === null || (minCounter <= counter && counter <= maxCounter))
 
-/** The records of a group, which one batch creates and another one deletes. */
-export const keysOfGroup = (group: string) => [`${group}_0`, `${group}_1`, `${group}_2`]
+/** The prefix of the records that are imported. */
+export const IMPORTS = 'i0_'
+
+/** The records of a group, which one batch or import creates and one batch deletes. */
+export const keysOfGroup = (group: string) =>
+  Array.from({ length: group.startsWith(IMPORTS) ? 12 : 3 }, (_, number) => `${group}_${number}`)
 
 /** Returns the group of a record, if its client has this prefix. */
 export const groupOf = (key: string, prefix: string) =>
@@ -50,15 +54,22 @@ export const groupOf = (key: string, prefix: string) =>
 /** Two records of a client. Batches move amounts between their counters. */
 export const keysOfBalances = (prefix: string) => [`${prefix}p0`, `${prefix}p1`]
 
-/** Returns a description for each batch of which only a part is stored. */
-const tornBatches = (states: States) => {
-  const prefixes = new Set([...states.keys()].flatMap((key) => /^b\d+_/.exec(key) ?? []))
+/** An import gives all records of a group the same value. */
+const isWhole = (states: States, group: string) => {
+  const keys = keysOfGroup(group)
+  const values = new Set(keys.map((key) => states.get(key)?.value))
+  return keys.every((key) => states.has(key)) && (!group.startsWith(IMPORTS) || values.size === 1)
+}
+
+/** Returns a description for each batch and each small import of which only a part is stored. */
+const tornWrites = (states: States) => {
+  const prefixes = new Set([...states.keys()].flatMap((key) => /^[bi]\d+_/.exec(key) ?? []))
   return [...prefixes].flatMap((prefix) => {
     const balances = keysOfBalances(prefix).map((key) => states.get(key) ?? ABSENT)
     const sum = balances.reduce((total, { counter }) => total + counter, 0)
     const present = balances.filter(({ value }) => value !== null)
     const groups = new Set([...states.keys()].flatMap((key) => groupOf(key, prefix) ?? []))
-    const torn = [...groups].filter((group) => !keysOfGroup(group).every((key) => states.has(key)))
+    const torn = [...groups].filter((group) => !isWhole(states, group))
     return [
       ...(sum === 0 && present.length !== 1 ? [] : [`the balances of ${prefix} are ${JSON.stringify(balances)}`]),
       ...torn.map((group) => `only a part of ${group} is stored`)
@@ -82,6 +93,8 @@ export interface Ledger {
   /** Returns the keys that certainly exist. */
   certain(): readonly string[]
   isCertain(key: string): boolean
+  /** Returns the minimum of a counter, which is its value if the state is certain. */
+  counterOf(key: string): number
   /** Returns a number that was not used before. */
   next(): number
 }
@@ -104,7 +117,7 @@ export const createLedger = (initial: ReadonlyMap<string, Possible> = new Map())
 
   const faults = (states: States) => [
     ...[...new Set([...entries.keys(), ...states.keys()])].flatMap((key) => fault(key, states.get(key) ?? ABSENT)),
-    ...tornBatches(states)
+    ...tornWrites(states)
   ]
 
   const settle = (key: string, { value, counter }: State) => {
@@ -125,6 +138,7 @@ export const createLedger = (initial: ReadonlyMap<string, Possible> = new Map())
     },
     certain: () => [...entries].filter(([, { values }]) => !values.includes(null)).map(([key]) => key),
     isCertain: (key: string) => !possible(key).values.includes(null),
+    counterOf: (key: string) => possible(key).minCounter,
     next: () => {
       last += 1
       return last

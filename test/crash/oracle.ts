@@ -13,6 +13,7 @@ import {
   type StoredRecord,
   toState
 } from './access.ts'
+import { type FilePart, IMPORTED, PARTS, SELECT_PARTS, statesOfFiles } from './files.ts'
 import { dataOf } from './http.ts'
 import type { State, States } from './ledger.ts'
 
@@ -41,12 +42,14 @@ interface Contents {
   readonly tables: readonly TableDescription[]
   /** Names of the indexes that clients created. */
   readonly indexes: readonly string[]
+  readonly parts: readonly FilePart[]
 }
 
-const toStates = ({ records, tables, indexes }: Contents): States =>
+const toStates = ({ records, tables, indexes, parts }: Contents): States =>
   new Map([
     ...schemaStates(tables),
     ...indexes.map((name): [string, State] => [name, PRESENT]),
+    ...statesOfFiles(parts),
     ...records.map((record): [string, State] => [record.key, toState(record)])
   ])
 
@@ -78,7 +81,12 @@ const readStates = (db: BetterSqlite3.Database): States => {
   }
   // Without an index: integrity_check has compared the indexes with these rows.
   const records = db.prepare<[], StoredRecord>(`SELECT * FROM ${RECORDS} NOT INDEXED`).all()
-  return toStates({ records, tables: stored, indexes: db.prepare<[], string>(STORED_INDEXES).pluck().all() })
+  return toStates({
+    records,
+    tables: stored,
+    indexes: db.prepare<[], string>(STORED_INDEXES).pluck().all(),
+    parts: db.prepare<[], FilePart>(SELECT_PARTS).all()
+  })
 }
 
 /**
@@ -110,5 +118,10 @@ export const readService = async (address: string, access: Access): Promise<Stat
     name: table.name,
     fields: table.fields.map(({ name }) => name)
   }))
-  return toStates({ records: rows, tables: descriptions, indexes: namesOfIndexes(await call('GET', INDEXES)) })
+  return toStates({
+    records: rows,
+    tables: descriptions,
+    indexes: namesOfIndexes(await call('GET', INDEXES)),
+    parts: dataOf(await call('POST', `/data/${IMPORTED}/aggregate`, PARTS)).rows
+  })
 }
