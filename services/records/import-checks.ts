@@ -25,11 +25,11 @@ const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
   return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
 }
 
-/** Keys that SQLite generates for each record are not in the file. */
+/** Keys that SQLite generates for each record are not in the file. Those of the staged records are not stored. */
 const isInFile = (fields: readonly string[], { view }: ImportPlan, key: UniqueKey) => {
   const { structure } = view.table
-  const name = namesOfKey(key)[0] as string
-  return !structure.isRowidKey || name !== structure.key[0] || fields.includes(name)
+  const name = structure.key[0] as string
+  return !structure.isRowidKey || fields.includes(name) || !namesOfKey(key).includes(name)
 }
 
 interface ReferenceOptions {

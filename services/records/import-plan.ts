@@ -91,17 +91,23 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
   }
 }
 
+/** Returns the fields of the file that an upsert changes in stored records. */
+export const changedFields = ({ view, on }: ImportPlan, fields: readonly string[]) => {
+  const keys = on ? [...namesOfKey(on), ...view.table.structure.key] : []
+  return fields.filter((name) => !keys.includes(name))
+}
+
 /** Returns how the records of a file with these fields are stored. */
-export const takeInOf = ({ view, on, staging }: ImportPlan, fields: readonly string[], schema: string): TakeIn => {
+export const takeInOf = (plan: ImportPlan, fields: readonly string[], schema: string): TakeIn => {
+  const { view, on, staging } = plan
   const { name: table, structure } = view.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))
-  const keys = on ? [...namesOfKey(on), ...structure.key] : []
   return {
     table,
     structure,
     schema,
     inserted: [...fields, ...added],
-    updated: fields.filter((name) => !keys.includes(name)),
+    updated: changedFields(plan, fields),
     on,
     setsUpdatedAt: added.includes(UPDATED_AT)
   }

@@ -9,7 +9,7 @@ import type { RegisteredTable } from '../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
 import { checksOf, countUpdates, withoutHiddenNames } from './import-checks.ts'
-import { type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
+import { changedFields, type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
 import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -96,10 +96,10 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
     if (!hasColumns(plan, file)) throw noFields()
   }
 
-  const predict = async (plan: ImportPlan, staging: Staging, rows: number) => {
+  const predict = async ({ plan, staging, file: { rows, fields } }: CheckedFile) => {
     const { on } = plan
-    const updated = on ? (await staging.check([countUpdates(plan, on)])).total : 0
-    return { created: rows - updated, updated }
+    const known = on ? (await staging.check([countUpdates(plan, on)])).total : 0
+    return { created: rows - known, updated: changedFields(plan, fields).length > 0 ? known : 0 }
   }
 
   /** Stages the file, and calls `use` if it has no errors. */
@@ -126,7 +126,7 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
     withFile(caller, plan, body, async (checked) => {
       const { rows } = checked.file
       const { isDryRun: dryRun } = plan.options
-      const stored = await (dryRun ? predict(plan, checked.staging, rows) : storeAll(caller, view, checked))
+      const stored = await (dryRun ? predict(checked) : storeAll(caller, view, checked))
       return { rows, ...stored, dryRun }
     })
 

@@ -85,6 +85,37 @@ t.test('an import needs the action create, and an upsert also update', async (t)
   expectError(t, await both.post(`${url}?mode=upsert&on=secret`, 'id\n'), 400, 'VALIDATION_FAILED', '/on')
 })
 
+t.test('a dry run has the numbers of the import, also of a file with keys only', async (t) => {
+  expectData(t, await csv.post(`${url}?mode=upsert`, 'id,name\n900,Kit\n'), imported(1))
+  for (const [file, result] of [
+    ['id\n900\n901\n', { rows: 2, created: 1, updated: 0 }],
+    ['id,name\n900,Kim\n902,Kai\n', { rows: 2, created: 1, updated: 1 }]
+  ] as const) {
+    expectData(t, await csv.post(`${url}?mode=upsert&dryRun=true`, file), { ...result, dryRun: true })
+    expectData(t, await csv.post(`${url}?mode=upsert`, file), { ...result, dryRun: false })
+  }
+})
+
+t.test('a line without the key, unlike the first one, is the only error', async (t) => {
+  const ndjson = client(app, { ...write, 'content-type': 'application/x-ndjson' })
+  const [{ id }] = dataOf(await csv.get('/data/cats?size=1&order=id')).rows
+  t.equal(id, 1)
+  const response = await ndjson.post(url, '{"name":"Pit"}\n{"id":999,"name":"Pat"}\n')
+  expectError(t, response, 400, 'IMPORT_FAILED')
+  t.match(response.json().error, { total: 1, details: [{ line: 2, code: 'fields' }] })
+})
+
+t.test('a unique index with a generated key refuses no record', async (t) => {
+  const fields = [{ name: 'kind', jsonType: 'string' as const }]
+  const { id } = await createTable(admin, { name: 'keyed', fields })
+  dataOf(await admin.post(`/admin/tables/${id}/indexes`, { fields: ['kind', 'id'], isUnique: true }))
+  const keyed = client(app, { cookie: String(admin.headers.cookie), 'content-type': 'text/csv' })
+  const importUrl = `/admin/tables/${id}/import`
+  expectData(t, await keyed.post(importUrl, 'kind\nx\n'), imported(1))
+  expectData(t, await keyed.post(importUrl, 'kind\nx\n'), imported(1))
+  expectError(t, await keyed.post(importUrl, 'id,kind\n2,x\n'), 400, 'IMPORT_FAILED', '/id')
+})
+
 t.test('an import takes no Idempotency-Key', async (t) => {
   const keyed = client(app, { ...write, 'content-type': 'text/csv', 'idempotency-key': 'one' })
   const before = await totalOf()

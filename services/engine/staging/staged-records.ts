@@ -33,12 +33,6 @@ const checkStored = ({ column }: ImportField, checked: Checked): Checked => {
 
 type WriteRecord = (line: number, check: (index: number, field: ImportField) => Checked) => void
 
-/** Stores the JSON objects with the same keys. */
-interface ObjectWriter {
-  readonly common: string
-  readonly write: WriteRecord
-}
-
 /** Sets of keys whose writers are kept. */
 const MAX_WRITERS = 100
 
@@ -179,33 +173,31 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   }
 
   const createObjectReader = (integers: IntegerFormat) => {
-    const writers = new Map<string, ObjectWriter>()
+    const writers = new Map<string, WriteRecord>()
     let expected: string | undefined
-    const writerFor = (line: number, keys: readonly string[]): ObjectWriter | null => {
+    const writerFor = (line: number, keys: readonly string[]): WriteRecord | null => {
       const shape = JSON.stringify(keys)
       const known = writers.get(shape)
       if (known) return known
       const named = findFields(line, keys)
       if (!named) return null
       const common = commonOf(named.flatMap(({ field }) => (field ? [field.column.name] : [])))
-      const writer = { common, write: writerOf(named) }
+      expected ??= common
+      // Before the writer, which adds its fields to those of the file.
+      if (common !== expected) {
+        const what = hasFixedFields ? 'fields' : 'key fields'
+        addError(line, null, 'fields', `The record must have the same ${what} as the first one.`)
+        return null
+      }
+      const writer = writerOf(named)
       if (writers.size === MAX_WRITERS) writers.clear()
       writers.set(shape, writer)
       return writer
     }
     return (line: number, record: Readonly<Record<string, unknown>>) => {
       const keys = Object.keys(record)
-      const writer = writerFor(line, keys)
-      if (!writer) return
-      expected ??= writer.common
-      if (writer.common !== expected)
-        return addError(
-          line,
-          null,
-          'fields',
-          `The record must have the same ${hasFixedFields ? 'fields' : 'key fields'} as the first one.`
-        )
-      writer.write(line, (index, field) => checkJson(field, record[keys[index] as string], integers))
+      const write = writerFor(line, keys)
+      write?.(line, (index, field) => checkJson(field, record[keys[index] as string], integers))
     }
   }
 
