@@ -47,7 +47,8 @@ const newModel = ({ requirePasswordChange }: Settings): Model => ({
   stored: [],
   views: [],
   registered: [],
-  cursors: []
+  cursors: [],
+  tags: []
 })
 
 /** The data of the response. The rules read only generated ids, keys and secrets from it. */
@@ -71,7 +72,8 @@ const simplify = (key: string, value: unknown) => {
 const dataIn = ({ text }: TestResponse): unknown => JSON.parse(text, simplify).data
 
 /** Returns the code of an error, and the position of the operation of a batch that failed. */
-const errorIn = ({ text }: TestResponse) => {
+const errorIn = ({ status, text }: TestResponse) => {
+  if (status === 304 && text === '') return { code: null, operation: undefined }
   const { code, details = [] } = JSON.parse(text).error
   const [, operation] = /^\/operations\/(\d+)$/.exec(details[0]?.path ?? '') ?? []
   return { code, operation: operation === undefined ? undefined : Number(operation) }
@@ -153,12 +155,16 @@ export const createHarness = async (settings: Settings) => {
   const asAdmin = async (
     n: number,
     call: Call,
-    rule: (by: Administrator, returned: Returned) => unknown,
+    rule: (by: Administrator, returned: Returned, response: TestResponse) => unknown,
     read?: Read
   ) => {
     const session = await pickSession(n)
     const headers = { ...call.headers, ...(session && { cookie: session.cookie }) }
-    await check({ ...call, headers }, (returned) => rule(authenticateAdmin(model, session), returned), read)
+    await check(
+      { ...call, headers },
+      (returned, response) => rule(authenticateAdmin(model, session), returned, response),
+      read
+    )
   }
 
   const issue = async (n: number, payload: Parameters<typeof issueToken>[1]) => {
@@ -183,13 +189,13 @@ export const createHarness = async (settings: Settings) => {
   const asToken = async (
     [n, need, table]: [n: number, need: Need, table: string],
     call: Call,
-    rule: (token: Token, returned: Returned) => unknown,
+    rule: (token: Token, returned: Returned, response: TestResponse) => unknown,
     read?: Read
   ) => {
     const token = await pickToken(n, need, table)
     await check(
       { ...call, headers: { ...call.headers, ...bearer(token) } },
-      (returned) => rule(authenticateToken(model, token), returned),
+      (returned, response) => rule(authenticateToken(model, token), returned, response),
       read
     )
   }

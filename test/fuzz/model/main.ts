@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { readOutcomes } from './outcomes.ts'
 import { run, sequence } from './sequence.ts'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -25,6 +26,9 @@ const details = await fc.check(property, {
   ...(REPLAY !== undefined && { path: REPLAY })
 })
 print(`${sequences} sequences, ${calls} calls`)
+const { counts, missing } = readOutcomes()
+print(`Outcomes: ${JSON.stringify(counts)}`)
+print(`Not reached: ${missing.join(', ') || 'none'}`)
 if (details.failed) {
   print(JSON.stringify(details.counterexample?.[0]) ?? '')
   print(details.errorInstance instanceof Error ? details.errorInstance.message : '')

@@ -27,5 +27,7 @@ t.test('the service responds as the model does to any sequence of requests', asy
   const [code] = await once(child, 'close')
   t.equal(code, 0, 'no divergence')
   const sequences = Number(/^(\d+) sequences/m.exec(output)?.[1])
+  // A run of `npm test` is too short for rare outcomes.
+  if (process.env.SCALE !== undefined) t.match(output, /^Not reached: none$/m)
   t.ok(sequences >= MIN_SEQUENCES, `${sequences} of ${SEQUENCES} sequences`)
 })

@@ -4,6 +4,7 @@ import type { Permissions } from '../../../schemas/token.ts'
 import type { PlainField as Field } from '../../../services/model/table.ts'
 import type { Query } from './queries.ts'
 import type { Row, StoredTable } from './stored-tables.ts'
+import type { Tag } from './tags.ts'
 import { fold } from './values.ts'
 import { deriveTable, type StoredView } from './views.ts'
 
@@ -22,6 +23,8 @@ export interface Model {
   readonly registered: Registered[]
   /** All cursors that the service has returned. */
   readonly cursors: Cursor[]
+  /** All entity tags that the service has returned. */
+  readonly tags: Tag[]
 }
 
 export interface Administrator {
@@ -81,11 +84,12 @@ export interface Registered extends Omit<Table, 'primaryKey'> {
 /** Thrown by a rule of the model where the service must respond with an error. */
 export class Refusal extends Error {
   readonly status: number
-  readonly code: ErrorCode
+  /** null for 304, which has no body. */
+  readonly code: ErrorCode | null
   /** The position of the operation of a batch. */
   readonly operation: number | undefined
 
-  constructor(status: number, code: ErrorCode, operation?: number) {
+  constructor(status: number, code: ErrorCode | null, operation?: number) {
     super(`${status} ${code}`)
     this.status = status
     this.code = code

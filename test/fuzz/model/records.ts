@@ -213,6 +213,7 @@ interface Target {
   readonly table: Registered
   readonly stored: StoredTable
   readonly pk: Key
+  readonly hasTag: ((row: Row) => boolean) | undefined
   /** Whether the change fits the row. */
   readonly fits: (row: Row) => boolean
   /** Refuses the change, for a row before the request. Otherwise another operation of the request is the reason. */
@@ -220,9 +221,10 @@ interface Target {
 }
 
 /** Returns the row to change. */
-const findTarget = ({ table, stored, pk, fits, explain }: Target, { resultOf, rowsBefore }: Run): Row => {
+const findTarget = ({ table, stored, pk, hasTag, fits, explain }: Target, { resultOf, rowsBefore }: Run): Row => {
   const text = pk instanceof Result ? formatKey([resultOf(pk)]) : pk
   const row = findRow(stored.rows, table, text)
+  if (row && hasTag?.(row) === false) refuse(412, 'PRECONDITION_FAILED')
   if (row && fits(row)) return row
   const before = pk instanceof Result ? undefined : findRow(rowsBefore(stored), table, text)
   if (before) explain(before)
@@ -238,14 +240,19 @@ export const change = (model: Model, table: Registered, row: Row, values: Readon
   for (const [name, value] of next) row.set(name, value)
 }
 
-export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) => {
+export const readRow = (model: Model, table: Registered, pk: string) => {
   const stored = storedOf(model, table)
   checkKeyFormat(table, pk)
-  return toRecord(table, viewer, findRow(stored.rows, table, pk) ?? notFound())
+  return findRow(stored.rows, table, pk) ?? notFound()
 }
+
+export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: string) =>
+  toRecord(table, viewer, readRow(model, table, pk))
 
 interface RecordChange {
   readonly pk: Key
+  /** The condition `If-Match`. */
+  readonly hasTag?: (row: Row) => boolean
   readonly returnsRecord?: boolean
 }
 
@@ -253,7 +260,7 @@ export const prepareUpdate = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk, body, returnsRecord = false }: RecordChange & { readonly body: Body }
+  { pk, hasTag, body, returnsRecord = false }: RecordChange & { readonly body: Body }
 ): Change => {
   const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
@@ -266,7 +273,7 @@ export const prepareUpdate = (
   const fits = (row: Row) => fixed.every(([{ name }, value]) => compare(row.get(name) ?? null, value as Stored) === 0)
   const explain = () => fixed.length > 0 && invalid()
   return (run) => {
-    const row = findTarget({ table, stored, pk, fits, explain }, run)
+    const row = findTarget({ table, stored, pk, hasTag, fits, explain }, run)
     change(model, table, row, resolve(table, changes, run))
     return { data: changed(table, viewer, row, returnsRecord) }
   }
@@ -278,12 +285,12 @@ export const prepareDelete = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk, returnsRecord = false }: RecordChange
+  { pk, hasTag, returnsRecord = false }: RecordChange
 ): Change => {
   const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
   return (run) => {
-    const row = findTarget({ table, stored, pk, fits: () => true, explain: () => {} }, run)
+    const row = findTarget({ table, stored, pk, hasTag, fits: () => true, explain: () => {} }, run)
     stored.rows = stored.rows.filter((other) => other !== row)
     return { data: changed(table, viewer, row, returnsRecord) }
   }
@@ -301,11 +308,10 @@ const add = (value: Stored, count: Stored): Stored | undefined => {
   return Number.isFinite(sum) ? sum : undefined
 }
 
-export interface Increment {
+export interface Increment extends Omit<RecordChange, 'pk'> {
   readonly pk: number | Key
   readonly field: string
   readonly count?: number | string
-  readonly returnsRecord?: boolean
 }
 
 const overflow = () => refuse(409, 'INCREMENT_OVERFLOW')
@@ -314,7 +320,7 @@ export const prepareIncrement = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk: sentKey, field: name, count = 1, returnsRecord = false }: Increment
+  { pk: sentKey, field: name, count = 1, hasTag, returnsRecord = false }: Increment
 ): Change => {
   const stored = storedForWrite(model, table)
   const pk = typeof sentKey === 'number' ? String(sentKey) : sentKey
@@ -326,7 +332,7 @@ export const prepareIncrement = (
   const fits = (row: Row) => sumIn(row) !== undefined
   const explain = (row: Row) => fits(row) || overflow()
   return (run) => {
-    const row = findTarget({ table, stored, pk, fits, explain }, run)
+    const row = findTarget({ table, stored, pk, hasTag, fits, explain }, run)
     change(model, table, row, new Map([[name, sumIn(row) ?? overflow()]]))
     return { data: changed(table, viewer, row, returnsRecord) }
   }

@@ -3,10 +3,12 @@ import { accountCommands } from './commands/accounts.ts'
 import { aggregateCommands } from './commands/aggregates.ts'
 import { batchCommands } from './commands/batches.ts'
 import { compareAll, externalEvents } from './commands/external-events.ts'
+import { importCommands } from './commands/imports.ts'
 import { indexCommands } from './commands/indexes.ts'
 import { queryCommands } from './commands/queries.ts'
 import { recordCommands } from './commands/records.ts'
 import { tableCommands, validTable } from './commands/tables.ts'
+import { tagCommands } from './commands/tags.ts'
 import { tokenCommands } from './commands/tokens.ts'
 import { upsertCommands } from './commands/upserts.ts'
 import { viewCommands } from './commands/views.ts'
@@ -20,6 +22,8 @@ const commands = {
   ...recordCommands,
   ...upsertCommands,
   ...batchCommands,
+  ...tagCommands,
+  ...importCommands,
   ...queryCommands,
   ...aggregateCommands,
   ...externalEvents

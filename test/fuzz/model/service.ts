@@ -10,13 +10,15 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers?: Record<string, string>
-  readonly payload?: object
+  /** Text is a file. */
+  readonly payload?: object | string
 }
 
 export interface TestResponse {
   readonly status: number
   readonly text: string
   readonly cookie: string
+  readonly etag: string | undefined
 }
 
 export interface ServiceOptions {
@@ -45,10 +47,11 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
   const send = async (call: Call): Promise<TestResponse> => {
     calls++
     const remoteAddress = `10.${calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
-    const { statusCode, body, cookies } = await app.inject({ ...call, remoteAddress })
+    const { statusCode, body, cookies, headers } = await app.inject({ ...call, remoteAddress })
     const [cookie] = cookies
     if (faults.length > 0) throw new Error(faults.join('\n'))
-    return { status: statusCode, text: body, cookie: cookie ? `${cookie.name}=${cookie.value}` : '' }
+    const { etag } = headers
+    return { status: statusCode, text: body, cookie: cookie ? `${cookie.name}=${cookie.value}` : '', etag }
   }
 
   const restart = async () => {

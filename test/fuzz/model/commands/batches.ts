@@ -91,7 +91,7 @@ const withoutKey = ({ table }: TargetTable, body: Body, seed: number): Body =>
     : body
 
 /** Adds a value to an empty body, in nine of ten cases: an update without one fails. */
-const withAnyValue = ({ fields }: TargetTable, body: Body, seed: number): Body => {
+export const withAnyValue = ({ fields }: TargetTable, body: Body, seed: number): Body => {
   const field = pick(
     fields.filter(({ isPrimary, isReadonly }) => !isPrimary && !isReadonly),
     seed

@@ -14,7 +14,7 @@ import {
   type Viewer,
   visibleFields
 } from '../model.ts'
-import type { Call } from '../service.ts'
+import type { Call, TestResponse } from '../service.ts'
 import { selector } from './arbitraries.ts'
 import { idOf, nameOf } from './tables.ts'
 
@@ -29,20 +29,27 @@ export interface Target {
 
 interface Request {
   readonly need: Need
+  /** A second action that the request needs. */
+  readonly alsoNeeds?: Need
   readonly method: Call['method']
   /** The last part of the URL, if it is not that of the records. */
-  readonly route?: 'query' | 'aggregate' | 'export'
+  readonly route?: 'query' | 'aggregate' | 'export' | 'import' | 'incr'
   /** Appended to the URL of the records. */
   readonly pk?: string
   readonly query?: string
-  readonly payload?: object
+  readonly payload?: object | string
   readonly headers?: Call['headers']
   readonly isMalformed?: boolean
   readonly returnsRecord?: boolean
 }
 
-/** `token`: undefined for an administrator. */
-type RecordRule = (table: Registered, viewer: Viewer, returned: Returned, token?: Token) => unknown
+/** What a rule may read of the call. `token`: undefined for an administrator. */
+export interface Sent {
+  readonly token: Token | undefined
+  readonly response: TestResponse
+}
+
+type RecordRule = (table: Registered, viewer: Viewer, returned: Returned, sent: Sent) => unknown
 
 export const RETURN = '?return=record'
 
@@ -64,21 +71,22 @@ const tokenBase = (name: string, { need, pk, route }: Request) => {
 /** Sends a request as an administrator or as a token. They use different URLs and see different fields. */
 export const sendAs = (harness: Harness, target: Target, request: Request, rule: RecordRule, read?: Read) => {
   const { model, asAdmin, asToken } = harness
-  const { need, route = 'data', isMalformed = false, returnsRecord = false } = request
+  const { need, alsoNeeds, route = 'data', isMalformed = false, returnsRecord = false } = request
   if (!target.byToken) {
     const id = idOf(model, target.at)
     const call = callOf(`/admin/tables/${id}/${route}`, request)
-    const adminRule = (_: unknown, returned: Returned) =>
-      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator', returned)
+    const adminRule: Parameters<typeof asAdmin>[2] = (_, returned, response) =>
+      isMalformed ? invalid() : rule(tableOf(model, id), 'administrator', returned, { token: undefined, response })
     return asAdmin(target.by, call, adminRule, read)
   }
   const name = nameOf(model, target)
   const call = callOf(tokenBase(name, request), request)
-  const tokenRule: Parameters<typeof asToken>[2] = (token, returned) => {
+  const tokenRule: Parameters<typeof asToken>[2] = (token, returned, response) => {
     // The right to a write is checked before its body is read.
     if (need !== 'read') assertMay(token, need, name)
     if (returnsRecord) assertMay(token, 'read', name)
-    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned, token)
+    if (alsoNeeds) assertMay(token, alsoNeeds, name)
+    return isMalformed ? invalid() : rule(allow(model, token, need, name), 'token', returned, { token, response })
   }
   return asToken([target.by, need, name], call, tokenRule, read)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { command, pick } from '../harness.ts'
-import { assertMay, mayDo } from '../model.ts'
+import { mayDo } from '../model.ts'
 import type { Body } from '../records.ts'
 import { upsertRecord } from '../upserts.ts'
 import { toJson } from '../values.ts'
@@ -55,9 +55,15 @@ const upsert = command(
     const { on, body } = targetTable ? toUpsert(targetTable, { entries, seed, row, on: at }) : NOTHING
     const query = `?upsert=${encodeURIComponent(on.join(','))}`
     const headers = onlyCreates === null ? undefined : { 'if-none-match': '*' }
-    const request = { need: 'create', method: 'POST', query, payload: body, ...(headers && { headers }) } as const
-    return sendAs(harness, target, request, (table, viewer, returned, token) => {
-      if (token) assertMay(token, 'update', table.name)
+    const request = {
+      need: 'create',
+      alsoNeeds: 'update',
+      method: 'POST',
+      query,
+      payload: body,
+      ...(headers && { headers })
+    } as const
+    return sendAs(harness, target, request, (table, viewer, returned, { token }) => {
       const mayRead = token === undefined || mayDo(token, 'read', table.name)
       return upsertRecord(model, table, viewer, { body, on, mayRead, onlyCreates: onlyCreates !== null }, returned)
     })
