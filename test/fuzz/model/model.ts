@@ -62,6 +62,8 @@ export interface Cursor {
   readonly text: string
   readonly tableId: number
   readonly query: Query
+  /** All that the cursor depends on besides the table, as text. */
+  readonly selection: string
   /** The last record of the page, as it was then. */
   readonly position: Row
   /** The number of records up to the end of the page. */

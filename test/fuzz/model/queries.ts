@@ -3,7 +3,7 @@ import { type ModelColumn, type ModelFilter, matches } from '../query-model.ts'
 import { type Cursor, invalid, type Model, type Registered, refuse, type Viewer, visibleFields } from './model.ts'
 import { type Body, showRow, storedOf } from './records.ts'
 import type { Row } from './stored-tables.ts'
-import { compare, isFound, normalizeCell, type Stored, toCell, toStored } from './values.ts'
+import { compare, isFound, isSearched, normalizeCell, type Stored, toCell, toStored } from './values.ts'
 
 export interface OrderItem {
   readonly name: string
@@ -108,15 +108,21 @@ const limitOf = (model: Model, { size = 20 }: Query) => Math.min(size, model.max
 
 const offsetOf = (model: Model, query: Query) => ((query.page ?? 1) - 1) * limitOf(model, query)
 
-/** All that a cursor depends on besides the table. */
-const describe = (table: Registered, { order, filter, q = '' }: Query) =>
-  JSON.stringify([totalOrder(table, order), filter, q])
+/** Returns the visible fields that a search goes through. */
+const searchedFields = (table: Registered, viewer: Viewer, { q = '' }: Query) =>
+  q === '' ? [] : visibleFields(table, viewer).filter((field) => isSearched(q, field))
+
+/** Returns all that a cursor depends on besides the table. */
+const describe = (table: Registered, viewer: Viewer, query: Query) => {
+  const searched = searchedFields(table, viewer, query).map(({ name }) => name)
+  return JSON.stringify([totalOrder(table, query.order), query.filter, query.q ?? '', searched])
+}
 
 /** Returns the cursor of a request, or undefined for the first page. */
-const findCursor = (model: Model, table: Registered, query: Query) => {
+const findCursor = (model: Model, table: Registered, viewer: Viewer, query: Query) => {
   if (!query.cursor) return undefined
   const known = model.cursors.find(({ text }) => text === query.cursor) ?? refuse(400, 'INVALID_CURSOR')
-  const isSameQuery = known.tableId === table.id && describe(table, known.query) === describe(table, query)
+  const isSameQuery = known.tableId === table.id && known.selection === describe(table, viewer, query)
   return isSameQuery ? known : refuse(400, 'CURSOR_OF_OTHER_QUERY')
 }
 
@@ -132,14 +138,15 @@ const rowsAfter = (table: Registered, { order }: Query, rows: readonly Row[], cu
 const pageOf = (model: Model, table: Registered, viewer: Viewer, query: Query, returned: Body | undefined) => {
   const rows = select(model, table, viewer, query)
   const fields = project(table, viewer, query)
-  const cursor = findCursor(model, table, query)
+  const cursor = findCursor(model, table, viewer, query)
   const rest = rowsAfter(table, query, rows, cursor).slice(offsetOf(model, query))
   const limit = limitOf(model, query)
   const page = rest.slice(0, limit)
   const next = rest.length > limit ? String(returned?.next) : null
   if (next !== null && query.cursor !== undefined) {
     const end = (cursor?.end ?? 0) + limit
-    model.cursors.push({ text: next, tableId: table.id, query, position: new Map(page.at(-1)), end })
+    const selection = describe(table, viewer, query)
+    model.cursors.push({ text: next, tableId: table.id, query, selection, position: new Map(page.at(-1)), end })
   }
   return { rows: page.map((row) => showRow(fields, row)), next, size: limit, total: rows.length }
 }

@@ -71,12 +71,15 @@ const parseNumber = (q: string) => {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(q) && Number.isFinite(Number(q)) ? Number(q) : undefined
 }
 
+/** Returns whether the search `q` goes through this field. */
+export const isSearched = (q: string, field: Field) =>
+  field.jsonType === 'string' || (isNumeric(field) && parseNumber(q) !== undefined)
+
 /** Returns whether the search `q` matches this value of this field. */
 export const isFound = (q: string, field: Field, value: Stored) => {
-  if (value === null) return false
+  if (value === null || !isSearched(q, field)) return false
   if (field.jsonType === 'string') return fold(String(value)).includes(fold(q))
-  const number = parseNumber(q)
-  return isNumeric(field) && number !== undefined && compare(value, number) === 0
+  return compare(value, parseNumber(q) as Stored) === 0
 }
 
 const escapeFormula = (text: string) => (/^'*\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
