@@ -6,6 +6,7 @@ import { queryClient } from './api/query-client.ts'
 import { Pages } from './pages.tsx'
 import { AccountGate } from './session/account-gate.tsx'
 import { Layout } from './shell/layout.tsx'
+import { useEncodedSearch } from './shell/search-hook.ts'
 import { aroundNav } from './ui/leave-guard.ts'
 import { Toasts } from './ui/toast.tsx'
 
@@ -16,7 +17,7 @@ const BASE = new URL(document.baseURI).pathname.replace(/\/$/, '')
 export const App = () => (
   <CSPProvider disableStyleElements>
     <QueryClientProvider client={queryClient}>
-      <Router base={BASE} aroundNav={aroundNav}>
+      <Router base={BASE} searchHook={useEncodedSearch} aroundNav={aroundNav}>
         <AccountGate>
           <Layout>
             <Suspense>

@@ -23,7 +23,8 @@ const violationsOf = async (page: Page) => {
 const HIDDEN_WIDTH = `Math.max(...[...document.querySelectorAll('html, [data-page-body]')].map(
   (element) => element.scrollWidth - element.clientWidth))`
 
-const expectNarrow = async (t: Test, page: Page) => {
+/** Asserts that a page fits on a narrow screen. */
+export const expectNarrow = async (t: Test, page: Page) => {
   const size = page.viewportSize()
   await page.setViewportSize(NARROW)
   t.equal(await page.evaluate<number>(HIDDEN_WIDTH), 0, `the page fits on a screen of ${NARROW.width} pixels`)

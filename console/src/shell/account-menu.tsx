@@ -4,6 +4,7 @@ import { useLocation } from 'wouter'
 import { accountQuery, logOut } from '../session/account.ts'
 import { texts } from '../texts/shell.ts'
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx'
+import styles from './layout.module.css'
 import { chooseTheme, THEMES, useTheme } from './theme.ts'
 
 /** The menu of one's own account: profile, theme, log out. */
@@ -14,7 +15,7 @@ export const AccountMenu = ({ className }: { readonly className: string | undefi
   const trigger = (
     <button type="button" className={className}>
       <CircleUser size={14} aria-hidden="true" />
-      {account.data?.nickname || account.data?.name}
+      <span className={styles.name}>{account.data?.nickname || account.data?.name}</span>
     </button>
   )
   return (

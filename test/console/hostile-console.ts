@@ -1,0 +1,56 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import type { Table } from '../../schemas/table.ts'
+import { client, createDatabase, dataOf, logIn as logInByCall, PASSWORD } from '../helpers.ts'
+import { logIn, startConsole } from './console.ts'
+import { createHostileTables, TEXTS, watchPage } from './hostile-texts.ts'
+
+export const NAMES = Object.values(TEXTS)
+
+/** The first table is not imported. */
+export const [IMPORTABLE = '', ...IMPORTED] = NAMES
+
+export const ADMIN = '"><img src=x onerror=alert(1)> \u05e9\u05dc\u05d5\u05dd z\u0300\u0323'.padEnd(100, 'x')
+
+/** The key of TEXTS that has this text. */
+export const kindOf = (name: string) => Object.keys(TEXTS).find((kind) => TEXTS[kind] === name) ?? ''
+
+export const go = async (page: Page, path: string) => {
+  await page.goto(new URL(`/console/${path}`, page.url()).href)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+/** Starts a console whose tables, tokens and administrator have hostile names. */
+export const startHostileConsole = async (t: Test) => {
+  const database = createDatabase(t, '')
+  createHostileTables(database)
+  const { app, admin, open, file } = await startConsole(t, { database })
+  dataOf(await admin.post('/admin/admins', { name: ADMIN, nickname: TEXTS.markup, password: PASSWORD }))
+
+  const own = client(app, await logInByCall(app, ADMIN))
+  const OTHER = `${PASSWORD} 2`
+  dataOf(await own.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER }))
+
+  dataOf(await admin.post('/admin/tables/import', { names: IMPORTED }))
+  const tables: readonly Table[] = dataOf(await admin.get('/admin/tables'))
+  for (const { id, name } of tables) dataOf(await admin.post(`/admin/tables/${id}/indexes`, { fields: [name] }))
+  const permissions = { tables: IMPORTED, actions: ['read', 'write'] }
+  const tokens: { readonly id: number }[] = []
+  for (const name of NAMES)
+    tokens.push(dataOf(await admin.post('/admin/tokens', { name: name.slice(0, 100), permissions })))
+
+  let storageState: BrowserContextOptions['storageState']
+  const openAsAdmin = async (t: Test, path: string) => {
+    const page = await open(t, path, storageState ? { storageState } : {})
+    page.setDefaultTimeout(10_000)
+    if (!storageState) {
+      await logIn(page, ADMIN, OTHER)
+      await page.goto(new URL('/console/', page.url()).href)
+      storageState = await page.context().storageState()
+    }
+    watchPage(t, page)
+    return page
+  }
+  const pathOf = (kind: string) => `tables/${tables.find(({ name }) => name === TEXTS[kind])?.id}`
+  return { file, tables, tokens, openAsAdmin, pathOf }
+}

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { photographBoth, skip } from './console.ts'
+import { ADMIN, go, IMPORTABLE, IMPORTED, kindOf, NAMES, startHostileConsole } from './hostile-console.ts'
+import { expectSafe, KEYS, TEXTS } from './hostile-texts.ts'
+
+if (skip) {
+  t.pass(`Skipped: ${skip}`, { skip })
+} else {
+  const { tables, tokens, openAsAdmin } = await startHostileConsole(t)
+
+  t.test('the service has taken all names', async (t) => {
+    t.strictSame(new Set(tables.map(({ name }) => name)), new Set(IMPORTED))
+    t.equal(tokens.length, NAMES.length)
+  })
+
+  t.test('pages of tables with hostile names and contents', async (t) => {
+    const page = await openAsAdmin(t, '')
+    for (const { id, name } of tables) {
+      const kind = kindOf(name)
+      await go(page, `tables/${id}`)
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
+      await page.getByRole('gridcell').nth(5).waitFor()
+      await expectSafe(t, page, `records of ${kind}`)
+      await photographBoth(page, `hostile-${kind}`)
+      await go(page, `tables/${id}?record=${encodeURIComponent(KEYS[0] ?? '')}`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor()
+      await expectSafe(t, page, `a record of ${kind}`)
+      await photographBoth(page, `hostile-${kind}-record`)
+      await go(page, `tables/${id}/structure`)
+      await page.getByRole('button', { name: 'Drop the index of' }).first().waitFor()
+      await expectSafe(t, page, `the structure of ${kind}`)
+      await photographBoth(page, `hostile-${kind}-structure`)
+      await go(page, `tables/${id}/api`)
+      await page.getByRole('heading', { level: 3 }).first().waitFor()
+      await expectSafe(t, page, `the calls of ${kind}`)
+      await photographBoth(page, `hostile-${kind}-api`)
+      await go(page, `tokens/new?table=${encodeURIComponent(name)}`)
+      t.ok(await page.getByRole('checkbox', { name, exact: true }).isChecked(), `a token for ${kind}`)
+    }
+  })
+
+  t.test('the other pages, with hostile names', async (t) => {
+    const page = await openAsAdmin(t, '')
+    const paths = [
+      '',
+      'tokens',
+      ...tokens.map(({ id }) => `tokens/${id}`),
+      'admins',
+      'account',
+      'tables/import',
+      'tables/new'
+    ]
+    for (const path of paths) {
+      await go(page, path)
+      await page
+        .getByRole('navigation')
+        .getByRole('link', { name: TEXTS.path ?? '' })
+        .waitFor({ state: 'attached' })
+      await expectSafe(t, page, path)
+      await photographBoth(page, `hostile-${path.replaceAll('/', '-')}`)
+    }
+    await go(page, 'tables/import')
+    await page.getByRole('button', { name: `Fields of ${IMPORTABLE}` }).click()
+    await page.getByLabel(`Hide ${TEXTS.path} from tokens`).waitFor()
+    await expectSafe(t, page, 'import')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Commands' }).fill('over')
+    await page.getByRole('option', { name: TEXTS.rightToLeft ?? '', exact: true }).waitFor()
+    await expectSafe(t, page, 'commands')
+    await page.keyboard.press('Enter')
+    await go(page, 'admins')
+    await page.getByRole('button', { name: `Delete ${ADMIN}` }).click()
+    await expectSafe(t, page, 'delete of an administrator')
+    await photographBoth(page, 'hostile-admin-delete')
+  })
+}
