@@ -52,6 +52,7 @@ export const settle = (page: Page) =>
 
 /** Writes a picture of a page in each theme. */
 export const photographBoth = async (page: Page, name: string) => {
+  if (!process.env.SCREENSHOTS) return
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme })
     await page.locator(`html[data-theme=${theme}]`).waitFor()
