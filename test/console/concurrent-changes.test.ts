@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createTable, dataOf } from '../helpers.ts'
-import { logIn, skip, startConsole } from './console.ts'
+import { createDatabase, createTable, dataOf } from '../helpers.ts'
+import { logIn, photographBoth, skip, startConsole } from './console.ts'
+
+const SQL = `
+  CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER CHECK (lives < 10), note TEXT);
+  INSERT INTO animal VALUES (1, 'Ann', 5, 'a'), (2, 'Ben', 6, 'b'), (3, 'Cat', 7, 'c');`
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, open } = await startConsole(t)
+  const { admin, open } = await startConsole(t, { database: createDatabase(t, SQL) })
   const { id } = await createTable(admin, {
     name: 'pets',
     fields: [
@@ -15,6 +19,8 @@ if (skip) {
     ]
   })
   dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom' }))
+  const animals = dataOf(await admin.post('/admin/tables/import', { name: 'animal' })).id
+  const readAnimal = async (pk: number) => dataOf(await admin.get(`/admin/tables/${animals}/data/${pk}`))
   const table = async () => dataOf(await admin.get(`/admin/tables/${id}`))
 
   const openAsAdmin = async (t: Test, path: string) => {
@@ -83,5 +89,150 @@ if (skip) {
     }`)
     await page.getByRole('button', { name: /^(?:Create|Paste)/ }).click()
     await page.getByRole('gridcell', { name: 'Felix', exact: true }).waitFor()
+  })
+
+  const cell = (page: Page, name: string) => page.getByRole('gridcell', { name, exact: true })
+
+  /** Enters a value in a cell of the grid. */
+  const enter = async (page: Page, content: string, value: string) => {
+    await cell(page, content).click()
+    await page.keyboard.type(value)
+    await page.keyboard.press('Enter')
+  }
+
+  t.test('a refused cell is lost only if the user says so, and a change of the view keeps it', async (t) => {
+    const page = await openAsAdmin(t, `tables/${animals}`)
+    await enter(page, '7', '12')
+    const refused = page.getByRole('gridcell').getByRole('alert')
+    await refused.waitFor()
+    await page.getByText('1 cell is not saved').waitFor()
+    await page.getByRole('columnheader', { name: 'name' }).click()
+    await page.waitForURL(/order=name/)
+    await refused.waitFor()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nobody')
+    await page.getByRole('heading', { name: 'No record matches.' }).waitFor()
+    await page.getByRole('button', { name: 'Remove search and filter' }).click()
+    await refused.waitFor()
+    const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?', exact: true })
+    await page.getByRole('link', { name: 'pets', exact: true }).click()
+    await question.waitFor()
+    await photographBoth(page, 'grid-leave')
+    await question.getByRole('button', { name: 'Go on editing' }).click()
+    t.match(await refused.textContent(), /lives/)
+    await page.getByRole('link', { name: 'pets', exact: true }).click()
+    await question.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { name: 'pets', level: 1 }).waitFor()
+    t.match(await readAnimal(3), { lives: 7 })
+  })
+
+  t.test('saved and discarded cells are left without a question', async (t) => {
+    const page = await openAsAdmin(t, `tables/${animals}`)
+    await enter(page, 'c', 'saved')
+    await enter(page, '7', 'many')
+    await page.getByRole('button', { name: 'Discard', exact: true }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'pets', exact: true }).click()
+    await page.getByRole('heading', { name: 'pets', level: 1 }).waitFor()
+    t.match(await readAnimal(3), { lives: 7, note: 'saved' })
+  })
+
+  t.test('a panel and a refused cell ask one after the other', async (t) => {
+    const page = await openAsAdmin(t, `tables/${animals}`)
+    await enter(page, '7', '12')
+    await page.getByRole('gridcell').getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Open record of row 1 (Ctrl+Enter)' }).click()
+    const panel = page.getByRole('dialog', { name: 'animal 1', exact: true })
+    await panel.getByLabel('note', { exact: true }).fill('unsaved')
+    await page.getByRole('columnheader', { name: 'name' }).click()
+    await page.waitForURL(/order=name/)
+    t.equal(await panel.getByLabel('note', { exact: true }).inputValue(), 'unsaved')
+    await page.getByRole('link', { name: 'pets', exact: true }).click()
+    const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?', exact: true })
+    await question.getByText('You have changed animal 1').waitFor()
+    await question.getByRole('button', { name: 'Discard' }).click()
+    await question.getByText('1 cell of animal is not saved').waitFor()
+    await question.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { name: 'pets', level: 1 }).waitFor()
+  })
+
+  t.test('the back button keeps a refused cell while the table stays, and asks before it leaves', async (t) => {
+    const page = await openAsAdmin(t, `tables/${id}`)
+    await page.getByRole('link', { name: 'animal', exact: true }).click()
+    await cell(page, 'Cat').waitFor()
+    await page.getByRole('columnheader', { name: 'name' }).click()
+    await page.waitForURL(/order=name/)
+    await enter(page, '7', '12')
+    const refused = page.getByRole('gridcell').getByRole('alert')
+    await refused.waitFor()
+    await page.goBack()
+    await page.waitForURL(/tables\/\d+$/)
+    await refused.waitFor()
+    await page.goBack()
+    const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?', exact: true })
+    await question.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { name: 'pets', level: 1 }).waitFor()
+    t.match(page.url(), new RegExp(`tables/${id}$`))
+  })
+
+  /** Waits until no cell is being saved. */
+  const saved = (page: Page) => page.locator('main:not(:has([class*=saving]))').waitFor()
+
+  /** Holds the writes of the page until `release` is called. Returns what was sent. */
+  const holdWrites = async (page: Page) => {
+    const sent: unknown[] = []
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/data/*?*', async (route) => {
+      if (route.request().method() !== 'PUT') return route.continue()
+      sent.push(route.request().postDataJSON())
+      await released
+      await route.continue()
+    })
+    return { sent, release }
+  }
+
+  t.test('cells of one record are saved one after the other', async (t) => {
+    const page = await openAsAdmin(t, `tables/${animals}`)
+    await cell(page, 'Ann').waitFor()
+    const { sent, release } = await holdWrites(page)
+    await enter(page, 'Ann', 'Anna')
+    await enter(page, 'a', 'first')
+    // The same cell again, before it is saved.
+    await enter(page, 'Anna', 'Annabel')
+    t.strictSame(sent, [{ name: 'Anna' }])
+    release()
+    await saved(page)
+    t.equal(await page.getByRole('dialog').count(), 0)
+    t.strictSame(sent, [{ name: 'Anna' }, { note: 'first' }, { name: 'Annabel' }])
+    t.match(await readAnimal(1), { name: 'Annabel', note: 'first' })
+    await cell(page, 'Annabel').waitFor()
+  })
+
+  t.test('several conflicts are shown one after the other', async (t) => {
+    const page = await openAsAdmin(t, `tables/${animals}`)
+    await cell(page, 'Ben').waitFor()
+    const { sent, release } = await holdWrites(page)
+    await enter(page, 'Ben', 'my Ben')
+    await enter(page, 'Cat', 'my Cat')
+    await page.locator('[class*=saving]').nth(1).waitFor()
+    dataOf(await admin.put(`/admin/tables/${animals}/data/2`, { name: 'their Ben' }))
+    dataOf(await admin.put(`/admin/tables/${animals}/data/3`, { name: 'their Cat' }))
+    t.strictSame(sent.length, 2)
+    release()
+    const dialog = (name: string) =>
+      page.getByRole('dialog', { name: `Somebody else has changed ${name}`, exact: true })
+    await dialog('animal 2').or(dialog('animal 3')).first().waitFor()
+    const isBenFirst = await dialog('animal 2').isVisible()
+    const keep = async (pk: number) => {
+      await dialog(`animal ${pk}`).getByRole('button', { name: 'Keep mine' }).click()
+      await dialog(`animal ${pk}`).waitFor({ state: 'detached' })
+    }
+    await keep(isBenFirst ? 2 : 3)
+    await keep(isBenFirst ? 3 : 2)
+    await saved(page)
+    t.match(await readAnimal(2), { name: 'my Ben' })
+    t.match(await readAnimal(3), { name: 'my Cat' })
   })
 }

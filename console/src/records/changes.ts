@@ -15,7 +15,7 @@ interface FieldChange {
   readonly etag: string
 }
 
-/** Saves one field of a record, if the record still has this ETag. */
+/** Saves one field of a record, if the record still has this ETag. Returns the record. */
 export const saveField = async ({ table, pk, field, value, etag }: FieldChange) => {
   const { record } = await dataOf(
     api.PUT('/admin/tables/{id}/data/{pk}', {
@@ -25,6 +25,7 @@ export const saveField = async ({ table, pk, field, value, etag }: FieldChange) 
   )
   if (record) showSaved(table, pk, record)
   await announce(table.id)
+  return record
 }
 
 /** Puts a saved record where it is shown, before the pages are loaded again. */

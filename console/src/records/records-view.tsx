@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Table } from '../tables/queries.ts'
 import { Problem } from '../ui/page.tsx'
+import { EditConflict } from './grid/edit-conflict.tsx'
 import { EmptyRecords } from './grid/empty.tsx'
+import { LeaveEdits } from './grid/leave-edits.tsx'
 import { useCompact, usePreferences } from './grid/preferences.ts'
 import { RecordsGrid } from './grid/records-grid.tsx'
 import { Toolbar } from './grid/toolbar.tsx'
+import { useEdits } from './grid/use-edits.ts'
 import { RecordPanel } from './panel/record-panel.tsx'
 import { totalQuery } from './queries.ts'
 import styles from './records-view.module.css'
@@ -15,6 +18,8 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
   const state = useView()
   const [preferences, changePreferences] = usePreferences(table.name)
   const [isCompact, setCompact] = useCompact()
+  // Above the grid, which is not shown while no record matches.
+  const edits = useEdits(table)
   const total = useQuery(totalQuery(table.id, state.view))
   return (
     <div className={styles.view}>
@@ -37,8 +42,11 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
           preferences={preferences}
           onPreferences={changePreferences}
           isCompact={isCompact}
+          edits={edits}
         />
       )}
+      <EditConflict table={table} edits={edits} />
+      <LeaveEdits table={table} unsaved={edits.unsaved} />
       {state.record !== null && (
         <RecordPanel
           table={table}

@@ -51,6 +51,10 @@ export const texts = {
   readOnlyNoKey: 'This table has no key, so its records can only be read.',
   saveFailed: 'Not saved',
   escapeDiscards: 'Escape discards it.',
+  unsaved: (count: number) => (count === 1 ? '1 cell is not saved' : `${numbers.format(count)} cells are not saved`),
+  unsavedOf: (count: number, table: string) =>
+    count === 1 ? `1 cell of ${table} is not saved.` : `${numbers.format(count)} cells of ${table} are not saved.`,
+  discardUnsaved: 'Discard',
   gone: 'The record does not exist any more. Somebody else has deleted it.',
   deleteTitle: (count: number, table: string) => `Delete ${records(count)} from ${table}?`,
   deleteHint: 'All of them are deleted, or none. You can undo this for 10 seconds.',

@@ -4,54 +4,66 @@ import type { AroundNavHandler } from 'wouter'
 interface Guard {
   /** Asks whether to leave, and calls `leave` if so. */
   readonly ask: (leave: () => void) => void
-  /** Whether nothing is lost at this address. */
-  readonly isKeptAt: (to: string) => boolean
-  /** The address of the page. */
-  readonly href: string
+  /** Whether nothing is lost on the way from one address to the other. */
+  readonly isKept: (to: URL, from: URL) => boolean
+  readonly stop: () => void
 }
 
 const guards: Guard[] = []
 
-const remove = (guard: Guard) => {
-  const index = guards.indexOf(guard)
-  if (index >= 0) guards.splice(index, 1)
+/** The address of the page. When the browser goes back, it changes its own address first. */
+let page = new URL(location.href)
+
+const setPage = () => {
+  page = new URL(location.href)
 }
 
-/** For the router: while something is not saved, every navigation asks first. */
-export const aroundNav: AroundNavHandler = (navigate, to, options) => {
-  const guard = guards.at(-1)
-  if (!guard || guard.isKeptAt(to)) navigate(to, options)
-  else guard.ask(() => navigate(to, options))
+/** Calls `leave` if the user agrees to lose what each guard protects. */
+const askAll = (to: URL, leave: () => void, agreed: readonly Guard[] = []) => {
+  const guard = guards.findLast((each) => !agreed.includes(each) && !each.isKept(to, page))
+  if (guard) {
+    guard.ask(() => askAll(to, leave, [...agreed, guard]))
+    return
+  }
+  for (const { stop } of agreed) stop()
+  leave()
 }
 
-/** Calls `leave`, after asking if something is not saved. */
-export const askBeforeLeaving = (leave: () => void) => {
-  const guard = guards.at(-1)
-  if (guard) guard.ask(leave)
-  else leave()
-}
+/** For the router: while something is not saved, a navigation that would lose it asks first. */
+export const aroundNav: AroundNavHandler = (navigate, to, options) =>
+  askAll(new URL(to, location.href), () => {
+    navigate(to, options)
+    setPage()
+  })
+
+/** Calls `leave`, which ends the page, after asking if something is not saved. */
+export const askBeforeLeaving = (leave: () => void) => askAll(new URL('about:blank'), leave)
 
 const askBrowser = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /** The browser has already gone back: returns to the page, and asks. */
 const stay = (event: PopStateEvent) => {
-  const guard = guards.at(-1)
-  if (!guard) return
+  const to = new URL(location.href)
+  if (guards.every((guard) => guard.isKept(to, page))) return setPage()
   event.stopImmediatePropagation()
-  history.pushState(history.state, '', guard.href)
-  guard.ask(() => history.back())
+  history.pushState(history.state, '', page)
+  askAll(to, () => history.back())
 }
 
 // Added before the router's: listeners of the window run in the order in which they were added.
 window.addEventListener('popstate', stay)
 
-const watch = (guard: Guard) => {
+const remove = (guard: Guard) => {
+  const index = guards.indexOf(guard)
+  if (index >= 0) guards.splice(index, 1)
+  if (guards.length === 0) window.removeEventListener('beforeunload', askBrowser)
+}
+
+const watch = (options: Omit<Guard, 'stop'>) => {
+  const guard: Guard = { ...options, stop: () => remove(guard) }
   guards.push(guard)
   window.addEventListener('beforeunload', askBrowser)
-  return () => {
-    remove(guard)
-    window.removeEventListener('beforeunload', askBrowser)
-  }
+  return guard.stop
 }
 
 export interface LeaveGuard {
@@ -66,32 +78,33 @@ export interface LeaveGuard {
 }
 
 /** While `isDirty`, links, the back button and the closing of the window ask before the user loses what is not saved. */
-export const useLeaveGuard = (isDirty: boolean, isKeptAt: Guard['isKeptAt'] = () => false): LeaveGuard => {
+export const useLeaveGuard = (isDirty: boolean, isKept: Guard['isKept'] = () => false): LeaveGuard => {
   const [action, setAction] = useState<(() => void) | null>(null)
   const stop = useRef(() => {})
-  const latest = useRef(isKeptAt)
-  latest.current = isKeptAt
+  const latest = useRef(isKept)
+  latest.current = isKept
   useEffect(() => {
     if (!isDirty) return
     stop.current = watch({
       ask: (leave) => setAction(() => leave),
-      isKeptAt: (to) => latest.current(to),
-      href: location.href
+      isKept: (to, from) => latest.current(to, from)
     })
     return () => stop.current()
   }, [isDirty])
-  return useMemo(
-    () => ({
+  return useMemo(() => {
+    const leaveBy = (next: () => void) => () => {
+      stop.current()
+      next()
+    }
+    return {
       isAsking: action !== null,
       stay: () => setAction(null),
       leave: () => {
-        stop.current()
         setAction(null)
         action?.()
       },
-      ask: (next) => (isDirty ? setAction(() => next) : next()),
+      ask: (next) => (isDirty ? setAction(() => leaveBy(next)) : next()),
       release: () => stop.current()
-    }),
-    [action, isDirty]
-  )
+    }
+  }, [action, isDirty])
 }

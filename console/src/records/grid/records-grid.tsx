@@ -1,10 +1,9 @@
 import 'react-data-grid/lib/styles.css'
-import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import {
   type CellCopyArgs,
   type CellKeyboardEvent,
   type CellKeyDownArgs,
-  type ColumnWidths,
   DataGrid,
   type DataGridHandle,
   type RowsChangeData,
@@ -13,19 +12,19 @@ import {
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
-import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
 import { isReadOnly } from '../keys.ts'
 import type { ViewState } from '../view.ts'
-import { toColumns } from './columns.tsx'
 import { toLines, toText } from './copy.ts'
 import styles from './grid.module.css'
 import { addSort, toOrder, toSortColumns } from './order.ts'
 import type { Preferences } from './preferences.ts'
-import { numberColumn, useSelection } from './selection.tsx'
+import { useSelection } from './selection.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { StatusBar } from './status-bar.tsx'
+import { countFailed } from './unsaved.ts'
 import { useActiveCell } from './use-active-cell.ts'
-import { mineOf, useEdits } from './use-edits.ts'
+import type { Edits } from './use-edits.ts'
+import { useGridColumns } from './use-grid-columns.ts'
 import { type Row, useRows } from './use-rows.ts'
 import { useSlots } from './use-slots.ts'
 
@@ -38,6 +37,7 @@ interface RecordsGridProps extends ViewState {
   readonly preferences: Preferences
   readonly onPreferences: (changes: Partial<Preferences>) => void
   readonly isCompact: boolean
+  readonly edits: Edits
 }
 
 const readOnlyReason = ({ kind, primaryKey }: Table) => {
@@ -55,14 +55,14 @@ export const RecordsGrid = ({
   total,
   preferences,
   onPreferences,
-  isCompact
+  isCompact,
+  edits
 }: RecordsGridProps) => {
   const grid = useRef<DataGridHandle>(null)
   const rowHeight = isCompact ? COMPACT_ROW_HEIGHT : ROW_HEIGHT
   const slots = useSlots(grid, total, rowHeight)
   const cell = useActiveCell(grid, slots, total)
   const selection = useSelection()
-  const edits = useEdits(table)
   const { offset, first, visible } = slots
   const { rows, error, retry } = useRows({
     table,
@@ -75,38 +75,16 @@ export const RecordsGrid = ({
     unsaved: edits.unsaved,
     selected: selection.selected
   })
-  const latest = useRef({ rows, first, visible, selection })
-  latest.current = { rows, first, visible, selection }
-
   useEffect(() => {
     // Another order or filter: the rows are others.
     if (view) slots.goTo(0)
   }, [view, slots.goTo])
 
+  const shown = { rows, first, visible, selection }
+  const arranged = useGridColumns({ table, total, change, preferences, onPreferences, onBegin: edits.begin, shown })
+  const { columns, open } = arranged
   const isSelectable = !isReadOnly(table)
   const isAnySelected = selection.selected.size > 0
-  const open = useCallback((row: Row) => row.pk !== null && change({ record: row.pk }), [change])
-  const columns = useMemo(
-    () => [
-      numberColumn({
-        total,
-        isSelectable,
-        isAnySelected,
-        onOpen: open,
-        onToggle: (row, isRange) => latest.current.selection.toggle(latest.current.rows, row, isRange),
-        onToggleAll: () => toggleVisible(latest.current, isAnySelected)
-      }),
-      ...toColumns({ table, preferences, onBegin: edits.begin })
-    ],
-    [total, isSelectable, isAnySelected, open, table, preferences, edits.begin]
-  )
-
-  const widths = useMemo<ColumnWidths>(
-    () => new Map(Object.entries(preferences.widths).map(([key, width]) => [key, { type: 'resized', width }])),
-    [preferences.widths]
-  )
-  const changeWidths = (next: ColumnWidths) =>
-    onPreferences({ widths: Object.fromEntries([...next].map(([key, { width }]) => [key, Math.round(width)])) })
 
   const sortColumns = useMemo(() => toSortColumns(view.order), [view.order])
   const isShift = useRef(false)
@@ -138,20 +116,10 @@ export const RecordsGrid = ({
   }
 
   const copy = ({ row, column }: CellCopyArgs<Row>, event: React.ClipboardEvent) => {
-    const names = columns.slice(1).map(({ key }) => key)
-    const isMany = selection.selected.size > 0
-    event.clipboardData.setData(
-      'text/plain',
-      isMany ? toLines(names, selection.selected.values()) : toText(row.record?.[column.key])
-    )
+    const { selected } = selection
+    const text = isAnySelected ? toLines(arranged.names(), selected.values()) : toText(row.record?.[column.key])
+    event.clipboardData.setData('text/plain', text)
     event.preventDefault()
-  }
-
-  const reorder = (source: string, target: string) => {
-    const names = columns.slice(1).map(({ key }) => key)
-    const order = names.filter((name) => name !== source)
-    order.splice(names.indexOf(target), 0, source)
-    onPreferences({ order })
   }
 
   return (
@@ -178,11 +146,11 @@ export const RecordsGrid = ({
           rowHeight={rowHeight}
           headerRowHeight={ROW_HEIGHT}
           rowClass={({ isSelected }) => (isSelected ? styles.selected : undefined)}
-          columnWidths={widths}
-          onColumnWidthsChange={changeWidths}
+          columnWidths={arranged.widths}
+          onColumnWidthsChange={arranged.changeWidths}
           sortColumns={sortColumns}
           onSortColumnsChange={sort}
-          onColumnsReorder={reorder}
+          onColumnsReorder={arranged.reorder}
           onRowsChange={save}
           onActivePositionChange={cell.change}
           onCellKeyDown={press}
@@ -197,30 +165,9 @@ export const RecordsGrid = ({
         visible={visible}
         readOnly={readOnlyReason(table)}
         onGo={cell.goToCell}
+        failed={countFailed(edits.unsaved)}
+        onDiscard={edits.discardFailed}
       />
-      {edits.conflict && (
-        <ConflictDialog
-          table={table}
-          name={`${titleOf(table)} ${edits.conflict.pk}`}
-          mine={mineOf(edits.conflict)}
-          theirs={edits.conflict.theirs.record}
-          onKeepMine={edits.keepMine}
-          onTakeTheirs={edits.takeTheirs}
-        />
-      )}
     </div>
   )
-}
-
-interface Visible {
-  readonly rows: readonly Row[]
-  readonly first: number
-  readonly visible: number
-  readonly selection: ReturnType<typeof useSelection>
-}
-
-const toggleVisible = ({ rows, first, visible, selection }: Visible, isAnySelected: boolean) => {
-  if (isAnySelected) return selection.clear()
-  const shown = rows.filter(({ number, record }) => record && number >= first && number < first + visible)
-  selection.set(new Map(shown.map(({ pk, record }) => [pk ?? '', record ?? {}])))
 }

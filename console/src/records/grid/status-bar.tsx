@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { texts } from '../../texts/records-grid.ts'
+import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
 import styles from './status-bar.module.css'
 
@@ -36,7 +37,24 @@ const GoTo = ({ total, onGo }: GoToProps) => {
   )
 }
 
-interface StatusBarProps extends GoToProps {
+interface UnsavedCountProps {
+  /** Number of cells that could not be saved. */
+  readonly failed: number
+  readonly onDiscard: () => void
+}
+
+/** The cells may be outside of what the grid shows. */
+const UnsavedCount = ({ failed, onDiscard }: UnsavedCountProps) =>
+  failed > 0 && (
+    <span className={styles.failed}>
+      {texts.unsaved(failed)}
+      <Button variant="quiet" onClick={onDiscard}>
+        {texts.discardUnsaved}
+      </Button>
+    </span>
+  )
+
+interface StatusBarProps extends GoToProps, UnsavedCountProps {
   readonly isFiltered: boolean
   readonly first: number
   readonly visible: number
@@ -45,11 +63,12 @@ interface StatusBarProps extends GoToProps {
 }
 
 /** How many records there are, which of them are visible, and a way to another one. */
-export const StatusBar = ({ total, isFiltered, first, visible, readOnly, onGo }: StatusBarProps) => (
+export const StatusBar = ({ total, isFiltered, first, visible, readOnly, onGo, ...unsaved }: StatusBarProps) => (
   <footer className={styles.bar}>
     <span role="status">{isFiltered ? texts.matching(total) : texts.records(total)}</span>
     {total > 0 && <span className={styles.rows}>{texts.rows(first + 1, Math.min(first + visible, total))}</span>}
     {readOnly !== undefined && <span className={styles.rows}>{readOnly}</span>}
+    <UnsavedCount {...unsaved} />
     <div className={styles.end}>
       <GoTo total={total} onGo={onGo} />
     </div>

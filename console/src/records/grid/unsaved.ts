@@ -1,4 +1,15 @@
 import type { Draft } from '../fields/draft.ts'
+import type { RecordData } from '../queries.ts'
+
+/** A value that was entered in a cell. */
+export interface Edit {
+  readonly pk: string
+  readonly field: string
+  readonly draft: string | null
+  readonly value: unknown
+  /** The record as it was shown. */
+  readonly before: RecordData
+}
 
 /** What a user has entered in a cell, and what is not saved yet. */
 export interface Unsaved {
@@ -6,6 +17,8 @@ export interface Unsaved {
   readonly draft: Exclude<Draft, undefined>
   /** Why it could not be saved. Left out: it is being saved. */
   readonly error?: string
+  /** What is to be saved. Left out: the draft is no value of the field. */
+  readonly edit?: Edit
 }
 
 /** The unsaved cells of the grid, by key and field. */
@@ -20,4 +33,19 @@ export const withUnsaved = (cells: UnsavedCells, pk: string, field: string, unsa
   if (ofRecord.size > 0) next.set(pk, ofRecord)
   else next.delete(pk)
   return next
+}
+
+const allOf = (cells: UnsavedCells) => [...cells.values()].flatMap((ofRecord) => [...ofRecord.values()])
+
+export const countUnsaved = (cells: UnsavedCells) => allOf(cells).length
+
+export const countFailed = (cells: UnsavedCells) => allOf(cells).filter(({ error }) => error !== undefined).length
+
+/** Removes the cells that could not be saved. */
+export const withoutFailed = (cells: UnsavedCells): UnsavedCells => {
+  const left = [...cells].map(([pk, ofRecord]) => {
+    const saving = [...ofRecord].filter(([, { error }]) => error === undefined)
+    return [pk, new Map(saving)] as const
+  })
+  return new Map(left.filter(([, ofRecord]) => ofRecord.size > 0))
 }

@@ -6,17 +6,10 @@ import { texts } from '../../texts/records-grid.ts'
 import { announce, saveField } from '../changes.ts'
 import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
 import { type ReadRecord, type RecordData, readRecord } from '../queries.ts'
-import { type Unsaved, type UnsavedCells, withUnsaved } from './unsaved.ts'
+import { createQueues } from './queues.ts'
+import type { Edit } from './unsaved.ts'
 import type { Row } from './use-rows.ts'
-
-interface Edit {
-  readonly pk: string
-  readonly field: string
-  readonly draft: string | null
-  readonly value: unknown
-  /** The record as it was shown. */
-  readonly before: RecordData
-}
+import { useUnsaved } from './use-unsaved.ts'
 
 /** A value that was entered while somebody else changed the record. */
 export interface Conflict extends Edit {
@@ -35,88 +28,115 @@ const messageOf = (error: unknown, field: string) => {
 
 const isConflict = (error: unknown) => isServiceError(error) && error.code === 'PRECONDITION_FAILED'
 
-/** Saves edited cells one by one. Errors and conflicts stay until the user decides. */
-export const useEdits = (table: Table) => {
-  const [unsaved, setUnsaved] = useState<UnsavedCells>(new Map())
-  const [conflict, setConflict] = useState<Conflict | null>(null)
-  const reads = useRef(new Map<string, Promise<ReadRecord>>())
+const cellOf = ({ pk, field }: Edit) => JSON.stringify([pk, field])
 
-  const mark = useCallback(
-    (pk: string, field: string, cell: Unsaved | null) => setUnsaved((present) => withUnsaved(present, pk, field, cell)),
-    []
-  )
+/** Saves one edit at a time of each record. Returns the version of somebody else if that is in the way. */
+const useSaving = (table: Table) => {
+  const reads = useRef(new Map<string, Promise<ReadRecord>>())
+  /** The values that were saved here, by cell. The grid may not show them yet. */
+  const saved = useRef(new Map<string, unknown>())
 
   /** Reads the record that is about to be edited, for its ETag. */
   const begin = useCallback(
     ({ pk }: Row) => {
       if (pk === null) return
       const read = readRecord(table.id, pk)
-      // `save` reads it again, and shows why it fails.
+      // `put` reads it again, and shows why it fails.
       read.catch(() => reads.current.delete(pk))
       reads.current.set(pk, read)
     },
     [table.id]
   )
 
+  /** Forgets what was read: the record has changed since. */
+  const forget = useCallback((pk: string) => reads.current.delete(pk), [])
+
   const put = useCallback(
-    async (edit: Edit, etag: string) => {
-      const { pk, field, value } = edit
+    async (edit: Edit): Promise<ReadRecord | undefined> => {
+      const { pk, field, value, before } = edit
       try {
-        await saveField({ table, pk, field, value, etag })
-        mark(pk, field, null)
+        const read = await (reads.current.get(pk) ?? readRecord(table.id, pk))
+        const known = [before[field], saved.current.get(cellOf(edit))]
+        if (!known.some((one) => isSameValue(one, read.record[field]))) return read
+        const record = await saveField({ table, pk, field, value, etag: read.etag })
+        saved.current.set(cellOf(edit), record?.[field])
       } catch (error) {
         if (!isConflict(error)) throw error
-        setConflict({ ...edit, theirs: await readRecord(table.id, pk) })
+        return await readRecord(table.id, pk)
+      } finally {
+        forget(pk)
       }
     },
-    [mark, table]
+    [forget, table]
   )
 
+  return { begin, forget, put }
+}
+
+/** Saves edited cells one by one. Errors and conflicts stay until the user decides. */
+export const useEdits = (table: Table) => {
+  const { unsaved, mark, isLatest, isSaving, discardFailed } = useUnsaved()
+  const [conflicts, setConflicts] = useState<readonly Conflict[]>([])
+  const { begin, forget, put } = useSaving(table)
+  const [enqueue] = useState(createQueues)
+
   const attempt = useCallback(
-    async ({ pk, field, draft }: Edit, run: () => Promise<void>) => {
-      mark(pk, field, { draft })
+    async (edit: Edit) => {
+      const { pk, field, draft } = edit
+      if (!isLatest(edit)) return
       try {
-        await run()
+        const theirs = await put(edit)
+        if (!isLatest(edit)) return
+        if (theirs) setConflicts((present) => [...present, { ...edit, theirs }])
+        else mark(pk, field, null)
       } catch (error) {
-        mark(pk, field, { draft, error: messageOf(error, field) })
+        if (isLatest(edit)) mark(pk, field, { draft, error: messageOf(error, field) })
       }
     },
-    [mark]
+    [isLatest, mark, put]
+  )
+
+  const submit = useCallback(
+    (edit: Edit) => {
+      mark(edit.pk, edit.field, { draft: edit.draft, edit })
+      enqueue(edit.pk, () => attempt(edit))
+    },
+    [attempt, enqueue, mark]
   )
 
   const save = useCallback(
     ({ pk, record }: Row, field: TableField, draft: Draft) => {
       if (pk === null || !record || draft === undefined) return
       const { name } = field
-      if (draft === toDraft(record[name])) return mark(pk, name, null)
+      if (draft === toDraft(record[name]) && !isSaving(pk, name)) return mark(pk, name, null)
       const parsed = parseDraft(field, draft, record[name])
       if ('error' in parsed) return mark(pk, name, { draft, error: parsed.error })
-      const edit = { pk, field: name, draft, value: parsed.value, before: record }
-      attempt(edit, async () => {
-        const read = await (reads.current.get(pk) ?? readRecord(table.id, pk))
-        reads.current.delete(pk)
-        // Somebody else has changed the value since the row was loaded.
-        if (isSameValue(read.record[name], record[name])) await put(edit, read.etag)
-        else setConflict({ ...edit, theirs: read })
-      })
+      submit({ pk, field: name, draft, value: parsed.value, before: record })
     },
-    [attempt, mark, put, table.id]
+    [isSaving, mark, submit]
   )
+
+  const [conflict] = conflicts
+  const next = () => setConflicts(([, ...others]) => others)
 
   const keepMine = () => {
     if (!conflict) return
-    setConflict(null)
-    attempt(conflict, () => put(conflict, conflict.theirs.etag))
+    const { theirs, ...edit } = conflict
+    next()
+    forget(edit.pk)
+    submit({ ...edit, before: theirs.record })
   }
 
   const takeTheirs = () => {
     if (!conflict) return
+    next()
     mark(conflict.pk, conflict.field, null)
-    setConflict(null)
     announce(table.id)
   }
 
   const discard = ({ pk }: Row, field: string) => pk !== null && mark(pk, field, null)
 
-  return { unsaved, conflict, begin, save, keepMine, takeTheirs, discard }
+  return { unsaved, conflict, begin, save, keepMine, takeTheirs, discard, discardFailed }
 }
+
+export type Edits = ReturnType<typeof useEdits>

@@ -4,13 +4,13 @@ import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/record-panel.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { type LeaveGuard, useLeaveGuard } from '../../ui/leave-guard.ts'
 import { Problem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
 import { labelField } from '../fields/references.ts'
 import { isReadOnly, type Row } from '../keys.ts'
+import { LeaveDialog } from '../leave-dialog.tsx'
 import { copyOf } from './drafts.ts'
 import { FieldRow } from './field-row.tsx'
 import { LinkedRecords } from './linked-records.tsx'
@@ -62,21 +62,9 @@ const Footer = ({ form, isNew }: { readonly form: RecordFormState; readonly isNe
   </footer>
 )
 
-const LeaveDialog = ({ guard, name }: { readonly guard: LeaveGuard; readonly name: string }) =>
-  guard.isAsking && (
-    <ConfirmDialog
-      title={texts.discardTitle}
-      hint={texts.discardHint(name)}
-      action={texts.discard}
-      cancel={texts.keepEditing}
-      run={async () => guard.leave()}
-      onClose={guard.stay}
-    />
-  )
-
 /** A change of the filter or the order keeps the panel. */
-const keepsRecord = (to: string) =>
-  to.startsWith('?') && new URLSearchParams(to).get('record') === new URLSearchParams(location.search).get('record')
+const keepsRecord = (to: URL, from: URL) =>
+  to.pathname === from.pathname && to.searchParams.get('record') === from.searchParams.get('record')
 
 /** The panel of a record whose values are known. */
 export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDuplicate }: RecordFormProps) => {
@@ -152,7 +140,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
         {isWritable && <Footer form={form} isNew={pk === null} />}
       </form>
       {opened && <RecordPanel {...opened} onClose={() => setOpened(null)} onSaved={() => {}} />}
-      <LeaveDialog guard={guard} name={name} />
+      <LeaveDialog guard={guard} hint={texts.discardHint(name)} />
       {form.theirs && (
         <ConflictDialog
           table={table}

@@ -1,0 +1,74 @@
+import { useCallback, useMemo, useRef } from 'react'
+import type { ColumnWidths } from 'react-data-grid'
+import type { Table } from '../../tables/queries.ts'
+import { isReadOnly } from '../keys.ts'
+import type { ViewState } from '../view.ts'
+import { toColumns } from './columns.tsx'
+import type { Preferences } from './preferences.ts'
+import { numberColumn, type useSelection } from './selection.tsx'
+import type { Row } from './use-rows.ts'
+
+/** What the grid shows, for the checkboxes of its rows. */
+export interface Shown {
+  readonly rows: readonly Row[]
+  readonly first: number
+  readonly visible: number
+  readonly selection: ReturnType<typeof useSelection>
+}
+
+const toggleVisible = ({ rows, first, visible, selection }: Shown, isAnySelected: boolean) => {
+  if (isAnySelected) return selection.clear()
+  const shown = rows.filter(({ number, record }) => record && number >= first && number < first + visible)
+  selection.set(new Map(shown.map(({ pk, record }) => [pk ?? '', record ?? {}])))
+}
+
+interface ColumnsOptions extends Pick<ViewState, 'change'> {
+  readonly table: Table
+  readonly total: number
+  readonly preferences: Preferences
+  readonly onPreferences: (changes: Partial<Preferences>) => void
+  readonly onBegin: (row: Row) => void
+  readonly shown: Shown
+}
+
+/** The columns of the grid, their widths and order, and what opens a row. */
+export const useGridColumns = ({ table, total, change, onBegin, ...options }: ColumnsOptions) => {
+  const { preferences, onPreferences, shown } = options
+  const latest = useRef(shown)
+  latest.current = shown
+  const isSelectable = !isReadOnly(table)
+  const isAnySelected = shown.selection.selected.size > 0
+  const open = useCallback((row: Row) => row.pk !== null && change({ record: row.pk }), [change])
+  const columns = useMemo(
+    () => [
+      numberColumn({
+        total,
+        isSelectable,
+        isAnySelected,
+        onOpen: open,
+        onToggle: (row, isRange) => latest.current.selection.toggle(latest.current.rows, row, isRange),
+        onToggleAll: () => toggleVisible(latest.current, isAnySelected)
+      }),
+      ...toColumns({ table, preferences, onBegin })
+    ],
+    [total, isSelectable, isAnySelected, open, table, preferences, onBegin]
+  )
+  const widths = useMemo<ColumnWidths>(
+    () => new Map(Object.entries(preferences.widths).map(([key, width]) => [key, { type: 'resized', width }])),
+    [preferences.widths]
+  )
+  const names = () => columns.slice(1).map(({ key }) => key)
+  return {
+    columns,
+    names,
+    open,
+    widths,
+    changeWidths: (next: ColumnWidths) =>
+      onPreferences({ widths: Object.fromEntries([...next].map(([key, { width }]) => [key, Math.round(width)])) }),
+    reorder: (source: string, target: string) => {
+      const order = names().filter((name) => name !== source)
+      order.splice(names().indexOf(target), 0, source)
+      onPreferences({ order })
+    }
+  }
+}
