@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createDatabase, PASSWORD } from '../helpers.ts'
+import { createDatabase, dataOf, PASSWORD } from '../helpers.ts'
 import { logIn, photographBoth, skip, startConsole } from './console.ts'
 
 const ROWS = 1_000_000
@@ -19,6 +19,10 @@ const SQL = `
   INSERT INTO album SELECT i, 'Album ' || i, i % 2 + 1, 1950 + i % 70, i / 10.0 FROM n;
   CREATE TABLE line (a TEXT, b INTEGER, note TEXT, PRIMARY KEY (a, b));
   INSERT INTO line VALUES ('x,y', 1, 'first'), ('x,y', 2, 'second'), ('ü/%', 3, 'third');
+  CREATE TABLE exact (id INTEGER PRIMARY KEY, wide INTEGER, amount NUMERIC, data TEXT, origin TEXT, file BLOB, twice INTEGER AS (id * 2));
+  INSERT INTO exact (id, wide, amount, data, origin, file) VALUES
+    (1, 9007199254740993, 9007199254740995, '{"n":[1.5]}', 'DE', x'00ff'),
+    (2, -9223372036854775808, 0.1, '{}', NULL, NULL);
   CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT);
   CREATE VIEW titles AS SELECT title FROM album;
   CREATE TABLE hostile (id INTEGER PRIMARY KEY, "<b>field</b>" TEXT);
@@ -107,8 +111,10 @@ if (skip) {
     return page
   }
 
-  const imported = await admin.post('/admin/tables/import', { names: TABLES })
-  t.equal(imported.statusCode, 200)
+  dataOf(await admin.post('/admin/tables/import', { names: TABLES }))
+  const fields = [{ name: 'origin', isReadonly: true }]
+  const exact = dataOf(await admin.post('/admin/tables/import', { name: 'exact', fields })).id
+  dataOf(await admin.put(`/admin/tables/${exact}/fields/data`, { jsonType: 'object' }))
   const tables: { id: number; name: string }[] = (await admin.get('/admin/tables')).json().data
   const pathOf = (name: string, query = '') => `tables/${tables.find((table) => table.name === name)?.id}${query}`
   const readAlbum = async (pk: number) => {
@@ -303,6 +309,37 @@ if (skip) {
     await page.getByRole('button', { name: 'Undo' }).click()
     await status(page, '200 records')
     t.strictSame(await readAlbum(21), before)
+  })
+
+  const readExact = async () => (await admin.get(`/admin/${pathOf('exact')}/data`)).body
+
+  t.test('an undo restores read-only fields, and numbers that JavaScript cannot hold', async (t) => {
+    const page = await openAsAdmin(t, pathOf('exact'))
+    const before = await readExact()
+    t.match(
+      before,
+      '"wide":"9007199254740993","amount":"9007199254740995","data":{"n":[1.5]},"origin":"DE","file":"AP8="'
+    )
+    await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Select row 2', exact: true }).click()
+    await page.getByRole('button', { name: 'Delete 2 records from exact' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 records from exact' }).click()
+    await page.getByRole('heading', { name: 'exact has no records yet.' }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await status(page, '2 records')
+    t.equal(await readExact(), before)
+  })
+
+  t.test('the panel of a record restores them, too', async (t) => {
+    const page = await openAsAdmin(t, pathOf('exact'))
+    const before = await readExact()
+    await page.getByRole('button', { name: 'Open record of row 1 (Ctrl+Enter)' }).click()
+    await page.getByRole('button', { name: 'Delete exact 1' }).click()
+    await page.getByRole('button', { name: 'Delete exact 1' }).last().click()
+    await status(page, '1 record')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await status(page, '2 records')
+    t.equal(await readExact(), before)
   })
 
   t.test('records that others refer to are not deleted, and none of the others is', async (t) => {

@@ -2,6 +2,7 @@ import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
 import { keyFields, keyOf } from './keys.ts'
+import { restoreRecords } from './panel/queries.ts'
 import { type RecordData, recordsKey } from './queries.ts'
 
 /** Tells all that is shown of the records of a table that they have changed. */
@@ -35,22 +36,30 @@ const showSaved = (table: Table, pk: string, record: RecordData) => {
   )
 }
 
-const READ_AT_ONCE = 90
+/** A filter has at most 100 conditions. */
+const MAX_CONDITIONS = 90
 
-/** Reads records again as they are now, so that an undo restores what was deleted. */
-const readAgain = async (table: Table, records: readonly RecordData[]) => {
+const readPage = (table: Table, records: readonly RecordData[]) => {
   const names = keyFields(table)
-  const size = Math.max(1, Math.floor(READ_AT_ONCE / names.length))
   const toFilter = (record: RecordData) => ({
     where: Object.fromEntries(names.map((name) => [name, { eq: record[name] }]))
   })
+  const body = { filter: { any: records.map(toFilter) }, size: records.length }
+  return dataOf(api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body }))
+}
+
+/** Reads records again as they are now, so that an undo restores what was deleted. */
+const readAgain = async (table: Table, records: readonly RecordData[]) => {
   const found: RecordData[] = []
-  for (let first = 0; first < records.length; first += size) {
-    const filter = { any: records.slice(first, first + size).map(toFilter) }
-    const { rows } = await dataOf(
-      api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body: { filter, size } })
-    )
+  let count = Math.max(1, Math.floor(MAX_CONDITIONS / keyFields(table).length))
+  for (let first = 0; first < records.length; ) {
+    const part = records.slice(first, first + count)
+    const { rows, size } = await readPage(table, part)
+    // The service has smaller pages: fewer records are read at a time.
+    count = Math.min(count, size)
+    if (size < part.length) continue
     found.push(...rows)
+    first += part.length
   }
   return found
 }
@@ -61,13 +70,8 @@ export const deleteRecords = async (table: Table, records: ReadonlyMap<string, R
   const deletes = [...records.keys()].map((pk) => ({ op: 'delete', table: table.name, pk }))
   await dataOf(api.POST('/admin/batch', { body: { operations: deletes } }))
   await announce(table.id)
-  return () => restoreRecords(table, before)
-}
-
-const restoreRecords = async (table: Table, records: readonly RecordData[]) => {
-  const writable = table.fields.filter(({ isReadonly }) => !isReadonly).map(({ name }) => name)
-  const toValues = (record: RecordData) => Object.fromEntries(writable.map((name) => [name, record[name]]))
-  const creates = records.map((record) => ({ op: 'create', table: table.name, values: toValues(record) }))
-  await dataOf(api.POST('/admin/batch', { body: { operations: creates } }))
-  await announce(table.id)
+  return async () => {
+    await restoreRecords(table, before)
+    await announce(table.id)
+  }
 }

@@ -58,8 +58,7 @@ export const texts = {
   gone: 'The record does not exist any more. Somebody else has deleted it.',
   deleteTitle: (count: number, table: string) => `Delete ${records(count)} from ${table}?`,
   deleteHint: 'All of them are deleted, or none. You can undo this for 10 seconds.',
-  deleteCascades:
-    'Records of other tables that the database deletes with them, and values of read-only fields, do not come back.',
+  deleteCascades: 'Records of other tables that the database deletes with them do not come back.',
   deleteAction: (count: number, table: string) => `Delete ${records(count)} from ${table}`,
   deleted: (count: number, table: string) => `Deleted ${records(count)} from ${table}`,
   undo: 'Undo',
