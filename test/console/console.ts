@@ -11,7 +11,7 @@ export type Theme = 'light' | 'dark'
 
 interface ConsoleOptions {
   readonly database?: string
-  readonly env?: Record<string, string>
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a service on a copy of a database, which listens, and returns how to open its console. */

@@ -30,6 +30,12 @@ const SQL = `
     (3, '\u202etxt.exe \u0645\u0631\u062d\u0628\u0627'), (4, '${LONG}'), (5, 'a' || char(10) || 'b' || char(9) || 'c'), (6, '=cmd()');
 `
 
+const SMALL = `
+  CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT);
+  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 95)
+  INSERT INTO album SELECT i, 'Album ' || i FROM n;
+`
+
 const TABLES = ['big', 'artist', 'album', 'line', 'shelf', 'titles', 'hostile']
 
 /** The rows that can be seen, as the text of their cells. */
@@ -424,5 +430,32 @@ if (skip) {
     await cell(page, 'Album 1').waitFor()
     t.ok(await page.evaluate('document.documentElement.scrollWidth <= 390'), 'the page is not wider than the screen')
     await photographBoth(page, 'grid-narrow-dark')
+  })
+
+  t.test('a service with small pages has the same rows, and an undo restores all of them', async (t) => {
+    const small = await startConsole(t, { database: createDatabase(t, SMALL), env: { MAX_PAGE_SIZE: '10' } })
+    const { id } = dataOf(await small.admin.post('/admin/tables/import', { name: 'album' }))
+    const page = await small.openAsAdmin(t, `tables/${id}`)
+    await cell(page, 'Album 1').waitFor()
+    for (const row of [10, 11, 19]) {
+      const found = page.getByRole('row').filter({ has: page.getByLabel(`Select row ${row}`, { exact: true }) })
+      await found.getByRole('gridcell', { name: `Album ${row}`, exact: true }).waitFor()
+    }
+    await scrollTo(page, 1)
+    await cell(page, 'Album 95').waitFor()
+    await cell(page, 'Album 81').waitFor()
+    const read = async () => (await small.admin.get(`/admin/tables/${id}/export?format=ndjson`)).body
+    const before = await read()
+    await page.getByRole('checkbox', { name: 'Select the visible rows' }).click()
+    await page.getByRole('button', { name: /^Delete \d+ records from album$/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Delete / })
+      .click()
+    await page.getByText(/^Deleted \d+ records from album$/).waitFor()
+    t.not(await read(), before)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await status(page, '95 records')
+    t.equal(await read(), before)
   })
 }

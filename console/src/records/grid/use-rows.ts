@@ -1,9 +1,9 @@
-import { useQueries, useQueryClient } from '@tanstack/react-query'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import type { Table } from '../../tables/queries.ts'
 import type { Draft } from '../fields/draft.ts'
 import { keyOf } from '../keys.ts'
-import { PAGE_SIZE, pageQuery, type RecordData } from '../queries.ts'
+import { PAGE_SIZE, pageQuery, pageSizeQuery, type RecordData } from '../queries.ts'
 import type { View } from '../view.ts'
 import type { Unsaved, UnsavedCells } from './unsaved.ts'
 
@@ -24,10 +24,16 @@ export interface Row {
 const MARGIN = 6
 const MAX_WAITING = 2
 
-const pagesOf = (first: number, visible: number, total: number) => {
+interface Window {
+  readonly first: number
+  readonly visible: number
+  readonly total: number
+}
+
+const pagesOf = ({ first, visible, total }: Window, size: number) => {
   const last = Math.min(first + visible + MARGIN, total - 1)
-  const firstPage = Math.floor(Math.max(0, first - MARGIN) / PAGE_SIZE)
-  const count = Math.floor(last / PAGE_SIZE) - firstPage + 1
+  const firstPage = Math.floor(Math.max(0, first - MARGIN) / size)
+  const count = Math.floor(last / size) - firstPage + 1
   return Array.from({ length: Math.max(0, count) }, (_, index) => firstPage + index)
 }
 
@@ -41,18 +47,13 @@ const useStable = <K, V>(map: ReadonlyMap<K, V>) => {
   return stable.current
 }
 
-interface Window {
-  readonly first: number
-  readonly visible: number
-  readonly total: number
-}
-
 /** Loads the pages of the visible rows. A page that is scrolled past before it has come is aborted. */
-const usePages = (table: Table, view: View, { first, visible, total }: Window) => {
+const usePages = (table: Table, view: View, window: Window) => {
   const client = useQueryClient()
+  const { data: size = PAGE_SIZE } = useQuery(pageSizeQuery)
   let waiting = 0
-  const queries = pagesOf(first, visible, total).map((page) => {
-    const query = pageQuery(table.id, view, page)
+  const queries = pagesOf(window, size).map((page) => {
+    const query = pageQuery(table.id, view, { page, size })
     const isCached = client.getQueryData(query.queryKey) !== undefined
     if (!isCached) waiting += 1
     return { page, query: { ...query, enabled: isCached || waiting <= MAX_WAITING } }
@@ -60,7 +61,7 @@ const usePages = (table: Table, view: View, { first, visible, total }: Window) =
   const results = useQueries({ queries: queries.map(({ query }) => query) })
   const pages = useStable(new Map(queries.map(({ page }, index) => [page, results[index]?.data])))
   const failed = results.find(({ isError, data }) => isError && data === undefined)
-  return { pages, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
+  return { pages, size, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
 }
 
 interface RowsOptions extends Window {
@@ -77,12 +78,12 @@ const isSame = (a: Row | undefined, b: Row) =>
 
 /** The rows of all slots. Those that are not loaded have no record. */
 export const useRows = ({ table, view, offset, slots, unsaved, selected, ...window }: RowsOptions) => {
-  const { pages, error, retry } = usePages(table, view, window)
+  const { pages, size, error, retry } = usePages(table, view, window)
   // A row that has not changed stays the same object, so that it is not rendered again.
   const known = useRef(new Map<number, Row>())
   const rows = useMemo(() => {
     const rowAt = (number: number): Row => {
-      const record = pages.get(Math.floor(number / PAGE_SIZE))?.[number % PAGE_SIZE]
+      const record = pages.get(Math.floor(number / size))?.[number % size]
       const pk = record && table.primaryKey !== '' ? keyOf(table, record) : null
       const isSelected = pk !== null && selected.has(pk)
       const row = { number, record, pk, unsaved: pk === null ? undefined : unsaved.get(pk), isSelected }
@@ -92,6 +93,6 @@ export const useRows = ({ table, view, offset, slots, unsaved, selected, ...wind
     const next = Array.from({ length: slots }, (_, slot) => rowAt(slot + offset))
     known.current = new Map(next.map((row) => [row.number, row]))
     return next
-  }, [offset, slots, table, unsaved, selected, pages])
+  }, [offset, slots, table, unsaved, selected, pages, size])
   return { rows, error, retry }
 }
