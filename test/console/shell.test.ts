@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTable } from '../helpers.ts'
+import { createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
 import { photographBoth, skip, startConsole } from './console.ts'
 
@@ -43,6 +43,31 @@ if (skip) {
     await page.getByRole('combobox', { name: 'Commands' }).fill('log out')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Log in to Rowhouse' }).waitFor()
+  })
+
+  t.test('shortcuts of the page do nothing while a dialog is open over it', async (t) => {
+    const page = await openAsAdmin(t, `tables/${id}`)
+    const palette = page.getByRole('dialog', { name: 'Commands' })
+    await page.getByRole('button', { name: 'New record' }).first().click()
+    await page.getByRole('dialog', { name: 'New record in artist' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await palette.waitFor()
+    await page.keyboard.press('Control+k')
+    await palette.waitFor({ state: 'detached' })
+    await page.getByLabel('title', { exact: true }).fill('not saved')
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Filter records' })
+    await dialog.getByRole('button', { name: 'Apply' }).focus()
+    for (const key of ['Control+k', 'Control+s', '?', '/']) await page.keyboard.press(key)
+    // Each key was handled before this click.
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    t.equal(await palette.count(), 0)
+    t.equal(await page.getByRole('dialog', { name: 'Shortcuts' }).count(), 0)
+    t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 0)
+    await page.getByLabel('title', { exact: true }).focus()
+    await page.keyboard.press('Control+s')
+    await page.getByText('Created artist 1').first().waitFor()
   })
 
   t.test('a question mark shows the shortcuts, but not in a text field', async (t) => {

@@ -13,7 +13,8 @@ const HelpDialog = lazy(async () => ({ default: (await import('./help-dialog.tsx
 /** The button of the command palette, the palette, and the list of shortcuts. */
 export const CommandButton = () => {
   const [shown, setShown] = useState<'palette' | 'help'>()
-  useShortcut('Mod+k', () => setShown((before) => (before === 'palette' ? undefined : 'palette')))
+  const isPalette = shown === 'palette'
+  useShortcut('Mod+k', () => setShown(isPalette ? undefined : 'palette'), isPalette)
   useShortcut('?', () => setShown('help'))
   const close = () => setShown(undefined)
   return (
@@ -25,7 +26,7 @@ export const CommandButton = () => {
       </button>
       <ErrorBoundary key={shown} fallback={null}>
         <Suspense>
-          {shown === 'palette' && <Palette onClose={close} onHelp={() => setShown('help')} />}
+          {isPalette && <Palette onClose={close} onHelp={() => setShown('help')} />}
           {shown === 'help' && <HelpDialog onClose={close} />}
         </Suspense>
       </ErrorBoundary>

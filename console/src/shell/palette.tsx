@@ -40,7 +40,7 @@ export const Palette = ({ onClose, onHelp }: PaletteProps) => {
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={styles.popup} aria-label={texts.title}>
+        <Dialog.Popup className={styles.popup} data-modal aria-label={texts.title}>
           <Autocomplete.Root
             inline
             open

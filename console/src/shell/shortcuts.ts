@@ -11,17 +11,23 @@ const isPressed = (event: KeyboardEvent, shortcut: string) => {
   return event.key.toLowerCase() === key?.toLowerCase() && hasModifier === (modifier === 'Mod') && !event.altKey
 }
 
-/** Calls `run` for a key, such as `/` or `Mod+k` (Ctrl, or Command on a Mac). A plain key does nothing in a text field. */
-export const useShortcut = (shortcut: string, run: () => void) => {
+/** Whether a dialog is open over the page. The panel of a record is none: the page beside it stays usable. */
+const isCovered = () => document.querySelector('[data-modal]') !== null
+
+/**
+ * Calls `run` for a key, such as `/` or `Mod+k` (Ctrl, or Command on a Mac). A plain key does nothing in a text field.
+ * While a dialog is open over the page, only the shortcut of this dialog (`isOfDialog`) runs.
+ */
+export const useShortcut = (shortcut: string, run: () => void, isOfDialog = false) => {
   const latest = useRef(run)
   latest.current = run
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (!isPressed(event, shortcut) || (!shortcut.includes('+') && isTyping(event))) return
       event.preventDefault()
-      latest.current()
+      if (isOfDialog || !isCovered()) latest.current()
     }
     window.addEventListener('keydown', listen)
     return () => window.removeEventListener('keydown', listen)
-  }, [shortcut])
+  }, [shortcut, isOfDialog])
 }

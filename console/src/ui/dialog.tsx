@@ -18,7 +18,7 @@ export const Dialog = ({ title, hint, isWide = false, onClose, children }: Dialo
     <Base.Portal>
       {/* Also over the panel of a record, which is a dialog itself. */}
       <Base.Backdrop className={styles.backdrop} forceRender />
-      <Base.Popup className={classes(styles.popup, isWide && styles.wide)}>
+      <Base.Popup className={classes(styles.popup, isWide && styles.wide)} data-modal>
         <Base.Title>{title}</Base.Title>
         {hint !== undefined && <Base.Description className={styles.hint}>{hint}</Base.Description>}
         {children}
