@@ -4,6 +4,7 @@ import {
   type CellCopyArgs,
   type CellKeyboardEvent,
   type CellKeyDownArgs,
+  type CellPasteArgs,
   DataGrid,
   type DataGridHandle,
   type RowsChangeData,
@@ -13,6 +14,7 @@ import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
 import { isReadOnly } from '../keys.ts'
+import { hasRows } from '../transfer/use-paste.ts'
 import type { ViewState } from '../view.ts'
 import { toLines, toText } from './copy.ts'
 import styles from './grid.module.css'
@@ -122,6 +124,13 @@ export const RecordsGrid = ({
     event.preventDefault()
   }
 
+  /** Without this, Ctrl+V opens the editor, which would take rows of a spreadsheet. */
+  const paste = ({ row, column }: CellPasteArgs<Row>, event: React.ClipboardEvent) => {
+    const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
+    const isEditing = event.target instanceof Element && event.target.closest('input, textarea, select') !== null
+    return isEditing || hasRows(text, true) ? row : { ...row, entry: { field: column.key, draft: text } }
+  }
+
   return (
     <div
       className={styles.area}
@@ -155,6 +164,7 @@ export const RecordsGrid = ({
           onActivePositionChange={cell.change}
           onCellKeyDown={press}
           onCellCopy={copy}
+          onCellPaste={paste}
         />
         {isAnySelected && <SelectionBar table={table} selected={selection.selected} onClear={selection.clear} />}
       </div>
