@@ -22,7 +22,7 @@ if (skip) {
     ['', 'Overview'],
     [`tables/${id}`, 'pets'],
     [`tables/${id}?record=1`, 'pets'],
-    [`tables/${id}?record=new`, 'pets'],
+    [`tables/${id}?new=true`, 'pets'],
     [`tables/${id}/structure`, 'pets'],
     ['tables/new', 'New table'],
     ['tables/import', /[Ii]mport/],

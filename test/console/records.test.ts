@@ -6,6 +6,8 @@ import { photograph, skip, startConsole } from './console.ts'
 const SQL = `
   CREATE TABLE makers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
   INSERT INTO makers VALUES (1, 'Pelikan'), (2, 'Lamy'), (3, 'Kaweco');
+  CREATE TABLE words (word TEXT PRIMARY KEY, note TEXT);
+  INSERT INTO words VALUES ('new', 'not old');
   CREATE TABLE goods (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -48,6 +50,7 @@ if (skip) {
       ]
     })
   )
+  const words = dataOf(await admin.post('/admin/tables/import', { name: 'words' })).id
   const MAKERS = 'tables/1'
   const GOODS = 'tables/2'
 
@@ -98,7 +101,7 @@ if (skip) {
   })
 
   t.test('JSON is checked while it is typed', async (t) => {
-    const page = await openAsAdmin(t, 'tables/3?record=new')
+    const page = await openAsAdmin(t, 'tables/3?new=true')
     await field(page, 'details').fill('{"size": [1, 2}')
     await page.getByText(/This is not JSON/).waitFor()
     await field(page, 'details').fill('[1]')
@@ -114,7 +117,7 @@ if (skip) {
   })
 
   t.test('the default is used unless a value is chosen', async (t) => {
-    const page = await openAsAdmin(t, `${GOODS}?record=new`)
+    const page = await openAsAdmin(t, `${GOODS}?new=true`)
     await field(page, 'name').fill('Cap')
     await page.keyboard.press('Control+s')
     await notice(page, 'Created goods 5')
@@ -321,6 +324,18 @@ if (skip) {
       decodeURIComponent(String(await link.getAttribute('href'))),
       /tables\/2\?filter={"where":{"maker_id":{"eq":2}}}/
     )
+  })
+
+  t.test('a record whose key is "new" is not a new record', async (t) => {
+    const page = await openAsAdmin(t, `tables/${words}`)
+    await page.getByRole('button', { name: 'Open record of row 1 (Ctrl+Enter)' }).click()
+    await page.getByRole('dialog', { name: 'words new', exact: true }).waitFor()
+    t.equal(await field(page, 'note').inputValue(), 'not old')
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByRole('button', { name: 'New record' }).click()
+    await page.getByRole('dialog', { name: 'New record in words', exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('dialog', { name: 'New record in words', exact: true }).waitFor()
   })
 
   t.test('the panel fills a narrow screen', async (t) => {

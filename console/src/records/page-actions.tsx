@@ -29,7 +29,7 @@ const Changes = ({ table }: { readonly table: Table }) => {
   return (
     <>
       <ImportButton table={table} />
-      <Button variant="primary" onClick={() => change({ record: 'new' })}>
+      <Button variant="primary" onClick={() => change({ new: 'true' })}>
         <Plus size={14} aria-hidden="true" />
         {texts.newRecord}
       </Button>

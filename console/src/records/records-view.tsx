@@ -47,7 +47,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
       )}
       <EditConflict table={table} edits={edits} />
       <LeaveEdits table={table} unsaved={edits.unsaved} />
-      {state.record !== null && (
+      {(state.record !== null || state.isNew) && (
         <RecordPanel
           table={table}
           pk={state.record}

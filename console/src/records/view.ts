@@ -13,12 +13,16 @@ export interface ViewState {
   readonly view: View
   /** The key of the record that the side panel shows. */
   readonly record: string | null
-  /** Changes parameters of the URL. An empty text removes one. */
-  readonly change: (changes: Partial<View & { readonly record: string }>) => void
+  /** Whether the side panel shows a new record. Its parameter is another one: `new` can be a key. */
+  readonly isNew: boolean
+  /** Changes parameters of the URL. An empty text removes one. The panel shows a record, or a new one. */
+  readonly change: (changes: Partial<View & { readonly record: string; readonly new: string }>) => void
 }
 
 const changed = (present: URLSearchParams, changes: Readonly<Record<string, string | undefined>>) => {
   const next = new URLSearchParams(present)
+  if ('record' in changes) next.delete('new')
+  if ('new' in changes) next.delete('record')
   for (const [name, value] of Object.entries(changes)) {
     if (value) next.set(name, value)
     else next.delete(name)
@@ -26,7 +30,7 @@ const changed = (present: URLSearchParams, changes: Readonly<Record<string, stri
   return next
 }
 
-/** The state of the view, which is in the URL: `?q=&filter=&order=&record=`. */
+/** The state of the view, which is in the URL: `?q=&filter=&order=&record=`, or `&new=` instead of `&record=`. */
 export const useView = (): ViewState => {
   const [parameters, setParameters] = useSearchParams()
   const q = parameters.get('q') ?? ''
@@ -37,5 +41,5 @@ export const useView = (): ViewState => {
     (changes) => setParameters((present) => changed(present, changes), { replace: 'q' in changes }),
     [setParameters]
   )
-  return { view, record: parameters.get('record'), change }
+  return { view, record: parameters.get('record'), isNew: parameters.has('new'), change }
 }

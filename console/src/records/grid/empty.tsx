@@ -8,7 +8,11 @@ import type { ViewState } from '../view.ts'
 import styles from './grid.module.css'
 
 /** What the page shows without records: why there is none, and what to do. */
-export const EmptyRecords = ({ table, view, change }: ViewState & { readonly table: Table }) => {
+export const EmptyRecords = ({
+  table,
+  view,
+  change
+}: Pick<ViewState, 'view' | 'change'> & { readonly table: Table }) => {
   const isFiltered = view.q !== '' || view.filter !== ''
   return (
     <div className={styles.empty}>
@@ -22,7 +26,7 @@ export const EmptyRecords = ({ table, view, change }: ViewState & { readonly tab
           <p>{isReadOnly(table) ? texts.emptyView : texts.emptyHint}</p>
           {!isReadOnly(table) && (
             <div className={styles.next}>
-              <Button variant="primary" onClick={() => change({ record: 'new' })}>
+              <Button variant="primary" onClick={() => change({ new: 'true' })}>
                 {texts.newRecord}
               </Button>
               <ImportButton table={table} />

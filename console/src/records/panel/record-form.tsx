@@ -64,7 +64,8 @@ const Footer = ({ form, isNew }: { readonly form: RecordFormState; readonly isNe
 
 /** A change of the filter or the order keeps the panel. */
 const keepsRecord = (to: URL, from: URL) =>
-  to.pathname === from.pathname && to.searchParams.get('record') === from.searchParams.get('record')
+  to.pathname === from.pathname &&
+  ['record', 'new'].every((name) => to.searchParams.get(name) === from.searchParams.get(name))
 
 /** The panel of a record whose values are known. */
 export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDuplicate }: RecordFormProps) => {

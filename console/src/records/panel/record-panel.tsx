@@ -12,8 +12,8 @@ import { RecordForm } from './record-form.tsx'
 
 export interface RecordPanelProps {
   readonly table: Table
-  /** The key of the record, made by `keyOf`; or `new`. */
-  readonly pk: string
+  /** The key of the record, made by `keyOf`. null: a new record. */
+  readonly pk: string | null
   /** The first values of a new record. */
   readonly initial?: Row
   readonly onClose: () => void
@@ -21,7 +21,12 @@ export interface RecordPanelProps {
   readonly onSaved: (pk: string | null) => void
 }
 
-const Stored = ({ table, pk, ...on }: RecordPanelProps & { readonly onDuplicate: (row: Row) => void }) => {
+interface StoredProps extends RecordPanelProps {
+  readonly pk: string
+  readonly onDuplicate: (row: Row) => void
+}
+
+const Stored = ({ table, pk, ...on }: StoredProps) => {
   const version = useQuery(versionQuery(table, pk))
   const title = texts.title(titleOf(table), pk)
   if (version.data) {
@@ -37,7 +42,7 @@ const Stored = ({ table, pk, ...on }: RecordPanelProps & { readonly onDuplicate:
 
 /** The panel of one record, or of a new one. After a create it shows the new record. */
 const Panel = ({ pk, initial, onSaved, ...props }: RecordPanelProps) => {
-  const [shown, setShown] = useState({ pk: pk === 'new' ? null : pk, initial })
+  const [shown, setShown] = useState({ pk, initial })
   const onChanged = (next: string | null) => {
     // What other parts of the page show of the records of this table.
     queryClient.invalidateQueries({ queryKey: ['records', props.table.id] })
@@ -55,4 +60,6 @@ const Panel = ({ pk, initial, onSaved, ...props }: RecordPanelProps) => {
 }
 
 /** Shows a record at the right side of the page, to read, edit, duplicate and delete it. */
-export const RecordPanel = (props: RecordPanelProps) => <Panel key={`${props.table.id} ${props.pk}`} {...props} />
+export const RecordPanel = (props: RecordPanelProps) => (
+  <Panel key={JSON.stringify([props.table.id, props.pk])} {...props} />
+)
