@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
@@ -38,7 +39,7 @@ const paste = (page: Page, text: string) =>
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
+  const { admin, openAsAdmin, file } = await startConsole(t, { database: createDatabase(t, SQL) })
   dataOf(await admin.post('/admin/tables/import', { name: 'stock' }))
   const PAGE = 'tables/1'
   const total = async () => dataOf(await admin.get('/admin/tables/1/data?size=1')).total
@@ -194,5 +195,25 @@ if (skip) {
     await page.keyboard.press('Control+v')
     await dialog.getByText('2 records will be created in stock, all of them or none.').waitFor()
     await dialog.getByRole('cell', { name: 'second' }).waitFor()
+  })
+
+  t.test('an import whose file is sent goes on without its dialog, and a notice says what happened', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    const before = await total()
+    await button(page, 'Import').click()
+    await page.locator('input[type=file]').setInputFiles(fileOf('late.csv', 'sku,amount\nlate,1\n'))
+    await button(page, 'Check the file').click()
+    await button(page, 'Import 1 record').waitFor()
+    const lock = new BetterSqlite3(file)
+    t.teardown(() => lock.close())
+    lock.exec('BEGIN IMMEDIATE')
+    await button(page, 'Import 1 record').click()
+    await page.getByText('The service stores the records.').waitFor()
+    await button(page, 'Close').click()
+    await page.getByRole('dialog', { name: 'Import into stock' }).waitFor({ state: 'detached' })
+    t.equal(await total(), before)
+    lock.exec('ROLLBACK')
+    await page.getByText('1 record created and 0 changed in stock').first().waitFor()
+    t.equal(await total(), before + 1)
   })
 }

@@ -29,15 +29,15 @@ const planOf = (table: Table, source: Source): ImportPlan => {
   return { source, columns, mapping, isUpsert: false, on: '', isGuarded: false }
 }
 
-const Progress = ({ part }: { readonly part: number }) => (
+const Progress = ({ part, isSent }: Pick<ImportState, 'part' | 'isSent'>) => (
   <div className={styles.progress} role="status">
     <progress value={part < 1 ? part : undefined} aria-label={texts.sending(part)} />
-    {part < 1 ? texts.sending(part) : texts.working}
+    {part < 1 ? texts.sending(part) : isSent ? texts.storing : texts.working}
   </div>
 )
 
 const Outcome = ({ state }: { readonly state: ImportState }) => {
-  if (state.isPending) return <Progress part={state.part} />
+  if (state.isPending) return <Progress part={state.part} isSent={state.isSent} />
   if (state.error !== null) return <ImportErrors error={state.error} />
   if (!state.checked) return null
   return (
@@ -50,10 +50,7 @@ const Outcome = ({ state }: { readonly state: ImportState }) => {
 /** Imports a file of CSV or NDJSON: its columns and options, a check of all lines, then the import. */
 export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
   const [plan, setPlan] = useState<ImportPlan | null>(null)
-  const state = useImport(table, () => {
-    onDone()
-    onClose()
-  })
+  const state = useImport(table, { onDone, onClose })
   const change = (next: ImportPlan) => {
     setPlan(next)
     state.reset()
@@ -74,7 +71,7 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
       <Outcome state={state} />
       <Actions>
         <Button variant="quiet" onClick={state.isPending ? state.cancel : onClose}>
-          {common.cancel}
+          {state.isSent ? common.close : common.cancel}
         </Button>
         {plan && !isEmpty && (
           <Button
