@@ -51,7 +51,7 @@ if (skip) {
     await page.getByLabel('First password').fill('long enough')
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByText("There is an administrator named 'ADMIN' already.").waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 

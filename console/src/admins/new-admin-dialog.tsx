@@ -1,13 +1,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrors, isShownAt } from '../api/errors.ts'
+import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { texts as common } from '../texts/common.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions, Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
-import { Problem } from '../ui/page.tsx'
+import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
+import { FormProblem } from '../ui/page.tsx'
 import { FirstPasswordField } from './first-password-field.tsx'
 import { createAdmin } from './queries.ts'
 
@@ -16,8 +17,11 @@ interface NewAdminDialogProps {
   readonly onClose: () => void
 }
 
+const EMPTY = { name: '', nickname: '', password: '' }
+
 export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
-  const [account, setAccount] = useState({ name: '', nickname: '', password: '' })
+  const [account, setAccount] = useState(EMPTY)
+  const guard = useFormGuard(account !== EMPTY)
   const creating = useMutation({
     mutationFn: () => createAdmin(account),
     onSuccess: () => onCreated(account.name, account.password)
@@ -25,7 +29,7 @@ export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
   const errors = fieldErrors(creating.error)
   const edit = (changes: Partial<typeof account>) => setAccount({ ...account, ...changes })
   return (
-    <Dialog title={texts.add} onClose={onClose}>
+    <Dialog title={texts.add} onClose={() => guard.ask(onClose)}>
       <Form onSubmit={() => creating.mutate()}>
         <TextField
           label={texts.name}
@@ -52,7 +56,7 @@ export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
           error={errors.get('password')}
           onChange={(password) => edit({ password })}
         />
-        {creating.isError && !isShownAt(errors, ['name', 'nickname', 'password']) && <Problem error={creating.error} />}
+        <FormProblem error={creating.error} fields={Object.keys(EMPTY)} />
         <Actions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" variant="primary" disabled={creating.isPending}>
@@ -60,6 +64,7 @@ export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
           </Button>
         </Actions>
       </Form>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

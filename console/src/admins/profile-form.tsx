@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { fieldErrors, isShownAt } from '../api/errors.ts'
+import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
-import { Problem } from '../ui/page.tsx'
+import { FormProblem } from '../ui/page.tsx'
 import { notify } from '../ui/toast.tsx'
 import { type Admin, changeAdmin } from './queries.ts'
 
@@ -38,7 +38,7 @@ export const ProfileForm = ({ admin: { id, name, nickname: stored }, onSaved, ch
         error={errors.get('nickname')}
         onChange={(event) => setNickname(event.target.value)}
       />
-      {saving.isError && !isShownAt(errors, ['nickname']) && <Problem error={saving.error} />}
+      <FormProblem error={saving.error} fields={['nickname']} />
       <Actions>
         {children}
         <Button type="submit" variant="primary" disabled={saving.isPending}>

@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrors, isShownAt } from '../api/errors.ts'
+import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/admins.ts'
 import { texts as common } from '../texts/common.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions, Dialog } from '../ui/dialog.tsx'
 import { Form } from '../ui/form.tsx'
-import { Problem } from '../ui/page.tsx'
+import { FormProblem } from '../ui/page.tsx'
 import { FirstPasswordField } from './first-password-field.tsx'
 import { type Admin, changeAdmin } from './queries.ts'
 
@@ -32,7 +32,7 @@ export const ResetDialog = ({ admin: { id, name }, onReset, onClose }: ResetDial
           error={errors.get('password')}
           onChange={setPassword}
         />
-        {reset.isError && !isShownAt(errors, ['password']) && <Problem error={reset.error} />}
+        <FormProblem error={reset.error} fields={['password']} />
         <Actions>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" variant="danger" disabled={reset.isPending}>

@@ -39,8 +39,10 @@ export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
   return new Map(details.map(({ path, message }) => [decodePointer(path), message]))
 }
 
-/** Whether one of these fields shows an error. If not, the form shows the error near its button. */
-export const isShownAt = (errors: ReadonlyMap<string, string>, fields: readonly string[]) =>
-  fields.some((field) => errors.has(field))
+/** Whether a form shows every reason of a refusal at one of its fields. `hasField`: whether it has a field of a path. */
+export const isAtFields = (error: unknown, hasField: (path: string) => boolean) => {
+  const paths = [...fieldErrors(error).keys()]
+  return paths.length > 0 && paths.every(hasField)
+}
 
 const decodePointer = (path: string) => path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')

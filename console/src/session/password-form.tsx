@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
-import { fieldErrors, isShownAt } from '../api/errors.ts'
+import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Form, Username } from '../ui/form.tsx'
-import { Problem } from '../ui/page.tsx'
+import { FormProblem } from '../ui/page.tsx'
 import { notify } from '../ui/toast.tsx'
 import { accountQuery, changePassword } from './account.ts'
 
@@ -54,7 +54,7 @@ export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
         error={errors.get('newPassword')}
         onChange={(event) => setNext(event.target.value)}
       />
-      {change.isError && !isShownAt(errors, ['oldPassword', 'newPassword']) && <Problem error={change.error} />}
+      <FormProblem error={change.error} fields={['oldPassword', 'newPassword']} />
       <Actions>
         {children}
         <Button type="submit" variant="primary" disabled={change.isPending}>

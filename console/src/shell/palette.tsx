@@ -30,7 +30,9 @@ interface PaletteProps {
 /** Goes to a table or a page, or does something, by a few letters of its name. */
 export const Palette = ({ onClose, onHelp }: PaletteProps) => {
   const tables = useQuery(tablesQuery)
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
+  // A page that is open already can tell by the state that it is opened again.
+  const go = (path: string) => navigate(path, { state: Date.now() })
   const groups = commandGroups({ tables: tables.data ?? [], go, showHelp: onHelp })
   const run = (command: Command) => {
     onClose()

@@ -27,15 +27,21 @@ export const LanguageChoice = () => {
   )
 }
 
+interface CodeProps {
+  readonly label: string
+  readonly text: string
+  readonly onCopied?: () => void
+}
+
 /** A text to read or to copy, such as a program. */
-export const Code = ({ label, text }: { readonly label: string; readonly text: string }) => (
+export const Code = ({ label, text, onCopied }: CodeProps) => (
   <div className={styles.code}>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls must be reachable by the keyboard. */}
     <section className={styles.text} aria-label={label} tabIndex={0}>
       <pre>{text}</pre>
     </section>
     <div className={styles.copy}>
-      <CopyButton text={text} />
+      <CopyButton text={text} {...(onCopied && { onCopied })} />
     </div>
   </div>
 )

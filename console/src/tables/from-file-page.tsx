@@ -4,6 +4,7 @@ import { texts } from '../texts/from-file.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { Form } from '../ui/form.tsx'
+import { LeaveDialog } from '../ui/leave-dialog.tsx'
 import { Page, Problem } from '../ui/page.tsx'
 import { nameProblem, type Problems } from './fields/problems.ts'
 import styles from './file/file.module.css'
@@ -25,7 +26,7 @@ const Progress = ({ part, preview, creation }: FileState) =>
   )
 
 const Buttons = (state: FileState) => {
-  const { source, preview, creation } = state
+  const { source, preview, creation, create } = state
   const isBusy = preview.isPending || creation.isPending
   return (
     <Actions>
@@ -34,7 +35,7 @@ const Buttons = (state: FileState) => {
         {texts.preview}
       </Button>
       {preview.data && (
-        <Button variant="primary" disabled={isBusy} onClick={() => creation.mutate()}>
+        <Button variant="primary" disabled={isBusy} onClick={create}>
           {texts.create(source.name, preview.data.created)}
         </Button>
       )}
@@ -62,7 +63,7 @@ const problemsOf = (error: unknown, nameText: string | undefined): Problems => {
 /** Makes a table from CSV or NDJSON: a preview first, then the table with its records. */
 export const FromFilePage = () => {
   const state = useFile()
-  const { source, preview, creation } = state
+  const { source, preview, creation, guard } = state
   const [isSent, setSent] = useState(false)
   const wrongName = nameProblem(source.name)
   const error = creation.error ?? preview.error
@@ -80,6 +81,7 @@ export const FromFilePage = () => {
         </Form>
         {error !== null && <Failure error={error} />}
         {preview.data && <Preview data={preview.data} />}
+        <LeaveDialog guard={guard} />
       </div>
     </Page>
   )

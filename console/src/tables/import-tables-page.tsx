@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { texts } from '../texts/import-tables.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Checkbox } from '../ui/field.tsx'
+import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
 import { Empty, Page, Problem } from '../ui/page.tsx'
 import { type Importable, importableQuery } from './import/choices.ts'
 import styles from './import/import.module.css'
@@ -93,6 +94,7 @@ const Status = ({ progress, isRunning }: ImportState) => {
 
 const ImportForm = ({ tables }: { readonly tables: readonly Importable[] }) => {
   const state = useImport()
+  const guard = useFormGuard(state.isDirty)
   const [text, setText] = useState('')
   const shown = tables.filter(({ name }) => name.toLocaleLowerCase().includes(text.toLocaleLowerCase()))
   const chosen = tables.filter((table) => isFree(state, table) && state.choiceOf(table.name).isChosen)
@@ -116,6 +118,7 @@ const ImportForm = ({ tables }: { readonly tables: readonly Importable[] }) => {
       </div>
       <Status {...state} />
       <List tables={shown} state={state} />
+      <LeaveDialog guard={guard} />
     </div>
   )
 }

@@ -8,13 +8,15 @@ import { Button, LinkButton } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { Checkbox, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
-import { Page, Problem } from '../ui/page.tsx'
+import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
+import { FormProblem, Page } from '../ui/page.tsx'
 import { type FieldDraft, newDraft, toNewField } from './fields/draft.ts'
 import { FieldEditor } from './fields/field-editor.tsx'
+import { isOfField } from './fields/field-row.tsx'
 import { fieldProblems, nameProblem, type Problems } from './fields/problems.ts'
 import { previewSql } from './fields/sql-preview.ts'
 import styles from './new-table-page.module.css'
-import { tableChanged } from './queries.ts'
+import { type Table, tableChanged } from './queries.ts'
 
 interface TableDraft {
   readonly name: string
@@ -67,26 +69,27 @@ const useNewTable = () => {
   const [draft, setDraft] = useState(START)
   const [isSent, setSent] = useState(false)
   const [, navigate] = useLocation()
-  const creation = useMutation({
-    mutationFn: () => createTable(draft),
-    onSuccess: async (table) => {
-      await tableChanged(table)
-      navigate(`/tables/${table.id}`)
-    }
-  })
+  const creation = useMutation({ mutationFn: () => createTable(draft), onSuccess: tableChanged })
+  const guard = useFormGuard(draft !== START)
+  // Not after the user has left the page.
+  const open = ({ id }: Table) => {
+    guard.release()
+    navigate(`/tables/${id}`)
+  }
   const own = problemsOf(draft)
   const shown = [...own].filter(([path]) => isSent || isShown(draft, path))
   return {
     draft,
     creation,
+    guard,
     problems: new Map([...fieldErrors(creation.error), ...shown]) as Problems,
     change: (changed: Partial<TableDraft>) => {
-      creation.reset()
+      if (creation.isError) creation.reset()
       setDraft({ ...draft, ...changed })
     },
     submit: () => {
       setSent(true)
-      if (own.size === 0) creation.mutate()
+      if (own.size === 0) creation.mutate(undefined, { onSuccess: open })
     }
   }
 }
@@ -126,10 +129,15 @@ const Names = ({ draft, problems, change }: FormState) => (
   </div>
 )
 
+const isShownAt =
+  ({ fields }: TableDraft) =>
+  (path: string) =>
+    path === 'name' || path === 'label' || fields.some((_, index) => isOfField(path, `fields/${index}`))
+
 /** Declares a table of one's own. */
 export const NewTablePage = () => {
   const state = useNewTable()
-  const { draft, creation, problems, change, submit } = state
+  const { draft, creation, guard, problems, change, submit } = state
   return (
     <Page title={texts.title} actions={<OtherWays />}>
       <div className={styles.page}>
@@ -143,7 +151,7 @@ export const NewTablePage = () => {
             checked={draft.hasTimestamps}
             onChange={({ target }) => change({ hasTimestamps: target.checked })}
           />
-          {creation.isError && <Problem error={creation.error} />}
+          <FormProblem error={creation.error} fields={isShownAt(draft)} />
           <Actions>
             <Button type="submit" variant="primary" disabled={creation.isPending}>
               {texts.create(draft.name)}
@@ -151,6 +159,7 @@ export const NewTablePage = () => {
           </Actions>
         </Form>
         <Preview {...draft} />
+        <LeaveDialog guard={guard} />
       </div>
     </Page>
   )

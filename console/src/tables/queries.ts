@@ -24,15 +24,32 @@ export const tableQuery = (id: number) =>
 /** Reads the tables again, after their structure has changed. */
 export const tablesChanged = () => queryClient.invalidateQueries({ queryKey: [KEY] })
 
+/** What is cached of the records of a table: the first parts of the keys. The second part is the id of the table. */
+const OF_RECORDS = ['records', 'record', 'choices', 'example']
+
+/** Removes the records as they were read before a change of the structure. What is shown is read again. */
+const forgetRecords = (id: number) => {
+  for (const key of OF_RECORDS) {
+    queryClient.removeQueries({ queryKey: [key, id], type: 'inactive' })
+    void queryClient.invalidateQueries({ queryKey: [key, id] })
+  }
+}
+
 /** Shows a table as a response has it, and reads the others again: names and references may have changed. */
 export const tableChanged = (table: Table) => {
   queryClient.setQueryData(tableQuery(table.id).queryKey, table)
+  forgetRecords(table.id)
   return tablesChanged()
 }
 
-/** Removes a table that is no longer registered. */
+/** Removes all that is cached of a table. `inactive`: only what no page shows. */
+export const forgetTable = (id: number, type: 'inactive' | 'all' = 'all') => {
+  for (const key of [KEY, ...OF_RECORDS]) queryClient.removeQueries({ queryKey: [key, id], type })
+}
+
+/** Leaves a table that is no longer registered out of the lists. Its page may be open still. */
 export const tableRemoved = (id: number) => {
-  queryClient.removeQueries({ queryKey: [KEY, id] })
+  forgetTable(id, 'inactive')
   return queryClient.invalidateQueries({ queryKey: [KEY], exact: true })
 }
 

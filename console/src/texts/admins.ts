@@ -12,7 +12,7 @@ export const texts = {
   nickname: 'Shown as',
   nicknameHint: 'A name for display.',
   password: 'First password',
-  passwordHint: 'At least 8 characters. It is asked to be changed at the first login.',
+  passwordHint: 'At least 8 characters. The administrator is asked to change it at the first login.',
   generate: 'Generate',
   saveProfile: 'Save the name',
   edit: (name: string) => `Edit ${name}`,

@@ -15,8 +15,13 @@ export const texts = {
   copied: 'Copied',
   notCopied: 'The browser does not allow this page to copy.',
   copyYourself: 'Select the text and copy it yourself.',
+  typeName: (name: string) => `Enter ${name} to confirm`,
   notFound: 'There is no such page.',
   home: 'Go to the overview',
+  discardTitle: 'Discard the unsaved changes?',
+  discardHint: 'What you have entered is not saved.',
+  discard: 'Discard',
+  stay: 'Stay here',
   requestId: (id: string) => `Request ${id}`,
   never: 'never'
 }

@@ -37,6 +37,8 @@ export const texts = {
   clientName: 'Name in generated clients',
   clientNameHint: 'A change breaks programs that use the old name.',
   convertHint: 'The stored values are converted. If one does not fit, nothing changes.',
+  noDefault: fieldTexts.noDefault,
+  savedHalf: 'The label, the name in clients and the flags are saved. The column is not changed.',
   expressionHint: 'An SQL expression, which stays unless you change it.',
   defaultHint: fieldTexts.defaultHint,
   required: 'Required',
@@ -126,6 +128,5 @@ export const texts = {
   dropTitle: (table: string) => `Drop ${table} with its data?`,
   dropHint: (count: number | undefined) =>
     `The table and ${records(count)} are deleted from the database. This cannot be undone.`,
-  typeName: (table: string) => `Enter ${table} to confirm`,
   dropped: (table: string) => `${table} and its data are deleted.`
 }

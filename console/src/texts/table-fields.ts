@@ -14,7 +14,6 @@ export const texts = {
     array: 'JSON array',
     bytes: 'bytes (BLOB)'
   },
-  defaultValue: 'Default',
   noDefault: 'no default',
   defaultHint: 'Empty: none. Two quotes "" stand for empty text.',
   key: 'Key',
@@ -54,10 +53,11 @@ export const texts = {
   nameMissing: 'Enter a name.',
   nameFormat: 'Start with a letter; use only A–Z, a–z, 0–9 and _; at most 63 characters; not sqlite_.',
   nameTwice: (name: string) => `Another field is named ${name}. Case makes no difference.`,
+  notBoolean: 'Choose true or false.',
   notInteger: 'Enter a whole number, such as 12.',
   notNumber: 'Enter a number, such as 12.5.',
   notJson: { object: 'Enter a JSON object, such as {"a": 1}.', array: 'Enter a JSON array, such as [1, 2].' },
   belowMinimum: 'This is less than the minimum.',
-  notAllowed: (line: string) => `“${line}” has not the type of the field.`,
+  notAllowed: (line: string) => `“${line}” is not a value of this type.`,
   targetFieldMissing: 'Choose the field that this one refers to.'
 }

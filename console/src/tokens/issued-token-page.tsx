@@ -9,6 +9,7 @@ import { texts } from '../texts/tokens.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { SelectField } from '../ui/field.tsx'
+import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
 import { Narrow, Page } from '../ui/page.tsx'
 import { isForAll, isSameName, sentenceOf } from './permissions.ts'
 import type { IssuedToken, Permissions } from './queries.ts'
@@ -46,42 +47,54 @@ const FirstCall = ({ permissions }: { readonly permissions: Permissions }) => {
   )
 }
 
-/** Shows the secret of a new token, once, and how to use it. */
-export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) => (
-  <Page
-    title={texts.issuedTitle(issued.name)}
-    actions={
-      <LinkButton href="/tokens" variant="primary">
-        {texts.done}
-      </LinkButton>
-    }
-  >
-    <Narrow>
-      <section className={styles.issued} aria-label={texts.secret}>
-        <p>{texts.issuedHint}</p>
-        <code className={styles.secret}>{issued.token}</code>
-        <div className={styles.row}>
-          <CopyButton text={issued.token} label={texts.copySecret} />
-        </div>
-        <p className={styles.hint}>{sentenceOf(issued.permissions)}</p>
-      </section>
-      <section className={styles.issued} aria-label={texts.firstCall}>
-        <h2>{texts.firstCall}</h2>
-        <p className={styles.hint}>{texts.environment}</p>
-        <Code label={texts.environmentLabel} text={exported(issued.token)} />
-        <FirstCall permissions={issued.permissions} />
-      </section>
-      <section className={styles.issued} aria-label={texts.document}>
-        <h2>{texts.document}</h2>
-        <p className={styles.hint}>{texts.documentHint}</p>
-        <Snippet label={texts.document} call={{ method: 'GET', path: '/data/_openapi.json' }} />
-        <p>
-          <a href={`${SERVICE_URL}/docs`} target="_blank" rel="noreferrer">
-            {texts.openDocs}
-          </a>{' '}
-          <span className={styles.hint}>{texts.openDocsHint}</span>
-        </p>
-      </section>
-    </Narrow>
-  </Page>
+const TypedClient = () => (
+  <section className={styles.issued} aria-label={texts.document}>
+    <h2>{texts.document}</h2>
+    <p className={styles.hint}>{texts.documentHint}</p>
+    <Snippet label={texts.document} call={{ method: 'GET', path: '/data/_openapi.json' }} />
+    <p>
+      <a href={`${SERVICE_URL}/docs`} target="_blank" rel="noreferrer">
+        {texts.openDocs}
+      </a>{' '}
+      <span className={styles.hint}>{texts.openDocsHint}</span>
+    </p>
+  </section>
 )
+
+/** Shows the secret of a new token, once, and how to use it. */
+export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) => {
+  const [isCopied, setCopied] = useState(false)
+  const guard = useFormGuard(!isCopied)
+  const keep = () => setCopied(true)
+  return (
+    <Page
+      title={texts.issuedTitle(issued.name)}
+      actions={
+        <LinkButton href="/tokens" variant="primary" onClick={guard.release}>
+          {texts.done}
+        </LinkButton>
+      }
+    >
+      <Narrow>
+        <section className={styles.issued} aria-label={texts.secret}>
+          <p>{texts.issuedHint}</p>
+          <code className={styles.secret} onCopy={keep}>
+            {issued.token}
+          </code>
+          <div className={styles.row}>
+            <CopyButton text={issued.token} label={texts.copySecret} onCopied={keep} />
+          </div>
+          <p className={styles.hint}>{sentenceOf(issued.permissions)}</p>
+        </section>
+        <section className={styles.issued} aria-label={texts.firstCall}>
+          <h2>{texts.firstCall}</h2>
+          <p className={styles.hint}>{texts.environment}</p>
+          <Code label={texts.environmentLabel} text={exported(issued.token)} onCopied={keep} />
+          <FirstCall permissions={issued.permissions} />
+        </section>
+        <TypedClient />
+      </Narrow>
+      <LeaveDialog guard={guard} title={texts.leaveTitle} hint={texts.leaveHint} action={texts.leave} />
+    </Page>
+  )
+}

@@ -6,30 +6,38 @@ import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
-import { Problem } from '../ui/page.tsx'
+import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
+import { FormProblem } from '../ui/page.tsx'
 import type { TokenDraft } from './draft.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { PermissionFields } from './permission-fields.tsx'
 
 const FIELDS = ['name', 'expiresAt', 'integers']
 
-interface TokenFormProps {
+interface TokenFormProps<T> {
   readonly start: TokenDraft
   readonly submitLabel: string
-  readonly save: (draft: TokenDraft) => Promise<void>
+  readonly save: (draft: TokenDraft) => Promise<T>
+  /** Called after it, unless the user has left the page. */
+  readonly onSaved: (saved: T) => void
   /** Buttons beside the main one. */
   readonly children?: ReactNode
 }
 
 /** All properties of a token. */
-export const TokenForm = ({ start, submitLabel, save, children }: TokenFormProps) => {
-  const [draft, setDraft] = useState(start)
+export const TokenForm = <T,>({ start, submitLabel, save, onSaved, children }: TokenFormProps<T>) => {
+  const [first] = useState(start)
+  const [draft, setDraft] = useState(first)
   const saving = useMutation({ mutationFn: () => save(draft) })
+  const guard = useFormGuard(draft !== first || saving.isPending)
   const errors = fieldErrors(saving.error)
   const edit = (changes: Partial<TokenDraft>) => setDraft((before) => ({ ...before, ...changes }))
-  const isShown = FIELDS.some((field) => errors.has(field))
+  const finish = (saved: T) => {
+    guard.release()
+    onSaved(saved)
+  }
   return (
-    <Form onSubmit={() => saving.mutate()}>
+    <Form onSubmit={() => saving.mutate(undefined, { onSuccess: finish })}>
       <TextField
         label={texts.name}
         hint={texts.nameHint}
@@ -55,13 +63,14 @@ export const TokenForm = ({ start, submitLabel, save, children }: TokenFormProps
         ))}
       </SelectField>
       <PermissionFields tables={draft.tables} actions={draft.actions} onChange={edit} />
-      {saving.isError && !isShown && <Problem error={saving.error} />}
+      <FormProblem error={saving.error} fields={FIELDS} />
       <Actions>
         {children}
         <Button type="submit" variant="primary" disabled={saving.isPending}>
           {submitLabel}
         </Button>
       </Actions>
+      <LeaveDialog guard={guard} />
     </Form>
   )
 }

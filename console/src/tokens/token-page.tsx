@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useParams, useSearchParams } from 'wouter'
+import { useHistoryState } from 'wouter/use-browser-location'
 import { texts as common } from '../texts/common.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -23,7 +24,8 @@ const NewTokenPage = () => {
         <TokenForm
           start={emptyDraft(search.getAll('table'))}
           submitLabel={texts.create}
-          save={async (draft) => setIssued(await issueToken(toNewToken(draft)))}
+          save={(draft) => issueToken(toNewToken(draft))}
+          onSaved={setIssued}
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
@@ -49,14 +51,14 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
           save={async (draft) => {
             await changeToken(token.id, toChanges(draft, start))
             notify({ title: texts.saved(draft.name) })
-            navigate('/tokens')
           }}
+          onSaved={() => navigate('/tokens')}
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
       </Narrow>
       {isRevoking && (
-        <RevokeDialog token={token} onRevoked={() => navigate('/tokens')} onClose={() => setRevoking(false)} />
+        <RevokeDialog token={token} leave={() => navigate('/tokens')} onClose={() => setRevoking(false)} />
       )}
     </Page>
   )
@@ -78,8 +80,9 @@ const StoredTokenPage = ({ id }: { readonly id: number }) => {
   )
 }
 
-/** A new token, or the properties of one. */
+/** A new token, or the properties of one. The command palette opens this page anew, also over itself. */
 export const TokenPage = () => {
   const { id } = useParams<{ id: string }>()
-  return id === 'new' ? <NewTokenPage /> : <StoredTokenPage id={Number(id)} />
+  const visit = useHistoryState<number | null>()
+  return id === 'new' ? <NewTokenPage key={visit} /> : <StoredTokenPage id={Number(id)} />
 }

@@ -28,6 +28,6 @@ export const IconButton = ({
 export const LinkButton = ({
   variant = 'default',
   ...props
-}: Look & { readonly href: string; readonly children: React.ReactNode }) => (
+}: Look & { readonly href: string; readonly onClick?: () => void; readonly children: React.ReactNode }) => (
   <Link {...props} className={styleOf(variant, false)} />
 )

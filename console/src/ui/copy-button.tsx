@@ -32,12 +32,19 @@ const copyText = async (text: string) => {
   }
 }
 
+interface CopyButtonProps {
+  readonly text: string
+  readonly label?: string
+  readonly onCopied?: () => void
+}
+
 /** Copies a text to the clipboard, and says so for two seconds. */
-export const CopyButton = ({ text, label = texts.copy }: { readonly text: string; readonly label?: string }) => {
+export const CopyButton = ({ text, label = texts.copy, onCopied }: CopyButtonProps) => {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     if (!(await copyText(text))) return notify({ title: texts.notCopied, description: texts.copyYourself })
     setCopied(true)
+    onCopied?.()
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
   const Icon = isCopied ? Check : Copy

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react'
-import { ServiceError } from '../api/errors.ts'
+import { isAtFields, ServiceError } from '../api/errors.ts'
 import { texts } from '../texts/common.ts'
 import { Button } from './button.tsx'
 import styles from './page.module.css'
@@ -58,3 +58,16 @@ export const Problem = ({ error, onRetry }: { readonly error: unknown; readonly 
     {onRetry && <Button onClick={onRetry}>{texts.retry}</Button>}
   </div>
 )
+
+interface FormProblemProps {
+  /** null: none. */
+  readonly error: unknown
+  /** The fields that show their own errors. */
+  readonly fields: readonly string[] | ((path: string) => boolean)
+}
+
+/** The failure of a form, unless its fields show all of it. */
+export const FormProblem = ({ error, fields }: FormProblemProps) => {
+  const hasField = typeof fields === 'function' ? fields : (path: string) => fields.includes(path)
+  return error === null || isAtFields(error, hasField) ? null : <Problem error={error} />
+}

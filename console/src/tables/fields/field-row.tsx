@@ -7,7 +7,7 @@ import type { FieldDraft } from './draft.ts'
 import { FieldDetails } from './field-details.tsx'
 import styles from './field-row.module.css'
 import type { Problems } from './problems.ts'
-import { FIELD_TYPES, type FieldType } from './values.ts'
+import { BOOLEANS, FIELD_TYPES, type FieldType } from './values.ts'
 
 export interface FieldRowProps {
   readonly draft: FieldDraft
@@ -84,8 +84,9 @@ const DefaultInput = (row: FieldRowProps) => {
       {draft.type === 'boolean' ? (
         <select {...control}>
           <option value="">{texts.noDefault}</option>
-          <option value="false">false</option>
-          <option value="true">true</option>
+          {BOOLEANS.map((value) => (
+            <option key={value}>{value}</option>
+          ))}
         </select>
       ) : (
         <input {...control} placeholder={texts.noDefault} title={texts.defaultHint} spellCheck={false} />
@@ -126,12 +127,14 @@ const Flags = ({ draft, onChange, isAddition = false }: FieldRowProps) => (
 /** What the details have a control for. */
 const DETAILS = ['label', 'references', 'check']
 
+/** Whether a path is that of a field, or of a part of it. */
+export const isOfField = (at: string, path: string) => at === path || at.startsWith(`${path}/`)
+
 /** The messages that no control of the row or of its details shows, such as one about the whole field. */
 const OtherProblems = ({ path, problems }: FieldRowProps) => {
-  const messages = ['', '/isPrimary', '/isAutoIncrement', '/isHidden', '/jsonType', '/sqliteType']
-    .map((property) => problems.get(path + property))
-    .filter((message) => message !== undefined)
-  return messages.map((message) => (
+  const shown = ['name', 'defaultValue', ...DETAILS].map((property) => `${path}/${property}`)
+  const others = [...problems].filter(([at]) => isOfField(at, path) && !shown.some((one) => isOfField(at, one)))
+  return [...new Set(others.map(([, message]) => message))].map((message) => (
     <p key={message} className={styles.problem}>
       {message}
     </p>
@@ -143,7 +146,7 @@ export const FieldRow = (props: FieldRowProps) => {
   const { draft, path, problems, children } = props
   const [isOpen, setOpen] = useState(false)
   const detailsId = useId()
-  const hasProblem = [...problems.keys()].some((at) => DETAILS.some((property) => at.startsWith(`${path}/${property}`)))
+  const hasProblem = [...problems.keys()].some((at) => DETAILS.some((property) => isOfField(at, `${path}/${property}`)))
   const isShown = isOpen || hasProblem
   const Icon = isShown ? ChevronDown : ChevronRight
   return (

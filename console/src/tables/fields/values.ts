@@ -6,6 +6,9 @@ export type FieldType = components['schemas']['JsonType'] | 'bytes'
 
 export const FIELD_TYPES: readonly FieldType[] = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'bytes']
 
+/** The texts of the two boolean values. */
+export const BOOLEANS: readonly string[] = ['false', 'true']
+
 type Parsed = { readonly value: unknown } | { readonly problem: string }
 
 const parseInteger = (text: string): Parsed => {
@@ -18,6 +21,9 @@ const parseNumber = (text: string): Parsed => {
   const value = Number(text)
   return text.trim() === '' || !Number.isFinite(value) ? { problem: texts.notNumber } : { value }
 }
+
+const parseBoolean = (text: string): Parsed =>
+  BOOLEANS.includes(text) ? { value: text === 'true' } : { problem: texts.notBoolean }
 
 const parseJson = (text: string, type: 'object' | 'array'): Parsed => {
   try {
@@ -36,7 +42,7 @@ const EMPTY_TEXT = '""'
 export const parseValue = (type: FieldType, text: string): Parsed => {
   if (type === 'integer') return parseInteger(text)
   if (type === 'number') return parseNumber(text)
-  if (type === 'boolean') return { value: text === 'true' }
+  if (type === 'boolean') return parseBoolean(text)
   if (type === 'object' || type === 'array') return parseJson(text, type)
   return { value: text === EMPTY_TEXT ? '' : text }
 }

@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { useFormGuard } from '../../ui/leave-dialog.tsx'
 import { tableChanged } from '../queries.ts'
-import { EMPTY, type Source, sendFile, sourceOfFile } from './source.ts'
+import { EMPTY, type FromFile, type Source, sendFile, sourceOfFile } from './source.ts'
 
 /** The entered file, its preview, and the creation of the table. */
 export const useFile = () => {
@@ -17,15 +18,21 @@ export const useFile = () => {
     mutationFn: () => sendFile(source, { dryRun: false, onProgress: setPart }),
     onMutate: () => setPart(0),
     onSuccess: async ({ table }) => {
-      if (!table) return
-      await tableChanged(table)
-      navigate(`/tables/${table.id}`)
+      if (table) await tableChanged(table)
     }
   })
+  const guard = useFormGuard(source !== EMPTY)
+  const open = ({ table }: FromFile) => {
+    if (!table) return
+    guard.release()
+    navigate(`/tables/${table.id}`)
+  }
+  // The table is opened only if the user has not left the page.
+  const create = () => creation.mutate(undefined, { onSuccess: open })
   /** A preview belongs to what it was made from. */
   const change = (changed: Partial<Source>) => {
     preview.reset()
-    creation.reset()
+    if (creation.isError) creation.reset()
     setSource({ ...source, ...changed })
   }
   const choose = async (file: File) => {
@@ -33,7 +40,7 @@ export const useFile = () => {
     change(chosen)
     if (chosen.name !== '') preview.mutate(chosen)
   }
-  return { source, part, preview, creation, change, choose }
+  return { source, part, preview, creation, create, guard, change, choose }
 }
 
 export type FileState = ReturnType<typeof useFile>

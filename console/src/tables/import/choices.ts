@@ -27,6 +27,18 @@ export interface Choice {
 
 export const NO_CHOICE: Choice = { isChosen: false, label: '', hidden: new Set(), fieldLabels: new Map(), key: [] }
 
+export const isSameChoice = (one: Choice, other: Choice) =>
+  JSON.stringify(valuesOf(one)) === JSON.stringify(valuesOf(other))
+
+/** JSON has no sets. An empty label is none. */
+const valuesOf = ({ isChosen, label, hidden, fieldLabels, key }: Choice) => [
+  isChosen,
+  label,
+  [...hidden],
+  [...fieldLabels].filter(([, text]) => text !== ''),
+  key
+]
+
 export interface Access {
   readonly isPublished: boolean
   readonly isEditable: boolean

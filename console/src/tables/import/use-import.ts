@@ -5,6 +5,7 @@ import {
   type Choice,
   type Importable,
   importTable,
+  isSameChoice,
   NO_CHOICE,
   type Progress,
   toImport
@@ -40,7 +41,9 @@ export const useImport = () => {
     await tablesChanged()
     setRunning(false)
   }
-  return { access, setAccess, choiceOf, change, progress, isRunning, run }
+  /** Whether something is chosen whose import has not been tried. */
+  const isDirty = [...choices].some(([name, choice]) => !isSameChoice(choice, NO_CHOICE) && !progress.has(name))
+  return { isDirty, access, setAccess, choiceOf, change, progress, isRunning, run }
 }
 
 export type ImportState = ReturnType<typeof useImport>

@@ -6,16 +6,19 @@ import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Problem } from '../../ui/page.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
+import { FormProblem } from '../../ui/page.tsx'
 import { newDraft, toNewField } from '../fields/draft.ts'
-import { FieldRow } from '../fields/field-row.tsx'
+import { FieldRow, isOfField } from '../fields/field-row.tsx'
 import { draftProblems, toProblems } from '../fields/problems.ts'
 import type { Table } from '../queries.ts'
 import { addField } from './calls.ts'
 
 /** Adds a field to a table that may have records. */
 export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; readonly onClose: () => void }) => {
-  const [draft, setDraft] = useState(newDraft)
+  const [start] = useState(newDraft)
+  const [draft, setDraft] = useState(start)
+  const guard = useFormGuard(draft !== start)
   const [isSent, setSent] = useState(false)
   const addition = useMutation({ mutationFn: () => addField(table, toNewField(draft)), onSuccess: onClose })
   const names = table.fields.map(({ name }) => name)
@@ -26,7 +29,7 @@ export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; read
     if (own.size === 0) addition.mutate()
   }
   return (
-    <Dialog title={texts.addTitle(table.name)} hint={texts.addHint} isWide onClose={onClose}>
+    <Dialog title={texts.addTitle(table.name)} hint={texts.addHint} isWide onClose={() => guard.ask(onClose)}>
       <Form onSubmit={submit}>
         <FieldRow
           draft={draft}
@@ -39,7 +42,7 @@ export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; read
             setDraft({ ...draft, ...changed })
           }}
         />
-        {addition.isError && <Problem error={addition.error} />}
+        <FormProblem error={addition.error} fields={(path) => isOfField(path, 'field')} />
         <Actions>
           <Button variant="quiet" onClick={onClose}>
             {common.cancel}
@@ -49,6 +52,7 @@ export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; read
           </Button>
         </Actions>
       </Form>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

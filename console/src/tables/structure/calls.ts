@@ -69,7 +69,7 @@ export const dropIndex = async ({ id }: Table, name: string) => {
 }
 
 /** `drop`: also deletes the rows. */
-export const removeTable = ({ id }: Table, drop: boolean) =>
+export const removeTable = (id: number, drop: boolean) =>
   dataOf(
     api.DELETE('/admin/tables/{id}', { params: { path: { id }, query: { ...confirmed, ...(drop && { drop: true }) } } })
   )

@@ -1,64 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/errors.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Problem } from '../../ui/page.tsx'
-import { nameProblem } from '../fields/problems.ts'
-import { FIELD_TYPES, type FieldType, fieldTypeOf, formatValue, parseValue } from '../fields/values.ts'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
+import { FormProblem } from '../../ui/page.tsx'
+import { BOOLEANS, FIELD_TYPES, type FieldType, fieldTypeOf } from '../fields/values.ts'
 import type { Table, TableField } from '../queries.ts'
-import { type FieldUpdate, updateField, updateTable } from './calls.ts'
-
-const toForm = (field: TableField) => ({
-  name: field.name,
-  label: field.label,
-  clientName: field.clientName,
-  type: fieldTypeOf(field),
-  isRequired: !field.nullable,
-  defaultText: formatValue(field.defaultValue),
-  isHidden: field.isHidden,
-  isReadonly: field.isReadonly
-})
-type FieldForm = ReturnType<typeof toForm>
-
-/** Returns what changes in the stored column. A new type needs the default again. */
-const storedChanges = (field: TableField, form: FieldForm): FieldUpdate => {
-  const before = toForm(field)
-  const isConverted = form.type !== before.type && form.type !== 'bytes'
-  const parsed = form.defaultText === '' ? { value: null } : parseValue(form.type, form.defaultText)
-  const isDefaultEdited = form.defaultText !== before.defaultText
-  // The text of an expression is no value.
-  const hasDefault = isDefaultEdited || (isConverted && field.defaultKind === 'value')
-  return {
-    ...(form.name !== before.name && { name: form.name }),
-    ...(isConverted && { jsonType: form.type as TableField['jsonType'] }),
-    ...(form.isRequired !== before.isRequired && { nullable: !form.isRequired }),
-    ...(hasDefault && 'value' in parsed && { defaultValue: parsed.value })
-  }
-}
-
-/** What only the registry has comes first: a field is hidden before anything else changes. */
-const save = async (table: Table, field: TableField, form: FieldForm) => {
-  const { name } = field
-  const { label, clientName, isHidden, isReadonly } = form
-  const choices = {
-    ...(label !== field.label && { label }),
-    ...(clientName !== field.clientName && { clientName }),
-    ...(isHidden !== field.isHidden && { isHidden }),
-    ...(isReadonly !== field.isReadonly && { isReadonly })
-  }
-  if (Object.keys(choices).length > 0) await updateTable(table, { fields: [{ name, ...choices }] })
-  const stored = storedChanges(field, form)
-  if (Object.keys(stored).length > 0) await updateField(table, name, stored)
-}
-
-/** The two requests have different paths for the same field. */
-const errorsOf = (error: unknown) =>
-  new Map([...fieldErrors(error)].map(([path, message]) => [path.replace(/^fields\/0\//, ''), message]))
+import { errorsOf, type FieldForm, problemsOf, propertyOf, saveField, toForm } from './field-form.ts'
+import styles from './structure.module.css'
 
 interface PartProps {
   readonly form: FieldForm
@@ -73,7 +26,7 @@ const Names = ({ form, field, change, errors, isView }: PartProps & { readonly i
       <TextField
         label={texts.name}
         hint={form.name === field.name ? undefined : texts.renameFieldHint(field.name)}
-        error={errors.get('name') ?? (form.name === field.name ? undefined : nameProblem(form.name))}
+        error={errors.get('name')}
         isMono
         spellCheck={false}
         value={form.name}
@@ -97,11 +50,34 @@ const Names = ({ form, field, change, errors, isView }: PartProps & { readonly i
   </>
 )
 
-const defaultError = ({ form, field, errors }: PartProps) => {
-  const sent = errors.get('defaultValue')
-  if (sent !== undefined || form.defaultText === '' || form.defaultText === formatValue(field.defaultValue)) return sent
-  const parsed = parseValue(form.type, form.defaultText)
-  return 'problem' in parsed ? parsed.problem : undefined
+/** A default that is not boolean is offered as it is: an expression, or that of another type. */
+const BooleanDefault = ({ form, change, errors }: PartProps) => (
+  <SelectField
+    label={texts.defaultValue}
+    error={errors.get('defaultValue')}
+    value={form.defaultText}
+    onChange={({ target }) => change({ defaultText: target.value })}
+  >
+    <option value="">{texts.noDefault}</option>
+    {[...new Set([...BOOLEANS, form.defaultText])].filter(Boolean).map((value) => (
+      <option key={value}>{value}</option>
+    ))}
+  </SelectField>
+)
+
+const Default = (props: PartProps) => {
+  const { form, field, change, errors } = props
+  if (form.type === 'boolean') return <BooleanDefault {...props} />
+  return (
+    <TextField
+      label={texts.defaultValue}
+      hint={field.defaultKind === 'expression' ? texts.expressionHint : texts.defaultHint}
+      error={errors.get('defaultValue')}
+      isMono
+      value={form.defaultText}
+      onChange={({ target }) => change({ defaultText: target.value })}
+    />
+  )
 }
 
 const Stored = (props: PartProps) => {
@@ -123,14 +99,7 @@ const Stored = (props: PartProps) => {
           </option>
         ))}
       </SelectField>
-      <TextField
-        label={texts.defaultValue}
-        hint={field.defaultKind === 'expression' ? texts.expressionHint : texts.defaultHint}
-        error={defaultError(props)}
-        isMono
-        value={form.defaultText}
-        onChange={({ target }) => change({ defaultText: target.value })}
-      />
+      <Default {...props} />
       <Checkbox
         label={texts.required}
         hint={errors.get('nullable') ?? texts.requiredHint}
@@ -165,23 +134,35 @@ interface EditFieldDialogProps {
   readonly onClose: () => void
 }
 
+/** The paths of the errors that the dialog shows at a field. */
+const PROPERTIES = ['name', 'label', 'clientName', 'jsonType', 'defaultValue', 'nullable']
+const hasField = (path: string) => PROPERTIES.includes(propertyOf(path))
+
 /** Changes one field: how it is shown, and how it is stored. */
 export const EditFieldDialog = ({ table, field, onClose }: EditFieldDialogProps) => {
-  const [form, setForm] = useState(() => toForm(field))
-  const saving = useMutation({ mutationFn: () => save(table, field, form), onSuccess: onClose })
+  const [start] = useState(() => toForm(field))
+  const [form, setForm] = useState(start)
+  const [isHalf, setHalf] = useState(false)
+  const guard = useFormGuard(form !== start)
+  const saving = useMutation({
+    mutationFn: () => saveField({ table, field, form, onHalf: () => setHalf(true) }),
+    onSuccess: onClose
+  })
   const change = (changed: Partial<FieldForm>) => {
     saving.reset()
     setForm({ ...form, ...changed })
   }
-  const part = { form, field, change, errors: errorsOf(saving.error) }
+  const problems = problemsOf(form, field)
+  const part = { form, field, change, errors: new Map([...errorsOf(saving.error), ...problems]) }
   const isView = table.kind === 'view'
   return (
-    <Dialog title={texts.editTitle(field.name, table.name)} onClose={onClose}>
-      <Form onSubmit={() => defaultError(part) === undefined && saving.mutate()}>
+    <Dialog title={texts.editTitle(field.name, table.name)} onClose={() => guard.ask(onClose)}>
+      <Form onSubmit={() => problems.size === 0 && saving.mutate()}>
         <Names {...part} isView={isView} />
         {!isView && !field.isPrimary && <Stored {...part} />}
         <Choices {...part} />
-        {saving.isError && <Problem error={saving.error} />}
+        {saving.isError && isHalf && <p className={styles.hint}>{texts.savedHalf}</p>}
+        <FormProblem error={saving.error} fields={hasField} />
         <Actions>
           <Button variant="quiet" onClick={onClose}>
             {common.cancel}
@@ -191,6 +172,7 @@ export const EditFieldDialog = ({ table, field, onClose }: EditFieldDialogProps)
           </Button>
         </Actions>
       </Form>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

@@ -3,10 +3,10 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import type { Table, TableField } from '../queries.ts'
 import { AddFieldDialog } from './add-field-dialog.tsx'
 import { countQuery, dropField } from './calls.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import { EditFieldDialog } from './edit-field-dialog.tsx'
 import { FieldList } from './field-list.tsx'
 import styles from './structure.module.css'
@@ -25,7 +25,6 @@ const DropFieldDialog = ({ table, field: { name }, onClose }: DropFieldDialogPro
       hint={texts.dropFieldHint(name, count.data)}
       action={texts.dropField(name)}
       run={() => dropField(table, name)}
-      onDone={onClose}
       onClose={onClose}
     />
   )

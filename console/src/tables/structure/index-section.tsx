@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -12,7 +13,6 @@ import { Problem } from '../../ui/page.tsx'
 import list from '../list.module.css'
 import type { Table } from '../queries.ts'
 import { createIndex, dropIndex, indexesQuery, type TableIndex } from './calls.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import styles from './structure.module.css'
 
 const MAX_FIELDS = 8
@@ -139,7 +139,6 @@ export const IndexSection = ({ table }: { readonly table: Table }) => {
           hint={texts.dropIndexHint}
           action={texts.dropIndex}
           run={() => dropIndex(table, dropped.name)}
-          onDone={() => setDropped(null)}
           onClose={() => setDropped(null)}
         />
       )}

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify } from '../../ui/toast.tsx'
-import { type Table, tableRemoved } from '../queries.ts'
+import { forgetTable, type Table, tableRemoved } from '../queries.ts'
 import { countQuery, removeTable } from './calls.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import styles from './structure.module.css'
 
 interface RemovalDialogProps {
@@ -14,12 +14,19 @@ interface RemovalDialogProps {
   readonly onClose: () => void
 }
 
-const useRemoved = ({ id }: Table, notice: string) => {
+/** Returns what removes the table, and what leaves its page. The page shows the table as long as it is open. */
+const useRemoval = ({ id, name }: Table, drop: boolean) => {
   const [, navigate] = useLocation()
-  return () => {
-    navigate('/')
-    tableRemoved(id)
-    notify({ title: notice })
+  return {
+    run: () => removeTable(id, drop),
+    onDone: () => {
+      tableRemoved(id)
+      notify({ title: drop ? texts.dropped(name) : texts.unregistered(name) })
+    },
+    leave: () => {
+      navigate('/')
+      forgetTable(id)
+    }
   }
 }
 
@@ -28,8 +35,7 @@ const UnregisterDialog = ({ table, onClose }: RemovalDialogProps) => (
     title={texts.unregisterTitle(table.name)}
     hint={texts.unregisterHint}
     action={texts.unregister(table.name)}
-    run={() => removeTable(table, false)}
-    onDone={useRemoved(table, texts.unregistered(table.name))}
+    {...useRemoval(table, false)}
     onClose={onClose}
   />
 )
@@ -42,8 +48,7 @@ const DropDialog = ({ table, onClose }: RemovalDialogProps) => {
       hint={texts.dropHint(count.data)}
       action={texts.dropTable(table.name)}
       typedName={table.name}
-      run={() => removeTable(table, true)}
-      onDone={useRemoved(table, texts.dropped(table.name))}
+      {...useRemoval(table, true)}
       onClose={onClose}
     />
   )

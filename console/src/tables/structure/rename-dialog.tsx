@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Problem } from '../../ui/page.tsx'
+import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { nameProblem } from '../fields/problems.ts'
 import type { Table } from '../queries.ts'
@@ -73,7 +73,7 @@ export const RenameDialog = ({ table, onClose }: { readonly table: Table; readon
           onChange={({ target }) => setName(target.value)}
         />
         <NamingTokens table={table} follow={follow} onChange={setFollow} />
-        {renaming.isError && <Problem error={renaming.error} />}
+        <FormProblem error={renaming.error} fields={['name']} />
         <Actions>
           <Button variant="quiet" onClick={onClose}>
             {common.cancel}

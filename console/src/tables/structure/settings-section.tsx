@@ -7,7 +7,8 @@ import { Button } from '../../ui/button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
 import { Checkbox, TextAreaField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Problem } from '../../ui/page.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
+import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { type Table, titleOf } from '../queries.ts'
 import { type TableUpdate, updateTable } from './calls.ts'
@@ -85,6 +86,8 @@ const Flags = ({ form, change, isView }: PartProps & { readonly isView: boolean 
   </>
 )
 
+const FIELDS = ['label', 'clientName', 'note']
+
 /** Label, note, flags and names of a table. */
 export const SettingsSection = ({ table }: { readonly table: Table }) => {
   const [before, setBefore] = useState(() => toForm(table))
@@ -92,6 +95,7 @@ export const SettingsSection = ({ table }: { readonly table: Table }) => {
   const [isRenaming, setRenaming] = useState(false)
   const changes = changesOf(before, form)
   const isChanged = Object.keys(changes).length > 0
+  const guard = useFormGuard(isChanged)
   const saving = useMutation({
     mutationFn: () => updateTable(table, changes),
     onSuccess: (saved) => {
@@ -115,7 +119,7 @@ export const SettingsSection = ({ table }: { readonly table: Table }) => {
         <Form onSubmit={() => isChanged && saving.mutate()}>
           <TextFields {...part} />
           <Flags {...part} isView={table.kind === 'view'} />
-          {saving.isError && <Problem error={saving.error} />}
+          <FormProblem error={saving.error} fields={FIELDS} />
           <Actions>
             <Button type="submit" variant="primary" disabled={!isChanged || saving.isPending}>
               {common.save}
@@ -123,6 +127,7 @@ export const SettingsSection = ({ table }: { readonly table: Table }) => {
           </Actions>
         </Form>
       </div>
+      <LeaveDialog guard={guard} />
       {isRenaming && <RenameDialog table={table} onClose={() => setRenaming(false)} />}
     </section>
   )
