@@ -64,6 +64,26 @@ if (skip) {
     t.equal(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage }).includes("rh_")'), false)
   })
 
+  t.test('the beginning of a large export is shown, and an address outside the data is refused', async (t) => {
+    const table = await createTable(admin, { name: 'large', fields: [{ name: 'text', jsonType: 'string' }] })
+    const text = 'x'.repeat(60_000)
+    for (const _ of [1, 2, 3]) dataOf(await admin.post(`/admin/tables/${table.id}/data`, { text }))
+    const token = await issueToken(admin, { tables: ['large'], actions: ['read'] })
+    const page = await openAsAdmin(t, `tables/${table.id}/api`)
+    await page.getByLabel('Token for “Try it”').fill(token)
+    await page.getByRole('button', { name: 'Try it: Export' }).click()
+    const address = page.getByLabel('Address')
+    const send = page.getByRole('button', { name: 'Send' })
+    await address.fill('/data/large/../../admin/tables')
+    await page.getByText('The address must begin with /data/.').waitFor()
+    t.equal(await send.isDisabled(), true)
+    await address.fill('/data/large/export?filter={"where":{"text":{"ne":".."}}}')
+    await send.click()
+    await page.getByText('only the first 100,000 characters are shown').waitFor()
+    const shown = (await page.getByRole('region', { name: 'Response' }).textContent()) ?? ''
+    t.ok(shown.length > 100_000 && shown.length < 100_200)
+  })
+
   t.test('a refusal is shown as the program would see it, and does not end the session', async (t) => {
     const token = await issueToken(admin, { tables: ['albums'], actions: ['read'] })
     const page = await openAsAdmin(t, `tables/${id}/api`)

@@ -9,13 +9,15 @@ import { Form } from '../ui/form.tsx'
 import { Problem } from '../ui/page.tsx'
 import styles from './api-page.module.css'
 import type { TableCall } from './calls.ts'
-import { type Reply, sendWithToken } from './send.ts'
+import { MAX_SHOWN, type Reply, sendWithToken } from './send.ts'
 
-const MAX_SHOWN = 100_000
 const MAX_ROWS = 14
 
-const shownText = ({ text }: Reply) =>
-  text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}\n${texts.cut(MAX_SHOWN)}` : text
+const shownText = ({ text, isCut }: Reply) => (isCut ? `${text}\n${texts.cut(MAX_SHOWN)}` : text)
+
+/** Whether an address leads to the data, also after its parts `..` are resolved. */
+const isOfData = (path: string) =>
+  path.startsWith('/data/') && new URL(path, window.location.origin).pathname.startsWith('/data/')
 
 const Response = ({ reply }: { readonly reply: Reply }) => (
   <div className={styles.reply}>
@@ -37,7 +39,7 @@ export const TryIt = ({ call, table, token }: TryItProps) => {
   const { method, body, isWrite } = call
   const [path, setPath] = useState(call.path)
   const [text, setText] = useState(body ? bodyText(body) : '')
-  const isOfData = path.startsWith('/data/') && !path.includes('..')
+  const isRight = isOfData(path)
   const sending = useMutation({
     mutationFn: () =>
       sendWithToken({ token, method, path, body: body && { contentType: CONTENT_TYPES[body.type], text } })
@@ -49,7 +51,7 @@ export const TryIt = ({ call, table, token }: TryItProps) => {
         isMono
         spellCheck={false}
         value={path}
-        error={isOfData ? undefined : texts.keepsQuery}
+        error={isRight ? undefined : texts.wrongAddress}
         onChange={(event) => setPath(event.target.value)}
       />
       {body && (
@@ -66,7 +68,7 @@ export const TryIt = ({ call, table, token }: TryItProps) => {
         <Button
           type="submit"
           variant={isWrite ? 'danger' : 'primary'}
-          disabled={token === '' || !isOfData || sending.isPending}
+          disabled={token === '' || !isRight || sending.isPending}
         >
           {isWrite ? texts.sendWrite(method, table) : texts.send}
         </Button>

@@ -19,7 +19,7 @@ export const texts = {
   response: 'Response',
   status: (status: number, text: string, ms: number) => `${status} ${text} · ${ms} ms`,
   cut: (shown: number) => `… only the first ${shown.toLocaleString('en')} characters are shown.`,
-  keepsQuery: 'The address must begin with /data/.',
+  wrongAddress: 'The address must begin with /data/.',
   calls: {
     list: {
       title: 'List',
