@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Field, Table } from '../../schemas/table.ts'
 import { createDatabase } from '../fixtures.ts'
-import { asToken, type Client, dataOf, PASSWORD } from '../helpers.ts'
+import { asToken, type Client, createTable, dataOf, PASSWORD } from '../helpers.ts'
 import { photographBoth, skip, startConsole } from './console.ts'
 
 /** Chinook, a music shop, with 11 tables. */
@@ -174,6 +174,26 @@ const testWithSmallFile = async () => {
     t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).total, 2)
   })
 
+  await t.test('a JSON array becomes a table, with the digits of its integers', async (t) => {
+    const page = await openAsAdmin(t, 'tables/from-file')
+    const json = '[\n  {"id": 1, "n": 9007199254740993, "note": "a,]\\n\\"b"},\n  {"id": 2, "n": null}\n]\n'
+    const input = page.locator('input[type=file]')
+    await input.setInputFiles({
+      name: 'wrong.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from('[{"id": 1}, 2]')
+    })
+    await page.getByText('Value 2 of the array is not an object.').waitFor()
+    await input.setInputFiles({ name: 'large.json', mimeType: 'application/json', buffer: Buffer.from(json) })
+    await page.getByText('2 records, 3 fields').waitFor()
+    t.equal(await page.getByLabel('Name of the table').inputValue(), 'large', 'the name follows the file')
+    await page.getByRole('button', { name: 'Create large with 2 records' }).click()
+    await page.getByRole('heading', { name: 'large' }).waitFor()
+    const { id } = (await tableOf('large')) as Table
+    const { rows } = dataOf(await admin.get(`/admin/tables/${id}/data`))
+    t.match(rows, [{ n: '9007199254740993', note: 'a,]\n"b' }, { n: null }])
+  })
+
   await t.test('the wrong lines of a chosen file are listed', async (t) => {
     const page = await openAsAdmin(t, 'tables/from-file')
     const buffer = Buffer.from('id,n\n1,2\n1,3\n')
@@ -317,6 +337,35 @@ const testWithSmallFile = async () => {
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.getByText('New field: born').waitFor()
     await page.getByRole('button', { name: 'Edit born' }).waitFor()
+  })
+
+  await t.test('a refresh says what was before, and what is now', async (t) => {
+    const table = await createTable(admin, {
+      name: 'songs',
+      fields: [
+        { name: 'price', jsonType: 'integer', check: { minimum: 1, enum: [1, 2] }, defaultValue: 1 },
+        { name: 'artist', jsonType: 'integer' },
+        { name: 'title', jsonType: 'string' }
+      ]
+    })
+    t.equal(table.name, 'songs')
+    const page = await openAsAdmin(t)
+    await openTable(page, 'songs')
+    const other = new BetterSqlite3(file)
+    other.exec(`DROP TABLE songs; CREATE TABLE songs (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT, price REAL DEFAULT 2 CHECK (price >= 2),
+      artist INTEGER REFERENCES artists (id)) STRICT`)
+    other.close()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const notice = page.getByText(/Changed: price: /)
+    await notice.waitFor()
+    const text = await notice.textContent()
+    t.match(text, 'type integer (INTEGER) → number (REAL)')
+    t.match(text, 'default 1 → 2')
+    t.match(text, 'minimum 1 → 2')
+    t.match(text, 'allowed values [1,2] → none')
+    t.match(text, 'New foreign key: artist → artists (id).')
+    t.match(text, 'The columns are now in this order: id, title, price, artist.')
   })
 
   await t.test('hostile names are shown as text', async (t) => {

@@ -1,11 +1,30 @@
 import { renewSession } from '../session/renewal.ts'
 import { SERVICE_URL } from './client.ts'
 import { toServiceError, unreachable } from './errors.ts'
+import type { paths } from './schema.d.ts'
 
-interface Upload {
-  readonly method: 'POST' | 'PUT'
-  /** The path below the address of the service: `/admin/tables/from-file`. */
-  readonly path: string
+/** A path of the document with values in place of its parameters: `/admin/tables/3/import`. */
+type Filled<P extends string> = P extends `${infer Start}{${string}}${infer End}`
+  ? `${Start}${string}${Filled<End>}`
+  : P
+
+/** The routes that take a file: all that take CSV. */
+type FileRoute = {
+  [P in keyof paths]: paths[P] extends { post: { requestBody: { content: { 'text/csv': unknown } } } } ? P : never
+}[keyof paths]
+
+type FilePath = Filled<FileRoute>
+
+type Envelope<R> = R extends { post: { responses: { 200: { content: { 'application/json': infer E } } } } } ? E : never
+
+type RouteOf<P extends FilePath> = { [R in FileRoute]: P extends Filled<R> ? R : never }[FileRoute]
+
+/** What a route returns. */
+type DataOf<P extends FilePath> = Envelope<paths[RouteOf<P>]> extends { data: infer D } ? D : never
+
+interface Upload<P extends FilePath = FilePath> {
+  readonly method: 'POST'
+  readonly path: P
   readonly query?: Readonly<Record<string, string | boolean | undefined>>
   readonly body: Blob
   readonly contentType: string
@@ -61,12 +80,9 @@ const sendInSession = async (upload: Upload) => {
 const isSuccess = (body: unknown): body is { readonly data: unknown } =>
   typeof body === 'object' && body !== null && 'data' in body
 
-/**
- * Uploads a file and returns the data of the response, whose type `T` follows from the route.
- * @throws ServiceError, or the reason of `signal`
- */
-export const upload = async <T>(request: Upload): Promise<T> => {
+/** Uploads a file and returns the data of the response. @throws ServiceError, or the reason of `signal` */
+export const upload = async <const P extends FilePath>(request: Upload<P>): Promise<DataOf<P>> => {
   const { status, body } = await sendInSession(request)
   if (status >= 400 || !isSuccess(body)) throw toServiceError({ status }, body)
-  return body.data as T
+  return body.data as DataOf<P>
 }

@@ -1,10 +1,9 @@
 import { useQueries } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { type Table, titleOf } from '../tables/queries.ts'
+import { countQuery, type Table, titleOf } from '../tables/queries.ts'
 import { texts } from '../texts/overview.ts'
 import { formatCount } from '../ui/size.ts'
 import styles from './overview.module.css'
-import { countQuery } from './queries.ts'
 
 const noteOf = ({ kind, isPublished, isEditable }: Table) => {
   if (kind === 'view') return texts.kinds.view

@@ -21,6 +21,17 @@ export const tableQuery = (id: number) =>
     queryFn: () => dataOf(api.GET('/admin/tables/{id}', { params: { path: { id } } }))
   })
 
+/** How many records a table has. null: they are not counted. Each change of the records makes it stale. */
+export const countQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['records', id, 'count'],
+    queryFn: async () => {
+      const params = { path: { id }, query: { size: 1 } }
+      const { total } = await dataOf(api.GET('/admin/tables/{id}/data', { params }))
+      return total ?? null
+    }
+  })
+
 /** Reads the tables again, after their structure has changed. */
 export const tablesChanged = () => queryClient.invalidateQueries({ queryKey: [KEY] })
 

@@ -1,9 +1,6 @@
-const number = new Intl.NumberFormat('en')
-const records = (count: number) => (count === 1 ? '1 record' : `${number.format(count)} records`)
-const fields = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
+import { records } from './counts.ts'
 
-const size = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-const KIB = 1024
+const fields = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
 
 export const texts = {
   title: 'New table from a file',
@@ -11,18 +8,21 @@ export const texts = {
   importTables: 'Import existing tables',
   file: 'File',
   choose: 'Choose a file',
-  orDrop: 'or drop one here: CSV, or NDJSON (one JSON object for each line).',
+  orDrop: 'or drop one here: CSV, a JSON array of objects, or NDJSON (one JSON object for each line).',
   removeFile: 'Remove the file',
-  size: (bytes: number) =>
-    bytes < KIB * KIB ? `${size.format(bytes / KIB)} KiB` : `${size.format(bytes / KIB / KIB)} MiB`,
   paste: 'Or paste the rows',
   pasteHint: 'The first line of CSV has the names of the fields. Cells from a spreadsheet work, too.',
   name: 'Name of the table',
   label: 'Label',
   format: 'Format',
-  formats: { csv: 'CSV', ndjson: 'NDJSON' },
+  formats: { csv: 'CSV', ndjson: 'NDJSON', json: 'JSON array' },
   delimiter: 'Cells are separated by',
   delimiters: { ',': 'comma ,', ';': 'semicolon ;', '|': 'bar |', tab: 'tab' },
+  unreadable: (file: string) => `${file} cannot be read.`,
+  notJson: (reason: string) => `This is not JSON: ${reason}`,
+  notArray: 'This JSON is not an array of objects: [{ … }, { … }].',
+  notObject: (place: number) => `Value ${place} of the array is not an object.`,
+  null: 'NULL',
   preview: 'Preview',
   create: (name: string, count: number) => `Create ${name} with ${records(count)}`,
   previewOf: (count: number, width: number) => `${records(count)}, ${fields(width)}`,

@@ -1,10 +1,7 @@
+import { records as countOf } from './counts.ts'
 import { texts as fieldTexts } from './table-fields.ts'
 
-const number = new Intl.NumberFormat('en')
-const records = (count: number | undefined) => {
-  if (count === undefined) return 'all records'
-  return count === 1 ? '1 record' : `${number.format(count)} records`
-}
+const records = (count: number | null | undefined) => (typeof count === 'number' ? countOf(count) : 'all records')
 
 export const texts = {
   fields: 'Fields',
@@ -13,6 +10,7 @@ export const texts = {
   type: 'Type',
   types: fieldTexts.types,
   null: 'Null',
+  isNullable: 'NULL',
   defaultValue: 'Default',
   references: 'Refers to',
   rules: 'Rules and flags',
@@ -52,7 +50,7 @@ export const texts = {
   addHint: 'Existing records get its default, or null.',
   add: (name: string) => (name === '' ? 'Add the field' : `Add ${name}`),
   dropFieldTitle: (name: string, table: string) => `Drop ${name} from ${table}?`,
-  dropFieldHint: (name: string, count: number | undefined) =>
+  dropFieldHint: (name: string, count: number | null | undefined) =>
     `The column ${name} and its values in ${records(count)} are deleted from the database. This cannot be undone.`,
 
   indexes: 'Indexes',
@@ -114,7 +112,28 @@ export const texts = {
   fieldAppeared: (name: string, isHidden: boolean) =>
     isHidden ? `New field: ${name}, hidden from tokens.` : `New field: ${name}.`,
   fieldGone: (name: string) => `Gone: ${name}.`,
-  fieldChanged: (name: string) => `Changed: ${name}.`,
+  fieldChanged: (name: string, changes: string) => `Changed: ${name}: ${changes}.`,
+  difference: (property: string, before: string, after: string) => `${property} ${before} → ${after}`,
+  properties: {
+    type: 'type',
+    nullable: 'can be null',
+    default: 'default',
+    key: 'key',
+    index: 'index',
+    minimum: 'minimum',
+    maximum: 'maximum',
+    minLength: 'minimum length',
+    maxLength: 'maximum length',
+    allowed: 'allowed values',
+    exact: 'all values have its type'
+  },
+  yes: 'yes',
+  no: 'no',
+  nothing: 'none',
+  foreignKey: (fields: string, table: string, targets: string) => `${fields} → ${table} (${targets})`,
+  foreignKeyAppeared: (key: string) => `New foreign key: ${key}.`,
+  foreignKeyGone: (key: string) => `Foreign key gone: ${key}.`,
+  orderChanged: (names: string) => `The columns are now in this order: ${names}.`,
   keyChanged: (key: string) => `The key is now ${key}.`,
 
   removal: 'Remove the table',
@@ -126,7 +145,7 @@ export const texts = {
   dropSectionHint: 'The table and all its records are deleted from the database.',
   dropTable: (table: string) => `Drop ${table}`,
   dropTitle: (table: string) => `Drop ${table} with its data?`,
-  dropHint: (count: number | undefined) =>
+  dropHint: (count: number | null | undefined) =>
     `The table and ${records(count)} are deleted from the database. This cannot be undone.`,
   dropped: (table: string) => `${table} and its data are deleted.`
 }

@@ -46,7 +46,7 @@ interface Running {
 
 /** Checks a file, or imports it. @throws ServiceError with the errors of the lines */
 export const importFile = (table: Table, plan: ImportPlan, { isDryRun, ...running }: Running) =>
-  upload<ImportResult>({
+  upload({
     method: 'POST',
     path: `/admin/tables/${table.id}/import`,
     query: { ...queryOf(plan), dryRun: isDryRun },

@@ -4,7 +4,7 @@ import styles from './file.module.css'
 import type { FromFile } from './source.ts'
 
 const Cell = ({ value }: { readonly value: unknown }) => {
-  if (value === null || value === undefined) return <span className={styles.null}>NULL</span>
+  if (value === null || value === undefined) return <span className={styles.null}>{texts.null}</span>
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return <span title={text}>{text}</span>
 }

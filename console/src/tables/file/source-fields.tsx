@@ -3,19 +3,20 @@ import { type DragEvent, useRef, useState } from 'react'
 import { texts } from '../../texts/from-file.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import { formatBytes } from '../../ui/size.ts'
 import type { Problems } from '../fields/problems.ts'
 import styles from './file.module.css'
 import { DELIMITERS, type Delimiter, FORMATS, type Format, guess } from './source.ts'
 import type { FileState } from './use-file.ts'
 
 /** The kinds of files that a dialog offers. */
-const ACCEPTED = '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson'
+const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json,application/x-ndjson'
 
 const Chosen = ({ source: { file }, change }: FileState) =>
   file && (
     <p className={styles.chosen}>
       <span dir="auto">{file.name}</span>
-      <span>{texts.size(file.size)}</span>
+      <span>{formatBytes(file.size)}</span>
       <IconButton label={texts.removeFile} onClick={() => change({ file: null })}>
         <X size={14} aria-hidden="true" />
       </IconButton>

@@ -1,11 +1,12 @@
 import type { components } from '../../api/schema.d.ts'
 import { upload } from '../../api/upload.ts'
+import { toNdjson } from './json-array.ts'
 
 export type FromFile = components['schemas']['AdminTableFromFile']
 
 export const DELIMITERS = [',', ';', '|', 'tab'] as const
 export type Delimiter = (typeof DELIMITERS)[number]
-export const FORMATS = ['csv', 'ndjson'] as const
+export const FORMATS = ['csv', 'ndjson', 'json'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** What a user has entered for a table from a file. */
@@ -35,9 +36,9 @@ export const guess = (sample: string): Pick<Source, 'format' | 'delimiter'> => {
     .replace(/^\uFEFF/, '')
     .trimStart()
     .split('\n', 1)
-  return line.startsWith('{')
-    ? { format: 'ndjson', delimiter: ',' }
-    : { format: 'csv', delimiter: guessDelimiter(line) }
+  if (line.startsWith('{')) return { format: 'ndjson', delimiter: ',' }
+  if (line.startsWith('[')) return { format: 'json', delimiter: ',' }
+  return { format: 'csv', delimiter: guessDelimiter(line) }
 }
 
 /** Returns a name for the table from that of the file. */
@@ -48,11 +49,14 @@ const nameOf = (file: File) =>
     .replace(/^[^A-Za-z]+/, '')
     .slice(0, 63)
 
+/** Whether the user has entered a name: it is not that of an earlier file. */
+const isNamed = ({ name, file }: Source) => name !== '' && (file === null || name !== nameOf(file))
+
 export const sourceOfFile = async (file: File, before: Source): Promise<Source> => ({
   ...before,
   file,
   text: '',
-  name: before.name || nameOf(file),
+  name: isNamed(before) ? before.name : nameOf(file),
   ...guess(await file.slice(0, SAMPLE).text())
 })
 
@@ -63,13 +67,21 @@ interface Options {
   readonly onProgress: (part: number) => void
 }
 
-/** Sends the file: for a preview, or to create the table. @throws ServiceError */
-export const sendFile = ({ file, text, name, label, format, delimiter }: Source, { dryRun, onProgress }: Options) =>
-  upload<FromFile>({
+/** The service takes no JSON array. */
+const bodyOf = async ({ file, text, format }: Source) => {
+  if (format === 'json') return new Blob([toNdjson(file ? await file.text() : text)])
+  return file ?? new Blob([text])
+}
+
+/** Sends the file: for a preview, or to create the table. @throws ServiceError, or Error if it is no JSON array */
+export const sendFile = async (source: Source, { dryRun, onProgress }: Options) => {
+  const { name, label, format, delimiter } = source
+  return upload({
     method: 'POST',
     path: '/admin/tables/from-file',
     query: { name, label, dryRun, ...(format === 'csv' && { delimiter }) },
-    body: file ?? new Blob([text]),
+    body: await bodyOf(source),
     contentType: format === 'csv' ? 'text/csv' : 'application/x-ndjson',
     onProgress
   })
+}

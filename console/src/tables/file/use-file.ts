@@ -1,7 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { texts } from '../../texts/from-file.ts'
 import { useFormGuard } from '../../ui/leave-dialog.tsx'
+import { notifyError } from '../../ui/toast.tsx'
 import { tableChanged } from '../queries.ts'
 import { EMPTY, type FromFile, type Source, sendFile, sourceOfFile } from './source.ts'
 
@@ -36,9 +38,13 @@ export const useFile = () => {
     setSource({ ...source, ...changed })
   }
   const choose = async (file: File) => {
-    const chosen = await sourceOfFile(file, source)
-    change(chosen)
-    if (chosen.name !== '') preview.mutate(chosen)
+    try {
+      const chosen = await sourceOfFile(file, source)
+      change(chosen)
+      if (chosen.name !== '') preview.mutate(chosen)
+    } catch (error) {
+      notifyError(texts.unreadable(file.name), error)
+    }
   }
   return { source, part, preview, creation, create, guard, change, choose }
 }

@@ -3,12 +3,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { texts } from '../../texts/import-tables.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { formatCount } from '../../ui/size.ts'
 import list from '../list.module.css'
 import type { Importable, Progress } from './choices.ts'
 import { FieldChoices } from './field-choices.tsx'
 import type { ImportState } from './use-import.ts'
-
-const count = new Intl.NumberFormat('en')
 
 const Outcome = ({ table, progress }: { readonly table: Importable; readonly progress: Progress | undefined }) => {
   if (!table.isImportable) return <span className={list.dim}>{table.reason}</span>
@@ -72,7 +71,7 @@ export const ImportableRow = ({ table, state }: { readonly table: Importable; re
           {name}
         </td>
         <td className={list.dim}>{texts.kinds[kind]}</td>
-        <td className={list.number}>{rows === null ? '' : count.format(rows)}</td>
+        <td className={list.number}>{rows === null ? '' : formatCount(rows)}</td>
         <td>{summaryOf(state, name)}</td>
         <td>
           <Outcome table={table} progress={progress} />

@@ -17,14 +17,6 @@ export const indexesQuery = (id: number) =>
     queryFn: () => dataOf(api.GET('/admin/tables/{id}/indexes', { params: { path: { id } } }))
   })
 
-/** How many records the table has, for what a dialog says about a loss. */
-export const countQuery = (id: number) =>
-  queryOptions({
-    queryKey: ['tables', id, 'count'],
-    queryFn: async () =>
-      (await dataOf(api.GET('/admin/tables/{id}/data', { params: { path: { id }, query: { size: 1 } } }))).total
-  })
-
 /** The tokens whose permissions name the table. */
 export const namingTokensQuery = (name: string) =>
   queryOptions({

@@ -22,7 +22,7 @@ const Name = ({ field: { name, isPrimary } }: { readonly field: TableField }) =>
 const Reference = ({ field: { references } }: { readonly field: TableField }) => {
   const tables = useQuery(tablesQuery)
   if (!references) return null
-  const target = tables.data?.find(({ name }) => name === references.table)
+  const target = tables.data?.find(({ name }) => name.toLowerCase() === references.table.toLowerCase())
   const text = `${references.table}.${references.field}`
   return target ? <Link href={`/tables/${target.id}/structure`}>{text}</Link> : text
 }
@@ -86,7 +86,7 @@ const Row = ({ field, table, onEdit, onDrop }: FieldListProps & { readonly field
     <td>
       {texts.types[fieldTypeOf(field)]} <span className={styles.stored}>{field.sqliteType}</span>
     </td>
-    <td className={list.dim}>{field.isNullable ? 'NULL' : ''}</td>
+    <td className={list.dim}>{field.isNullable ? texts.isNullable : ''}</td>
     <td className={list.value}>
       <Default field={field} />
     </td>

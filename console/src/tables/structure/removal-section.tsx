@@ -5,8 +5,8 @@ import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify } from '../../ui/toast.tsx'
-import { forgetTable, type Table, tableRemoved } from '../queries.ts'
-import { countQuery, removeTable } from './calls.ts'
+import { countQuery, forgetTable, type Table, tableRemoved } from '../queries.ts'
+import { removeTable } from './calls.ts'
 import styles from './structure.module.css'
 
 interface RemovalDialogProps {
