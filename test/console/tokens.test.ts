@@ -82,7 +82,7 @@ if (skip) {
 
     await issueByForm('second')
     await page.getByRole('button', { name: 'Copy the token' }).click()
-    await page.getByText('Copied').waitFor()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
     await openByPalette()
     await page.getByRole('heading', { name: 'New token' }).waitFor()
     t.equal(await page.getByLabel('Name').inputValue(), '')

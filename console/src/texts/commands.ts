@@ -27,6 +27,14 @@ export const texts = {
     { keys: ['Mod', 'S'], does: 'Save the record of the open panel' },
     { keys: ['Esc'], does: 'Close what is on top' },
     { keys: ['↑', '↓', '←', '→'], does: 'Move in the grid of records' },
-    { keys: ['Enter'], does: 'Edit the chosen cell' }
+    { keys: ['PgUp', 'PgDn'], does: 'Move by one screen in the grid' },
+    { keys: ['Mod', 'Home'], does: 'Go to the first row' },
+    { keys: ['Mod', 'End'], does: 'Go to the last row' },
+    { keys: ['Enter'], does: 'Edit the chosen cell' },
+    { keys: ['Mod', 'Enter'], does: 'Open the record of the chosen cell' },
+    { keys: ['Mod', 'C'], does: 'Copy the chosen cell, or the selected rows' },
+    { keys: ['Shift', 'Space'], does: 'Select the row of the chosen cell' },
+    { keys: ['Mod', 'F'], does: 'Search the records' },
+    { keys: ['Mod', 'G'], does: 'Go to a row' }
   ]
 }

@@ -2,7 +2,6 @@
 export const texts = {
   unreachable: 'The service cannot be reached. Check that it runs, then try again.',
   unexpectedResponse: (status: number) => `The service returned an unexpected response (status ${status}).`,
-  loading: 'Loading …',
   retry: 'Try again',
   broken: 'This page cannot be shown.',
   notLoaded: 'The page could not be loaded. Check that the service runs, then reload the console.',
@@ -10,7 +9,6 @@ export const texts = {
   cancel: 'Cancel',
   close: 'Close',
   save: 'Save',
-  delete: 'Delete',
   copy: 'Copy',
   copied: 'Copied',
   notCopied: 'The browser does not allow this page to copy.',

@@ -4,7 +4,7 @@ export const texts = {
   title: 'Import tables',
   intro: 'These tables and views are in the database, but no token can use them yet. An import changes no row of them.',
   newTable: 'New table',
-  fromFile: 'From a CSV file',
+  fromFile: 'From a file',
   filter: 'Filter',
   publish: 'Publish at once',
   publishHint: 'Tokens that may use all tables see them.',
@@ -14,7 +14,7 @@ export const texts = {
   choose: (name: string) => `Choose ${name}`,
   fieldsOf: (name: string) => `Fields of ${name}`,
   importChosen: (count: number) => (count === 0 ? 'Choose tables to import' : `Import ${tables(count)}`),
-  running: (done: number, all: number) => `${done} of ${all} imported …`,
+  running: (done: number, all: number) => `${done} of ${all} finished …`,
   finished: (done: number, failed: number) =>
     failed === 0 ? `Imported ${tables(done)}.` : `Imported ${tables(done)}. ${tables(failed)} failed: see the list.`,
   details: 'Fields',

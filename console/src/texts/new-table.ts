@@ -1,7 +1,7 @@
 export const texts = {
   title: 'New table',
   importInstead: 'Import existing tables',
-  fileInstead: 'From a CSV file',
+  fileInstead: 'From a file',
   name: 'Name',
   nameHint: 'In the database and in the paths of the API: letters A–Z, digits and _.',
   label: 'Label',

@@ -4,7 +4,7 @@ export const texts = {
   firstHint: 'Register a table that the SQLite file already has, or make a new one. Then issue a token for a program.',
   importTables: 'Import tables of the file',
   newTable: 'New table',
-  fromFile: 'New table from CSV or NDJSON',
+  fromFile: 'New table from a file',
   tables: 'Tables',
   notCounted: 'not counted',
   tokens: 'Tokens, by last use',

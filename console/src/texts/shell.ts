@@ -16,6 +16,5 @@ export const texts = {
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   unpublished: 'Not published',
-  readOnly: 'Read-only for tokens',
-  view: 'View'
+  readOnly: 'Read-only for tokens'
 }

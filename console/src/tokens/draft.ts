@@ -37,7 +37,7 @@ export const toDraft = ({ name, expires_at, integers, permissions }: Token): Tok
   actions: singleActions(permissions)
 })
 
-export const permissionsOf = ({ tables, actions }: TokenDraft): Permissions => ({
+const permissionsOf = ({ tables, actions }: TokenDraft): Permissions => ({
   tables: [...tables],
   actions: [...actions]
 })

@@ -55,6 +55,9 @@ export const Problem = ({ error, onRetry }: { readonly error: unknown; readonly 
   <div role="alert" className={styles.problem}>
     <p>{error instanceof Error ? error.message : String(error)}</p>
     {error instanceof ServiceError && error.hint !== undefined && <p>{error.hint}</p>}
+    {error instanceof ServiceError && error.requestId !== undefined && (
+      <p className={styles.request}>{texts.requestId(error.requestId)}</p>
+    )}
     {onRetry && <Button onClick={onRetry}>{texts.retry}</Button>}
   </div>
 )
