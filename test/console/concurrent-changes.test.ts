@@ -117,7 +117,7 @@ if (skip) {
     await page.getByRole('link', { name: 'pets', exact: true }).click()
     await question.waitFor()
     await photographBoth(page, 'grid-leave')
-    await question.getByRole('button', { name: 'Go on editing' }).click()
+    await question.getByRole('button', { name: 'Stay here' }).click()
     t.match(await refused.textContent(), /lives/)
     await page.getByRole('link', { name: 'pets', exact: true }).click()
     await question.getByRole('button', { name: 'Discard' }).click()

@@ -53,10 +53,7 @@ if (skip) {
       await page.getByRole('menuitem', { name: 'Log out' }).click()
     }
     await logOut()
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /Keep|Go on|Stay/ })
-      .click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
     t.equal((await page.request.get(new URL('/auth/me', page.url()).href)).status(), 200)
     await page.request.post(new URL('/auth/logout', page.url()).href)
     await logOut()

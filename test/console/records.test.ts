@@ -294,7 +294,7 @@ if (skip) {
     await field(page, 'note').fill('unsaved')
     const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?', exact: true })
     const stay = async () => {
-      await question.getByRole('button', { name: 'Go on editing' }).click()
+      await question.getByRole('button', { name: 'Stay here' }).click()
       await question.waitFor({ state: 'detached' })
       t.equal(await field(page, 'note').inputValue(), 'unsaved')
     }

@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
+import { LeaveDialog } from '../../ui/leave-dialog.tsx'
 import { useLeaveGuard } from '../../ui/leave-guard.ts'
-import { LeaveDialog } from '../leave-dialog.tsx'
 import { countUnsaved, type UnsavedCells } from './unsaved.ts'
 
 interface LeaveEditsProps {
