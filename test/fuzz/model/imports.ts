@@ -135,7 +135,7 @@ const stage = (model: Model, table: Registered, viewer: Viewer, file: ImportedFi
     errors.push(...wrong)
     if (wrong.length > 0) continue
     const stored = new Map(read.map((one) => [one.name, 'stored' in one ? one.stored : null]))
-    const row = insert(copy, withTimestamps(model, table, stored), () => 0n)
+    const row = insert(copy, withTimestamps(model, table, stored), { randomKey: () => 0n })
     if (row) rows.push({ line, values: stored, row })
     else errors.push({ line, code: 'unique' })
   }
@@ -187,7 +187,7 @@ const storeAll = (model: Model, table: Registered, { isUpsert }: ImportedFile, {
     const known = isUpsert ? stored.rows.find((other) => isSame(other, row, table.key)) : undefined
     if (known) updated += Number(update(model, table, known, values))
     else {
-      insert(stored, withTimestamps(model, table, values), () => invalid())
+      insert(stored, withTimestamps(model, table, values), { randomKey: () => invalid() })
       created += 1
     }
   }

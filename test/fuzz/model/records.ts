@@ -117,10 +117,12 @@ export const insertRow = (
   table: Registered,
   stored: StoredTable,
   values: Map<string, Stored>,
-  { returned }: Run
+  { returned }: Run,
+  ignoresConflict = false
 ) => {
   if (table.hasTimestamps) for (const name of TIMESTAMPS) values.set(name, BigInt(model.now))
-  return insert(stored, values, () => BigInt(String(returned?.[stored.key[0] as string])))
+  const randomKey = () => BigInt(String(returned?.[stored.key[0] as string]))
+  return insert(stored, values, { randomKey, ignoresConflict })
 }
 
 export const prepareCreate = (
@@ -133,7 +135,7 @@ export const prepareCreate = (
   const stored = storedForWrite(model, table)
   const sent = readNewRecord(table, viewer, body)
   return (run) => {
-    const row = insertRow(model, table, stored, resolve(table, sent, run), run)
+    const row = insertRow(model, table, stored, resolve(table, sent, run), run, ignoresConflict)
     if (!row && ignoresConflict) return { data: { ignored: true } }
     return row ? { data: toRecord(table, viewer, row), row } : refuse(409, 'UNIQUE_VIOLATION')
   }

@@ -88,19 +88,31 @@ const nextKey = ({ rows, key: [name = ''], isAutoIncrement, sequence }: StoredTa
   return isAutoIncrement ? refuse(507, 'DISK_FULL') : randomKey()
 }
 
+const advance = (table: StoredTable, row: Row) => {
+  const key = row.get(String(table.key[0])) as bigint
+  if (table.isRowidKey && key > table.sequence) table.sequence = key
+}
+
+interface InsertOptions {
+  readonly randomKey: () => bigint
+  /** true: ON CONFLICT DO NOTHING. AUTOINCREMENT does not use the key of an ignored row again. */
+  readonly ignoresConflict?: boolean
+}
+
 /** Returns the row that an INSERT of these values stores, or undefined if the key or a unique value exists. */
 export const insert = (
   table: StoredTable,
   values: ReadonlyMap<string, Stored>,
-  randomKey: () => bigint
+  { randomKey, ignoresConflict = false }: InsertOptions
 ): Row | undefined => {
   const row: Row = new Map(table.columns.map(({ name, defaultValue }) => [name, values.get(name) ?? defaultValue]))
   for (const [name, value] of values) if (value === null) row.set(name, null)
   const [key = ''] = table.key
   if (table.isRowidKey && row.get(key) === null) row.set(key, nextKey(table, randomKey))
-  if (isTaken(table, row)) return undefined
+  const isRefused = isTaken(table, row)
+  if (!isRefused || ignoresConflict) advance(table, row)
+  if (isRefused) return undefined
   table.rows.push(row)
-  if (table.isRowidKey && (row.get(key) as bigint) > table.sequence) table.sequence = row.get(key) as bigint
   return row
 }
 

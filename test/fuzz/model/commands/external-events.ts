@@ -77,7 +77,7 @@ const externalInsert = command(
     )
     if (!table) return
     const values = valuesFor(table, generated)
-    if (!isSafeKey(table, values) || !insert(table, values, throwMissingKey)) return
+    if (!isSafeKey(table, values) || !insert(table, values, { randomKey: throwMissingKey })) return
     const names = [...values.keys()].map(quote)
     const marks = names.map(() => '?')
     service.runExternally(`INSERT INTO ${quote(table.name)} (${names}) VALUES (${marks})`, [...values.values()])
