@@ -1,6 +1,9 @@
 const tables = (count: number) => (count === 1 ? '1 table' : `${count} tables`)
 
+import { texts as fieldTexts } from './table-fields.ts'
+
 export const texts = {
+  types: fieldTexts.types,
   title: 'Import tables',
   intro: 'These tables and views are in the database, but no token can use them yet. An import changes no row of them.',
   newTable: 'New table',

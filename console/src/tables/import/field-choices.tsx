@@ -41,7 +41,7 @@ const FieldRow = (props: RowProps) => {
       <td className={list.name} title={name} dir="auto">
         {name}
       </td>
-      <td className={list.dim}>{isPrimary ? texts.keyOf(jsonType) : jsonType}</td>
+      <td className={list.dim}>{isPrimary ? texts.keyOf(texts.types[jsonType]) : texts.types[jsonType]}</td>
       {table.kind === 'view' && <KeyCell {...props} />}
       <td>
         <input
