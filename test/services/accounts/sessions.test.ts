@@ -156,3 +156,10 @@ t.test('an error of a trigger during a login is not reported as a wrong password
   await db.write([{ sql, params: [] }])
   await t.rejects(sessions.logIn(CLIENT, LOGIN), { code: 'REFUSED_BY_TRIGGER' })
 })
+
+t.test('the end of a session fails if the database is closed', async (t) => {
+  const { db, sessions } = await startAdminServices(t)
+  const session = await sessions.logIn(CLIENT, LOGIN)
+  await db.close()
+  await t.rejects(sessions.endOwn(callerOf(session, ADDRESS), session.id), { code: 'OVERLOADED' })
+})
