@@ -68,7 +68,8 @@ const authRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'listOwnSessions',
         tags,
         summary: 'List your own sessions',
-        description: 'Returns the sessions of your account that have not ended, the latest login first.',
+        description:
+          'Returns the sessions of your account that have not ended: the latest 100, the latest login first.',
         response: { 200: AdminSessionsEnvelope }
       },
       config: { credential: 'session', errors: READ_ERRORS },

@@ -100,7 +100,7 @@ const AdminSessionSchema = Type.Object(
 )
 export const AdminSessionsEnvelope = Envelope(
   'AdminSessionListEnvelope',
-  Type.Array(AdminSessionSchema, { description: 'Your sessions, the latest login first.' })
+  Type.Array(AdminSessionSchema, { description: 'Your latest 100 sessions, the latest login first.' })
 )
 export type AdminSession = Static<typeof AdminSessionSchema>
 

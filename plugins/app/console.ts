@@ -37,14 +37,20 @@ export default fp(
   async (fastify) => {
     const root = findConsole()
     const document = readFileSync(join(root, 'index.html'), 'utf8')
-    await fastify.register(fastifyStatic, {
-      root: join(root, 'assets'),
-      prefix: '/console/assets/',
-      decorateReply: false,
-      index: false,
-      preCompressed: true,
-      immutable: true,
-      maxAge: '1y'
+    await fastify.register(async (assets) => {
+      // Shared caches keep assets. They must not send a compressed one to a client that cannot read it.
+      assets.addHook('onRequest', async (_request, reply) => {
+        reply.header('vary', 'Accept-Encoding')
+      })
+      await assets.register(fastifyStatic, {
+        root: join(root, 'assets'),
+        prefix: '/console/assets/',
+        decorateReply: false,
+        index: false,
+        preCompressed: true,
+        immutable: true,
+        maxAge: '1y'
+      })
     })
 
     fastify.get('/console', { schema: { hide: true } }, async (_request, reply) => reply.redirect('console/'))

@@ -41,10 +41,13 @@ export const readSession = (id: string, now: number): Statement => ({
   params: [id, BigInt(now)]
 })
 
-/** Reads the sessions of an administrator, the latest login first. */
+/** Maximum number of listed sessions: a program may log in for each of its requests. */
+const MAX_LISTED = 100
+
+/** Reads the latest sessions of an administrator, the latest login first. */
 export const listSessions = (admin: number, now: number): Statement => ({
   sql: `SELECT id, address, user_agent, created_at, expires_at FROM _rowhouse_sessions
-        WHERE admin_id = ? AND expires_at > ? ORDER BY created_at DESC, id`,
+        WHERE admin_id = ? AND expires_at > ? ORDER BY created_at DESC, id LIMIT ${MAX_LISTED}`,
   params: [BigInt(admin), BigInt(now)]
 })
 

@@ -300,6 +300,16 @@ t.test('sessions of the own account', async (t) => {
     t.equal((await end(first, other.id)).statusCode, 404)
   })
 
+  t.test('the latest 100 are listed', async (t) => {
+    const login = {
+      sql: 'INSERT INTO _rowhouse_sessions SELECT ?, admin_id, created_at - 1, expires_at, address, user_agent FROM _rowhouse_sessions WHERE admin_id = 1 LIMIT 1'
+    }
+    await app.database.write(Array.from({ length: 100 }, (_, index) => ({ ...login, params: [`session ${index}`] })))
+    const listed = await list(first)
+    t.equal(listed.length, 100)
+    t.ok(listed[0].is_current)
+  })
+
   t.test('they are on no list once they have expired', async (t) => {
     const { app, advance } = await startSessionApp(t)
     const headers = await logIn(app)

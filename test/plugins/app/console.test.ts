@@ -32,6 +32,7 @@ t.test('assets never change, and are sent compressed', async (t) => {
     const { headers, rawPayload } = await accepted(encoding)
     t.match(headers, {
       'content-encoding': encoding,
+      vary: 'Accept-Encoding',
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': /javascript/,
       'x-content-type-options': 'nosniff'
