@@ -22,14 +22,20 @@ const executablePath = (process.env.PATH ?? '')
 /** The `skip` option of tests that need Chromium. */
 export const skip = executablePath === undefined ? 'Chromium is not installed' : false
 
+interface ChromiumOptions {
+  /** Shows scrollbars, which playwright hides. */
+  readonly hasScrollbars?: boolean
+}
+
 /** Returns a function that opens pages in Chromium, which ends with `t`. */
-export const createPages = (t: Test) => {
+export const createPages = (t: Test, { hasScrollbars = false }: ChromiumOptions = {}) => {
   let browser: Browser | undefined
   t.teardown(() => browser?.close())
 
   const launch = async () => {
     browser ??= await chromium.launch({
       ...(executablePath !== undefined && { executablePath }),
+      ...(hasScrollbars && { ignoreDefaultArgs: ['--hide-scrollbars'] }),
       // A container has no sandbox for root, and little shared memory.
       args: ['--no-sandbox', '--disable-dev-shm-usage']
     })

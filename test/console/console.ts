@@ -12,16 +12,17 @@ export type Theme = 'light' | 'dark'
 interface ConsoleOptions {
   readonly database?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly hasScrollbars?: boolean
 }
 
 /** Starts a service on a copy of a database, which listens, and returns how to open its console. */
-export const startConsole = async (t: Test, { database, env = {} }: ConsoleOptions = {}) => {
+export const startConsole = async (t: Test, { database, env = {}, hasScrollbars = false }: ConsoleOptions = {}) => {
   const copy = join(temporaryDirectory(t), 'data.db')
   if (database !== undefined) copyFileSync(database, copy)
   const app: App = await startApp(t, { env: { ...(database !== undefined && { DATABASE: copy }), ...env } })
   const admin = await asAdmin(app)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  const openPage = createPages(t)
+  const openPage = createPages(t, { hasScrollbars })
 
   /** Opens a page of the console, without a session. */
   const open = (test: Test, path = '', options: BrowserContextOptions = {}) =>

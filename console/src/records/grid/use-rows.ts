@@ -37,13 +37,15 @@ const pagesOf = ({ first, visible, total }: Window, size: number) => {
   return Array.from({ length: Math.max(0, count) }, (_, index) => firstPage + index)
 }
 
-const isEqual = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>) =>
-  a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
+/** The records of the loaded pages, by number of the page. */
+type Pages = ReadonlyMap<number, readonly RecordData[]>
 
-/** Returns the same map as long as its entries are the same. */
-const useStable = <K, V>(map: ReadonlyMap<K, V>) => {
-  const stable = useRef(map)
-  if (!isEqual(stable.current, map)) stable.current = map
+const isEqual = (a: Pages, b: Pages) => a.size === b.size && [...a].every(([page, records]) => b.get(page) === records)
+
+/** Returns the same pages as long as their records are the same. */
+const useStable = (pages: Pages) => {
+  const stable = useRef(pages)
+  if (!isEqual(stable.current, pages)) stable.current = pages
   return stable.current
 }
 
@@ -59,7 +61,11 @@ const usePages = (table: Table, view: View, window: Window) => {
     return { page, query: { ...query, enabled: isCached || waiting <= MAX_WAITING } }
   })
   const results = useQueries({ queries: queries.map(({ query }) => query) })
-  const pages = useStable(new Map(queries.map(({ page }, index) => [page, results[index]?.data])))
+  const loaded = queries.flatMap(({ page }, index) => {
+    const records = results[index]?.data
+    return records ? [[page, records] as const] : []
+  })
+  const pages = useStable(new Map(loaded))
   const failed = results.find(({ isError, data }) => isError && data === undefined)
   return { pages, size, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
 }

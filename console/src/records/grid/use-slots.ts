@@ -4,7 +4,7 @@ import { clampOffset, isNearEdge, offsetAt, rebasedOffset, slotCount, slotOfRow 
 
 /** A wheel or a finger moved this long ago: the scrolling is its. */
 const WHEEL_MS = 400
-/** How often the rows to load are chosen while scrolling. */
+/** How often the rows to load are chosen while the wheel scrolls. The scrollbar rests after twice this time. */
 const LOAD_MS = 60
 
 interface Place {
@@ -37,18 +37,27 @@ export const useSlots = (grid: RefObject<DataGridHandle | null>, rows: number, r
     nextTop.current = null
   })
 
+  /** Puts rows into other slots. They are loaded when the scrollbar rests: a drag passes thousands of pages. */
+  const move = useCallback((nextOffset: number) => {
+    if (nextOffset === now.current.offset) return
+    onMoved.current(nextOffset)
+    now.current.offset = nextOffset
+    setPlace((present) => ({ ...present, offset: nextOffset }))
+  }, [])
+
+  /** Puts rows into other slots, and loads those in the window. */
   const show = useCallback(
     (nextOffset: number) => {
       const element = grid.current?.element
       if (!element) return
+      move(nextOffset)
       const { top, rowHeight } = now.current
-      if (nextOffset !== now.current.offset) onMoved.current(nextOffset)
-      now.current.offset = nextOffset
+      now.current.loadedAt = performance.now()
       const slot = Math.floor((nextTop.current ?? top) / rowHeight)
       const visible = Math.ceil(element.clientHeight / rowHeight)
       setPlace({ offset: nextOffset, first: slot + nextOffset, visible })
     },
-    [grid]
+    [grid, move]
   )
 
   /** Keeps the rows where they are, and puts them into other slots. */
@@ -70,18 +79,15 @@ export const useSlots = (grid: RefObject<DataGridHandle | null>, rows: number, r
     if (moved === 0) return
     const slot = Math.floor(top / state.rowHeight)
     const isWheel = performance.now() - state.wheelAt < WHEEL_MS
-    if (state.isDragging || (!isWheel && moved > 2 * element.clientHeight)) show(offsetAt(slot, state.rows))
+    if (state.isDragging || (!isWheel && moved > 2 * element.clientHeight)) move(offsetAt(slot, state.rows))
     else if (isNearEdge(slot, state.offset, state.rows)) rebase()
-    else if (performance.now() - state.loadedAt > LOAD_MS) {
-      state.loadedAt = performance.now()
-      show(state.offset)
-    }
+    else if (performance.now() - state.loadedAt > LOAD_MS) show(state.offset)
     window.clearTimeout(state.timer)
     state.timer = window.setTimeout(() => {
       show(state.offset)
       if (!state.isDragging) rebase()
     }, 2 * LOAD_MS)
-  }, [grid, rebase, show])
+  }, [grid, move, rebase, show])
 
   useEffect(() => {
     const element = grid.current?.element
