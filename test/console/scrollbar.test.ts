@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { skip, startConsole } from './console.ts'
+import { MAX_WAITING_ROWS, watchRequests } from './grid.ts'
 
 const ROWS = 1_000_000
-const MAX_WAITING_ROWS = 60
 const STEPS = 60
 /** From an end of the scrollbar to the middle of its thumb, when that is at this end. */
 const THUMB = 26
@@ -13,23 +13,6 @@ const SQL = `
   CREATE TABLE big (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
   INSERT INTO big SELECT i, 'item ' || i FROM n;`
-
-/** Counts the rows of the requests that wait for a response. */
-const watchRequests = (page: Page) => {
-  const state = { waiting: 0, most: 0, requests: 0 }
-  const rowsOf = (url: string) => (/\/data\?/.test(url) ? Number(new URL(url).searchParams.get('size')) : 0)
-  const end = (request: { url: () => string }) => {
-    state.waiting -= rowsOf(request.url())
-  }
-  page.on('request', (request) => {
-    state.waiting += rowsOf(request.url())
-    state.requests += Math.sign(rowsOf(request.url()))
-    state.most = Math.max(state.most, state.waiting)
-  })
-  page.on('requestfinished', end)
-  page.on('requestfailed', end)
-  return state
-}
 
 interface Shown {
   readonly numbers: readonly number[]
