@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { photographBoth, skip, startConsole } from './console.ts'
-import { cell, saved, scrollTo, status } from './grid.ts'
+import { cell, column, saved, scrollTo, status } from './grid.ts'
 
 const SQL = `
   CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -52,6 +52,59 @@ if (skip) {
     await page.getByRole('button', { name: 'Undo' }).click()
     await status(page, '200 records')
     t.strictSame(await readAlbum(21), before)
+  })
+
+  t.test('a record that somebody else has deleted does not stop the deletion of the others', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'))
+    for (const row of [1, 2, 3]) await page.getByRole('checkbox', { name: `Select row ${row}`, exact: true }).click()
+    await admin.delete(`/admin/${pathOf('album')}/data/2`)
+    await page.getByRole('button', { name: 'Delete 3 records from album' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 3 records from album' }).click()
+    await page.getByText('Deleted 2 records from album').waitFor()
+    await page.getByText('1 record was already deleted.').waitFor()
+    await status(page, '197 records')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Restored 2 records in album').waitFor()
+    t.match(await readAlbum(1), { title: 'Album 1' })
+    t.equal(await readAlbum(2), 404)
+  })
+
+  t.test('another order, search or filter clears the selection', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'))
+    const select = () => page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
+    const selected = page.getByText('1 record selected')
+    const cleared = async () => {
+      await selected.waitFor({ state: 'detached' })
+      t.equal(await page.getByRole('checkbox', { checked: true }).count(), 0)
+    }
+    await select()
+    await selected.waitFor()
+    await column(page, 'title').click()
+    await cleared()
+    await select()
+    await selected.waitFor()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('Album 19')
+    await cleared()
+    await status(page, '11 matching records')
+    await select()
+    await selected.waitFor()
+    await page.goBack()
+    await page.goBack()
+    await cleared()
+  })
+
+  t.test('selected records are copied as they are now', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'), { permissions: ['clipboard-read', 'clipboard-write'] })
+    const row = page.getByRole('row').filter({ has: cell(page, 'Album 11') })
+    await row.getByRole('checkbox').click()
+    await cell(page, 'Album 11').click()
+    await page.keyboard.type('Edited')
+    await page.keyboard.press('Enter')
+    await cell(page, 'Edited').waitFor()
+    await saved(page)
+    await cell(page, 'Edited').click()
+    await page.keyboard.press('Control+c')
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), '11\tEdited\t2\t1961\t1.1')
   })
 
   const readExact = async () => (await admin.get(`/admin/${pathOf('exact')}/data`)).body

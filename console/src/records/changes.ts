@@ -64,14 +64,18 @@ const readAgain = async (table: Table, records: readonly RecordData[]) => {
   return found
 }
 
-/** Deletes records, all or none. Returns how to create them again, with their keys. */
+/**
+ * Deletes those of the records that still exist, all or none. Returns their number, and how to create them again, with
+ * their keys.
+ */
 export const deleteRecords = async (table: Table, records: ReadonlyMap<string, RecordData>) => {
   const before = await readAgain(table, [...records.values()])
-  const deletes = [...records.keys()].map((pk) => ({ op: 'delete', table: table.name, pk }))
-  await dataOf(api.POST('/admin/batch', { body: { operations: deletes } }))
+  const operations = before.map((record) => ({ op: 'delete', table: table.name, pk: keyOf(table, record) }))
+  if (operations.length > 0) await dataOf(api.POST('/admin/batch', { body: { operations } }))
   await announce(table.id)
-  return async () => {
+  const restore = async () => {
     await restoreRecords(table, before)
     await announce(table.id)
   }
+  return { count: before.length, restore }
 }

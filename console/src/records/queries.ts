@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions, skipToken } from '@tanstack/react-query
 import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
+import type { Table } from '../tables/queries.ts'
+import { keyOf } from './keys.ts'
 import type { View } from './view.ts'
 
 export type RecordData = components['schemas']['TableRecord']
@@ -66,6 +68,13 @@ export const pageQuery = (tableId: number, view: View, { page, size }: PageNumbe
     },
     gcTime: PAGE_LIFE_MS
   })
+
+/** The loaded records of a view, by key. */
+export const loadedRecords = (table: Table, view: View) => {
+  const queryKey = [...recordsKey(table.id), 'page', view]
+  const pages = queryClient.getQueriesData<readonly RecordData[]>({ queryKey })
+  return new Map(pages.flatMap(([, rows = []]) => rows.map((row) => [keyOf(table, row), row] as const)))
+}
 
 export interface ReadRecord {
   readonly record: RecordData

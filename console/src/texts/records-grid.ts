@@ -61,6 +61,7 @@ export const texts = {
   deleteCascades: 'Records of other tables that the database deletes with them do not come back.',
   deleteAction: (count: number, table: string) => `Delete ${records(count)} from ${table}`,
   deleted: (count: number, table: string) => `Deleted ${records(count)} from ${table}`,
+  alreadyDeleted: (count: number) => `${records(count)} ${count === 1 ? 'was' : 'were'} already deleted.`,
   undo: 'Undo',
   restored: (count: number, table: string) => `Restored ${records(count)} in ${table}`,
   undoFailed: 'The records could not be restored',

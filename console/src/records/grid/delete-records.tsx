@@ -16,23 +16,29 @@ interface DeleteDialogProps {
   readonly onClose: () => void
 }
 
+type Deletion = Awaited<ReturnType<typeof deleteRecords>>
+
 /** Asks before records are deleted. The notice after it can undo the deletion. */
 export const DeleteDialog = ({ table, selected, onDeleted, onClose }: DeleteDialogProps) => {
   const title = titleOf(table)
   const count = selected.size
-  const undo = async (restore: () => Promise<void>) => {
+  const undo = async ({ count: deleted, restore }: Deletion) => {
     try {
       await restore()
-      notify({ title: texts.restored(count, title) })
+      notify({ title: texts.restored(deleted, title) })
     } catch (error) {
       notifyError(texts.undoFailed, error)
     }
   }
   const remove = useMutation({
     mutationFn: () => deleteRecords(table, selected),
-    onSuccess: (restore) => {
+    onSuccess: (deletion) => {
       onDeleted()
-      notify({ title: texts.deleted(count, title), action: { label: texts.undo, run: () => undo(restore) } })
+      notify({
+        title: texts.deleted(deletion.count, title),
+        ...(deletion.count < count && { description: texts.alreadyDeleted(count - deletion.count) }),
+        ...(deletion.count > 0 && { action: { label: texts.undo, run: () => undo(deletion) } })
+      })
     }
   })
   return (

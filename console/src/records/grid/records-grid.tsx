@@ -14,6 +14,7 @@ import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
 import { isReadOnly } from '../keys.ts'
+import { loadedRecords } from '../queries.ts'
 import { hasRows } from '../transfer/use-paste.ts'
 import type { ViewState } from '../view.ts'
 import { toLines, toText } from './copy.ts'
@@ -65,6 +66,7 @@ export const RecordsGrid = ({
   const slots = useSlots(grid, total, rowHeight)
   const cell = useActiveCell(grid, slots, total)
   const selection = useSelection()
+  const { clear } = selection
   const { offset, first, visible } = slots
   const { rows, error, retry } = useRows({
     table,
@@ -79,8 +81,10 @@ export const RecordsGrid = ({
   })
   useEffect(() => {
     // Another order or filter: the rows are others.
-    if (view) slots.goTo(0)
-  }, [view, slots.goTo])
+    if (!view) return
+    slots.goTo(0)
+    clear()
+  }, [view, slots.goTo, clear])
 
   const shown = { rows, first, visible, selection }
   const arranged = useGridColumns({ table, total, change, preferences, onPreferences, onBegin: edits.begin, shown })
@@ -117,9 +121,14 @@ export const RecordsGrid = ({
     }
   }
 
+  /** As they are loaded now: a record may have been edited since it was selected. */
+  const selectedRecords = () => {
+    const loaded = loadedRecords(table, view)
+    return [...selection.selected].map(([pk, record]) => loaded.get(pk) ?? record)
+  }
+
   const copy = ({ row, column }: CellCopyArgs<Row>, event: React.ClipboardEvent) => {
-    const { selected } = selection
-    const text = isAnySelected ? toLines(arranged.names(), selected.values()) : toText(row.record?.[column.key])
+    const text = isAnySelected ? toLines(arranged.names(), selectedRecords()) : toText(row.record?.[column.key])
     event.clipboardData.setData('text/plain', text)
     event.preventDefault()
   }
@@ -166,7 +175,7 @@ export const RecordsGrid = ({
           onCellCopy={copy}
           onCellPaste={paste}
         />
-        {isAnySelected && <SelectionBar table={table} selected={selection.selected} onClear={selection.clear} />}
+        {isAnySelected && <SelectionBar table={table} selected={selection.selected} onClear={clear} />}
       </div>
       <StatusBar
         total={total}
