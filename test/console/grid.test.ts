@@ -212,6 +212,32 @@ if (skip) {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), '1\tAlbum 1\t2\t1951\t0.1\n2\tAlbum 2\t1\t1952\t0.2')
   })
 
+  t.test('text that is selected in an editor is copied, not the cell', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'), { permissions: ['clipboard-read', 'clipboard-write'] })
+    await cell(page, 'Album 5').dblclick()
+    await page.keyboard.type('Typed text')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.press('Control+c')
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), 'Typed text')
+  })
+
+  t.test('a hidden column keeps its place, and a column moves among the pinned ones or the others', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'))
+    const names = async () => (await page.getByRole('columnheader').allInnerTexts()).slice(1)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    t.ok(await page.getByRole('button', { name: 'Move id down' }).isDisabled(), 'the only pinned column')
+    t.ok(await page.getByRole('button', { name: 'Move title up' }).isDisabled(), 'the first that is not pinned')
+    t.ok(await page.getByRole('button', { name: 'Move title down' }).isEnabled())
+    await page.getByRole('checkbox', { name: 'artist_id' }).uncheck()
+    await page.keyboard.press('Escape')
+    await column(page, 'price').dragTo(column(page, 'year'))
+    t.strictSame(await names(), ['id', 'title', 'price', 'year'])
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'artist_id' }).check()
+    await page.keyboard.press('Escape')
+    t.strictSame(await names(), ['id', 'title', 'artist_id', 'price', 'year'])
+  })
+
   t.test('the grid works in the dark and on a narrow screen', async (t) => {
     const page = await openAsAdmin(t, pathOf('album'), { colorScheme: 'dark', viewport: { width: 390, height: 800 } })
     await cell(page, 'Album 1').waitFor()

@@ -1,9 +1,10 @@
+import { hashKey, type Query } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
 import { keyFields, keyOf } from './keys.ts'
 import { restoreRecords } from './panel/queries.ts'
-import { type RecordData, recordsKey } from './queries.ts'
+import { type RecordData, recordsKey, totalQuery } from './queries.ts'
 
 /** Tells all that is shown of the records of a table that they have changed. */
 export const announce = (tableId: number) => queryClient.invalidateQueries({ queryKey: recordsKey(tableId) })
@@ -25,8 +26,15 @@ export const saveField = async ({ table, pk, field, value, etag }: FieldChange) 
     })
   )
   if (record) showSaved(table, pk, record)
-  await announce(table.id)
+  refreshPages(table.id)
   return record
+}
+
+/** Loads the pages again. A changed value changes how many records match, but not how many the table has. */
+const refreshPages = (tableId: number) => {
+  const whole = totalQuery(tableId, { q: '', filter: '', order: '' }).queryKey
+  const predicate = ({ queryHash }: Query) => queryHash !== hashKey(whole)
+  queryClient.invalidateQueries({ queryKey: recordsKey(tableId), predicate })
 }
 
 /** Puts a saved record where it is shown, before the pages are loaded again. */

@@ -20,12 +20,13 @@ interface ItemProps {
   readonly field: TableField
   readonly isShown: boolean
   readonly isPinned: boolean
+  readonly canMove: (by: -1 | 1) => boolean
   readonly onShow: (isShown: boolean) => void
   readonly onPin: (isPinned: boolean) => void
   readonly onMove: (by: -1 | 1) => void
 }
 
-const Item = ({ field, isShown, isPinned, onShow, onPin, onMove }: ItemProps) => {
+const Item = ({ field, isShown, isPinned, canMove, onShow, onPin, onMove }: ItemProps) => {
   const name = field.label || field.name
   return (
     <li className={styles.item}>
@@ -33,10 +34,10 @@ const Item = ({ field, isShown, isPinned, onShow, onPin, onMove }: ItemProps) =>
         <input type="checkbox" checked={isShown} onChange={(event) => onShow(event.target.checked)} />
         <span dir="auto">{name}</span>
       </label>
-      <IconButton label={texts.moveUp(name)} onClick={() => onMove(-1)}>
+      <IconButton label={texts.moveUp(name)} disabled={!canMove(-1)} onClick={() => onMove(-1)}>
         <ArrowUp size={13} aria-hidden="true" />
       </IconButton>
-      <IconButton label={texts.moveDown(name)} onClick={() => onMove(1)}>
+      <IconButton label={texts.moveDown(name)} disabled={!canMove(1)} onClick={() => onMove(1)}>
         <ArrowDown size={13} aria-hidden="true" />
       </IconButton>
       <IconButton label={isPinned ? texts.unpin(name) : texts.pin(name)} onClick={() => onPin(!isPinned)}>
@@ -65,6 +66,7 @@ const Items = ({ table, preferences, onPreferences }: Omit<ColumnsMenuProps, 'is
         <Item
           key={column.field.name}
           {...column}
+          canMove={(by) => columns[index + by]?.isPinned === column.isPinned}
           onShow={(isShown) => onPreferences({ hidden: withName(preferences.hidden, column.field.name, !isShown) })}
           onPin={(isPinned) => onPreferences({ pinned: withName(pinned, column.field.name, isPinned) })}
           onMove={(by) => onPreferences({ order: swapped(names, index, by) })}

@@ -48,6 +48,9 @@ const readOnlyReason = ({ kind, primaryKey }: Table) => {
   return primaryKey === '' ? texts.readOnlyNoKey : undefined
 }
 
+const isInEditor = ({ target }: React.ClipboardEvent) =>
+  target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select') !== null
+
 const numberOf = (row: Row) => row.number
 
 /** The spreadsheet of the records of a table. */
@@ -128,6 +131,7 @@ export const RecordsGrid = ({
   }
 
   const copy = ({ row, column }: CellCopyArgs<Row>, event: React.ClipboardEvent) => {
+    if (isInEditor(event)) return
     const text = isAnySelected ? toLines(arranged.names(), selectedRecords()) : toText(row.record?.[column.key])
     event.clipboardData.setData('text/plain', text)
     event.preventDefault()
@@ -136,8 +140,7 @@ export const RecordsGrid = ({
   /** Without this, Ctrl+V opens the editor, which would take rows of a spreadsheet. */
   const paste = ({ row, column }: CellPasteArgs<Row>, event: React.ClipboardEvent) => {
     const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
-    const isEditing = event.target instanceof Element && event.target.closest('input, textarea, select') !== null
-    return isEditing || hasRows(text, true) ? row : { ...row, entry: { field: column.key, draft: text } }
+    return isInEditor(event) || hasRows(text, true) ? row : { ...row, entry: { field: column.key, draft: text } }
   }
 
   return (

@@ -1,10 +1,10 @@
 import { useCallback, useMemo, useRef } from 'react'
 import type { ColumnWidths } from 'react-data-grid'
 import type { Table } from '../../tables/queries.ts'
-import { isReadOnly } from '../keys.ts'
+import { isReadOnly, keyFields } from '../keys.ts'
 import type { ViewState } from '../view.ts'
 import { toColumns } from './columns.tsx'
-import type { Preferences } from './preferences.ts'
+import { arrange, type Preferences } from './preferences.ts'
 import { numberColumn, type useSelection } from './selection.tsx'
 import type { Row } from './use-rows.ts'
 
@@ -66,8 +66,9 @@ export const useGridColumns = ({ table, total, change, onBegin, ...options }: Co
     changeWidths: (next: ColumnWidths) =>
       onPreferences({ widths: Object.fromEntries([...next].map(([key, { width }]) => [key, Math.round(width)])) }),
     reorder: (source: string, target: string) => {
-      const order = names().filter((name) => name !== source)
-      order.splice(names().indexOf(target), 0, source)
+      const all = arrange(table.fields, preferences, keyFields(table)).map(({ field }) => field.name)
+      const order = all.filter((name) => name !== source)
+      order.splice(all.indexOf(target), 0, source)
       onPreferences({ order })
     }
   }
