@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions, skipToken } from '@tanstack/react-query'
-import { api, dataOf } from '../api/client.ts'
+import { api, dataOf, isServiceError } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
 import type { Table } from '../tables/queries.ts'
@@ -49,6 +49,30 @@ interface PageNumber {
   readonly size: number
 }
 
+interface PageOptions extends PageNumber {
+  readonly tableId: number
+  readonly view: View
+  readonly signal: AbortSignal
+}
+
+const readPage = ({ tableId, view, page, size, signal }: PageOptions) => {
+  const query = { ...parametersOf(view), page: page + 1, size, total: !view.q && !view.filter }
+  return dataOf(api.GET('/admin/tables/{id}/data', { params: { path: { id: tableId }, query }, signal }))
+}
+
+const isTooLarge = (error: unknown) => isServiceError(error) && error.code === 'RESPONSE_TOO_LARGE'
+
+/** Reads the records of a page that is too large for one response one by one. */
+const readOneByOne = async (options: PageOptions) => {
+  const rows: RecordData[] = []
+  for (let index = 0; index < options.size; index += 1) {
+    const read = await readPage({ ...options, page: options.page * options.size + index, size: 1 })
+    if (read.rows.length === 0) break
+    rows.push(...read.rows)
+  }
+  return rows
+}
+
 /**
  * One page of records. The service caches the count of a whole table, and reads late pages from the end
  * if it is asked for: the last page of 1,000,000 records takes 3 ms instead of 125. Counts of filters are not cached.
@@ -57,10 +81,12 @@ export const pageQuery = (tableId: number, view: View, { page, size }: PageNumbe
   queryOptions({
     queryKey: [...recordsKey(tableId), 'page', view, page, size],
     queryFn: async ({ signal }): Promise<readonly RecordData[]> => {
-      const query = { ...parametersOf(view), page: page + 1, size, total: !view.q && !view.filter }
-      const read = await dataOf(
-        api.GET('/admin/tables/{id}/data', { params: { path: { id: tableId }, query }, signal })
-      )
+      const options = { tableId, view, page, size, signal }
+      const read = await readPage(options).catch((error: unknown) => {
+        if (isTooLarge(error)) return null
+        throw error
+      })
+      if (read === null) return readOneByOne(options)
       if (read.size === size) return read.rows
       // The page has other rows than expected. The grid loads pages of the right size.
       queryClient.setQueryData(pageSizeQuery.queryKey, read.size)
