@@ -39,6 +39,7 @@ if (skip) {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('heading', { name: 'Our pets', level: 1 }).waitFor()
     t.match(await table(), { label: 'Our pets', isPublished: false })
+    dataOf(await admin.put(`/admin/tables/${id}`, { label: '', isPublished: true }))
   })
 
   t.test('the form of a token sends only what was edited', async (t) => {

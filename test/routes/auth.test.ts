@@ -304,7 +304,12 @@ t.test('sessions of the own account', async (t) => {
     const login = {
       sql: 'INSERT INTO _rowhouse_sessions SELECT ?, admin_id, created_at - 1, expires_at, address, user_agent FROM _rowhouse_sessions WHERE admin_id = 1 LIMIT 1'
     }
-    await app.database.write(Array.from({ length: 100 }, (_, index) => ({ ...login, params: [`session ${index}`] })))
+    await app.database.write(
+      Array.from({ length: 100 }, (_, index) => ({
+        ...login,
+        params: [`00000000-0000-4000-8000-${String(index).padStart(12, '0')}`]
+      }))
+    )
     const listed = await list(first)
     t.equal(listed.length, 100)
     t.ok(listed[0].is_current)
