@@ -29,6 +29,7 @@ export const texts = {
     number: 'Enter a number, such as 12.5 or 1e6.',
     numberOrNull: 'Enter a number, such as 12.5, or choose NULL.',
     numberRange: 'The value is outside the range of a 64-bit floating-point number.',
+    wideNumber: 'A column without a type takes numbers only from −9007199254740991 to 9007199254740991 here.',
     boolean: 'Choose true or false.',
     json: (reason: string) => `This is not JSON: ${reason}`,
     object: 'Enter a JSON object: { … }.',

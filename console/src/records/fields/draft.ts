@@ -57,6 +57,14 @@ const parseJson = (text: string, { jsonType }: TableField): Parsed => {
   }
 }
 
+/** Reads a number in a column without a type. An integer that a JSON number rounds could only be sent as text. */
+export const parseUntypedNumber = (text: string): Parsed => {
+  if (!NUMBER.test(text.trim())) return { error: errors.number }
+  const number = Number(text)
+  if (!Number.isFinite(number)) return { error: errors.numberRange }
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? { error: errors.wideNumber } : { value: number }
+}
+
 /** A number in a column without a type stays a number as long as the text is one. */
 const parseAny = (text: string, original: unknown): Parsed =>
   typeof original === 'number' && NUMBER.test(text) ? { value: Number(text) } : { value: text }

@@ -4,7 +4,7 @@ import { texts } from '../../texts/records-filter.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { kindOf } from '../fields/kind.ts'
 import styles from './filter.module.css'
-import { type Condition, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
+import { type Condition, hasTypes, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
 
 interface ConditionRowProps {
   readonly fields: readonly TableField[]
@@ -47,12 +47,29 @@ const Value = ({
   )
 }
 
+/** A column without a type holds numbers and text: 5 and "5" are different values. */
+const TypeChoice = ({ condition, onChange }: Pick<ConditionRowProps, 'condition' | 'onChange'>) => (
+  <select
+    aria-label={texts.type}
+    className={styles.input}
+    value={condition.isNumber ? 'number' : 'text'}
+    onChange={({ target }) => onChange({ ...condition, isNumber: target.value === 'number' })}
+  >
+    <option value="text">{texts.asText}</option>
+    <option value="number">{texts.asNumber}</option>
+  </select>
+)
+
 /** One condition: a field, an operator, a value. */
 export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: ConditionRowProps) => {
   const field = fields.find(({ name }) => name === condition.field)
   const choose = (name: string) => {
     const next = fields.find((other) => other.name === name)
     if (next) onChange({ ...newCondition(next), id: condition.id })
+  }
+  const changeOperator = (operator: Operator) => {
+    const isNumber = condition.isNumber === true && field !== undefined && hasTypes(field, operator)
+    onChange({ ...condition, operator, isNumber })
   }
   return (
     <div className={styles.condition}>
@@ -73,7 +90,7 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
         aria-label={texts.operator}
         className={styles.input}
         value={condition.operator}
-        onChange={({ target }) => onChange({ ...condition, operator: target.value as Operator })}
+        onChange={({ target }) => changeOperator(target.value as Operator)}
       >
         {(field ? operatorsOf(field) : [condition.operator]).map((operator) => (
           <option key={operator} value={operator}>
@@ -82,7 +99,10 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
         ))}
       </select>
       {field && needsValue(condition.operator) ? (
-        <Value field={field} condition={condition} error={error} onChange={onChange} />
+        <span className={styles.values}>
+          {hasTypes(field, condition.operator) && <TypeChoice condition={condition} onChange={onChange} />}
+          <Value field={field} condition={condition} error={error} onChange={onChange} />
+        </span>
       ) : (
         <span />
       )}

@@ -8,6 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ConditionRow } from './condition-row.tsx'
+import { toFilter, toModel } from './convert.ts'
 import styles from './filter.module.css'
 import {
   type Condition,
@@ -19,9 +20,7 @@ import {
   type Match,
   newCondition,
   newId,
-  parseFilter,
-  toFilter,
-  toModel
+  parseFilter
 } from './filter.ts'
 
 interface MatchChoiceProps {
@@ -141,7 +140,7 @@ const Items = ({ fields, items, invalid, onChange }: ItemsProps<Condition | Grou
 
 const firstModel = ({ fields }: Table, text: string): FilterModel => {
   const filter = parseFilter(text)
-  const model = filter && toModel(filter)
+  const model = filter && toModel(fields, filter)
   return model ?? { match: 'all', items: fields.slice(0, 1).map(newCondition) }
 }
 
@@ -161,7 +160,7 @@ export const FilterDialog = ({ table, filter, onApply, onClose }: FilterDialogPr
   const next = invalid.size === 0 ? toFilter(table.fields, model) : null
   const json = next ? JSON.stringify(next) : ''
   const present = filter === '' ? undefined : parseFilter(filter)
-  const isReplaced = filter !== '' && (!present || toModel(present) === null)
+  const isReplaced = filter !== '' && (!present || toModel(table.fields, present) === null)
   const apply = () => {
     setTried(true)
     if (invalid.size === 0) onApply(json)

@@ -1,7 +1,8 @@
 import type { components } from '../../api/schema.d.ts'
 import type { TableField } from '../../tables/queries.ts'
-import { parseDraft } from '../fields/draft.ts'
+import { type Parsed, parseDraft, parseUntypedNumber } from '../fields/draft.ts'
 import { kindOf } from '../fields/kind.ts'
+import { splitList } from './list.ts'
 
 export type Filter = components['schemas']['TableRecordFilter']
 
@@ -29,6 +30,8 @@ export interface Condition {
   readonly field: string
   readonly operator: Operator
   readonly text: string
+  /** Whether the text is a number in a column without a type, where 5 and "5" are different values. */
+  readonly isNumber?: boolean
 }
 
 export interface Group {
@@ -52,6 +55,10 @@ const NULLS = ['isNull', 'hasValue'] as const
 
 export const needsValue = (operator: Operator) => operator !== 'isNull' && operator !== 'hasValue'
 export const isList = (operator: Operator) => operator === 'in' || operator === 'notIn'
+
+/** Whether a value can be a number or text. Parts of a text are always text. */
+export const hasTypes = (field: TableField, operator: Operator) =>
+  kindOf(field) === 'any' && needsValue(operator) && !(TEXTS as readonly Operator[]).includes(operator)
 
 /** The operators that make sense for a field. The first one is that of a new condition. */
 export const operatorsOf = (field: TableField): readonly Operator[] => {
@@ -83,13 +90,12 @@ export const newCondition = (field: TableField): Condition => ({
   text: kindOf(field) === 'boolean' ? 'true' : ''
 })
 
-const split = (text: string) => text.split(',').map((part) => part.trim())
-
 /** Returns the value of a condition to send, or what is wrong with it. */
-export const parseCondition = (field: TableField, { operator, text }: Condition) => {
+export const parseCondition = (field: TableField, { operator, text, isNumber }: Condition): Parsed => {
+  const parse = (part: string) => (isNumber ? parseUntypedNumber(part) : parseDraft(field, part))
   if (!needsValue(operator)) return { value: operator === 'isNull' }
-  if (!isList(operator)) return parseDraft(field, text)
-  const parsed = split(text).map((part) => parseDraft(field, part))
+  if (!isList(operator)) return parse(text)
+  const parsed = splitList(text).map(parse)
   return parsed.find((part) => 'error' in part) ?? { value: parsed.map((part) => 'value' in part && part.value) }
 }
 
@@ -104,67 +110,6 @@ export const findInvalid = (fields: readonly TableField[], { items }: FilterMode
     return [condition.id, 'error' in parsed ? parsed.error : undefined] as const
   })
   return new Map(errors.filter((entry): entry is [number, string] => entry[1] !== undefined))
-}
-
-const toWhere = (fields: readonly TableField[], condition: Condition): Filter => {
-  const field = fields.find(({ name }) => name === condition.field)
-  const parsed = field && parseCondition(field, condition)
-  const operator = needsValue(condition.operator) ? condition.operator : 'isNull'
-  return { where: { [condition.field]: { [operator]: parsed && 'value' in parsed ? parsed.value : null } } }
-}
-
-const combine = (match: Match, filters: readonly Filter[]): Filter =>
-  filters.length === 1 ? (filters[0] ?? {}) : match === 'all' ? { all: [...filters] } : { any: [...filters] }
-
-/** The filter of the service for a model without invalid conditions. null: no condition. */
-export const toFilter = (fields: readonly TableField[], { match, items }: FilterModel): Filter | null => {
-  const filters = items.flatMap((item) => {
-    if (!isGroup(item)) return [toWhere(fields, item)]
-    const conditions = item.conditions.map((condition) => toWhere(fields, condition))
-    return conditions.length === 0 ? [] : [combine(item.match, conditions)]
-  })
-  return filters.length === 0 ? null : combine(match, filters)
-}
-
-const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(', ') : String(value))
-
-const toConditions = ({ where = {} }: Filter): readonly Condition[] =>
-  Object.entries(where).flatMap(([field, operators]) =>
-    Object.entries(operators as Record<string, unknown>).map(([operator, value]) => ({
-      id: newId(),
-      field,
-      operator: operator === 'isNull' && value === false ? 'hasValue' : (operator as Operator),
-      text: operator === 'isNull' ? '' : textOf(value)
-    }))
-  )
-
-const isFlat = ({ all, any, none }: Filter) => !all && !any && !none
-
-const toItem = (filter: Filter): Condition | Group | null => {
-  const { all, any, none, where } = filter
-  if (isFlat(filter)) {
-    const conditions = toConditions(filter)
-    const [condition] = conditions
-    return conditions.length === 1 && condition ? condition : { id: newId(), match: 'all', conditions }
-  }
-  const parts = all ?? any ?? []
-  if (where || none || (all && any) || !parts.every(isFlat)) return null
-  return { id: newId(), match: all ? 'all' : 'any', conditions: parts.flatMap(toConditions) }
-}
-
-/** Returns the model of a filter; null if it has parts that a model cannot have. */
-export const toModel = (filter: Filter): FilterModel | null => {
-  const { all, any, none } = filter
-  if (none || (all && any)) return null
-  const others = (all ?? any ?? []).map(toItem)
-  if (others.some((item) => item === null)) return null
-  const items = others.filter((item) => item !== null)
-  const conditions = toConditions(filter)
-  if (any && conditions.length > 0) {
-    const group = toItem({ any })
-    return group && { match: 'all', items: [...conditions, group] }
-  }
-  return { match: any ? 'any' : 'all', items: [...conditions, ...items] }
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -19,24 +19,23 @@ const inBrackets = (text: string, parts: number) => (parts > 1 ? `(${text})` : t
 /** The filter as a sentence, such as: price is at least 5 and (stock is less than 3 or stock has no value). */
 export const toSentence = (fields: readonly TableField[], filter: Filter): string => {
   const labelOf = (name: string) => fields.find((field) => field.name === name)?.label || name
-  const partsOf = ({ where = {}, all = [], any = [], none = [] }: Filter): readonly string[] => [
-    ...Object.entries(where).flatMap(([name, condition]) =>
+  const partsOf = ({ where = {}, all = [], any = [], none = [] }: Filter): readonly string[] => {
+    const conditions = Object.entries(where).flatMap(([name, condition]) =>
       Object.entries(condition as Record<string, unknown>).map(([operator, value]) =>
         conditionText(labelOf(name), operator, value)
       )
-    ),
-    ...all.map((part) => nested(part)),
-    ...(any.length > 0 ? [any.map((part) => nested(part)).join(texts.or)] : []),
-    ...(none.length > 0 ? [texts.none(none.map((part) => nested(part)).join(', '))] : [])
-  ]
+    )
+    const required = [...conditions, ...all.map((part) => nested(part))]
+    const excluded = none.length > 0 ? [texts.none(none.map((part) => nested(part)).join(', '))] : []
+    if (any.length === 0) return [...required, ...excluded]
+    const choices = any.map((part) => nested(part)).join(texts.or)
+    const hasOthers = required.length + excluded.length > 0
+    return [...required, hasOthers ? inBrackets(choices, any.length) : choices, ...excluded]
+  }
   const nested = (part: Filter) => {
     const parts = partsOf(part)
-    return inBrackets(parts.join(texts.and), parts.length + (part.any?.length ?? 0))
+    return inBrackets(parts.join(texts.and), Math.max(parts.length, part.any?.length ?? 0))
   }
   const parts = partsOf(filter)
-  if (parts.length === 0) return texts.everything
-  const isAnyBesideOthers = parts.length > 1 && (filter.any?.length ?? 0) > 1
-  return isAnyBesideOthers
-    ? parts.map((part) => (part.includes(texts.or) && !part.startsWith('(') ? `(${part})` : part)).join(texts.and)
-    : parts.join(texts.and)
+  return parts.length === 0 ? texts.everything : parts.join(texts.and)
 }

@@ -1,0 +1,97 @@
+import t from 'tap'
+import { loadSource } from './source.ts'
+
+type Model = object
+
+interface Convert {
+  readonly toModel: (fields: readonly object[], filter: object) => Model | null
+  readonly toFilter: (fields: readonly object[], model: Model) => object | null
+}
+
+interface Sentence {
+  readonly toSentence: (fields: readonly object[], filter: object) => string
+}
+
+const { toModel, toFilter } = await loadSource<Convert>(t, 'records/filter/convert.ts')
+const { toSentence } = await loadSource<Sentence>(t, 'records/filter/sentence.ts')
+
+const FIELDS = [
+  { name: 'a', jsonType: 'string', sqliteType: 'TEXT', isExact: true },
+  { name: 'b', jsonType: 'string', sqliteType: 'TEXT', isExact: true },
+  { name: 'n', jsonType: 'integer', sqliteType: 'INTEGER', isExact: true },
+  { name: 'untyped', jsonType: 'string', sqliteType: 'BLOB', isExact: false }
+]
+
+const A = { where: { a: { eq: 'x' } } }
+const B = { where: { b: { eq: 'y' } } }
+const N = { where: { n: { gt: 3 } } }
+const AB = { where: { a: { eq: 'x' }, b: { eq: 'y' } } }
+
+/** The filter that the dialog applies when nothing is edited; null if it says that it cannot edit the filter. */
+const applied = (filter: object) => {
+  const model = toModel(FIELDS, filter)
+  return model && toFilter(FIELDS, model)
+}
+
+t.test('a filter of conditions and groups is applied as it was opened', async (t) => {
+  for (const filter of [A, { all: [A, N] }, { any: [A, { all: [B, N] }] }, { all: [A, { any: [B, N] }] }]) {
+    t.strictSame(applied(filter), filter)
+  }
+  t.strictSame(applied(AB), { all: [A, B] })
+  t.strictSame(applied({ any: [AB, N] }), { any: [{ all: [A, B] }, N] })
+  t.strictSame(applied({ where: { a: { eq: 'x' } }, any: [B, N] }), { all: [A, { any: [B, N] }] })
+  t.strictSame(applied({ all: [{ all: [AB, N] }, B] }), { all: [{ all: [A, B, N] }, B] })
+})
+
+t.test('a filter that the dialog would change is not opened', async (t) => {
+  const filters = [
+    { all: [{ any: [AB, N] }] },
+    { where: { n: { gt: 3 } }, any: [AB, A] },
+    { none: [A] },
+    { any: [A, {}] },
+    { any: [] },
+    { all: [{ any: [{ all: [A, B] }, N] }] },
+    { where: { missing: { eq: 1 } } },
+    { where: { a: { eq: null } } },
+    { where: { n: { contains: '3' } } },
+    { where: { n: { in: [] } } }
+  ]
+  for (const filter of filters) t.equal(applied(filter), null, JSON.stringify(filter))
+})
+
+t.test('values of lists keep their commas, quotes and spaces', async (t) => {
+  const lists = [['Doe, J.', 'Roe'], [' x '], [''], ['a', ''], ['say "hi"', '"', '\\'], [',', ', ']]
+  for (const list of lists) {
+    const filter = { where: { a: { in: list } } }
+    t.strictSame(applied(filter), filter)
+  }
+  t.strictSame(applied({ where: { n: { notIn: [1, 2] } } }), { where: { n: { notIn: [1, 2] } } })
+})
+
+t.test('a list is read as it is typed', async (t) => {
+  const typed = (text: string) =>
+    toFilter(FIELDS, { match: 'all', items: [{ id: 1, field: 'a', operator: 'in', text }] })
+  const where = (...list: readonly string[]) => ({ where: { a: { in: list } } })
+  t.strictSame(typed('x,y , z'), where('x', 'y', 'z'))
+  t.strictSame(typed('"Doe, J.", Roe'), where('Doe, J.', 'Roe'))
+  t.strictSame(typed('"A" brand, 5"'), where('"A" brand', '5"'))
+})
+
+t.test('numbers and text of a column without a type stay apart', async (t) => {
+  for (const value of [5, '5', -1.5, 'five']) {
+    const filter = { where: { untyped: { eq: value } } }
+    t.strictSame(applied(filter), filter)
+  }
+  t.strictSame(applied({ where: { untyped: { in: [1, 2] } } }), { where: { untyped: { in: [1, 2] } } })
+  t.strictSame(applied({ where: { untyped: { in: ['1', '2'] } } }), { where: { untyped: { in: ['1', '2'] } } })
+  t.equal(applied({ where: { untyped: { in: [1, '1'] } } }), null)
+})
+
+t.test('a sentence shows which conditions belong together', async (t) => {
+  t.equal(toSentence(FIELDS, { any: [A, N] }), 'a is “x” or n is greater than 3')
+  t.equal(toSentence(FIELDS, { where: { a: { eq: 'x or y' } }, all: [B] }), 'a is “x or y” and b is “y”')
+  t.equal(
+    toSentence(FIELDS, { where: N.where, any: [AB, A] }),
+    'n is greater than 3 and ((a is “x” and b is “y”) or a is “x”)'
+  )
+})
