@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions, skipToken } from '@tanstack/react-query'
 import { api, dataOf, isServiceError } from '../api/client.ts'
+import { etagOf } from '../api/etag.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
 import type { Table } from '../tables/queries.ts'
@@ -111,5 +112,5 @@ export interface ReadRecord {
 export const readRecord = async (tableId: number, pk: string): Promise<ReadRecord> => {
   const sent = api.GET('/admin/tables/{id}/data/{pk}', { params: { path: { id: tableId, pk } }, cache: 'no-store' })
   const record = await dataOf(sent)
-  return { record, etag: (await sent).response.headers.get('etag') ?? '*' }
+  return { record, etag: etagOf((await sent).response) }
 }

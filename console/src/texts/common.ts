@@ -2,6 +2,8 @@
 export const texts = {
   unreachable: 'The service cannot be reached. Check that it runs, then try again.',
   unexpectedResponse: (status: number) => `The service returned an unexpected response (status ${status}).`,
+  noEtag:
+    'The response has no ETag, so a change could overwrite the change of somebody else. Check that the proxy before the service keeps the header ETag.',
   retry: 'Try again',
   broken: 'This page cannot be shown.',
   notLoaded: 'The page could not be loaded. Check that the service runs, then reload the console.',

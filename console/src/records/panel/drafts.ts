@@ -48,6 +48,13 @@ export const rebase = (table: Table, before: Drafts, drafts: Drafts, record: Row
 
 const firstSegment = (path: string) => (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
 
+/** Whether a field has an editor. The key of a stored record cannot change. */
+export const hasEditor = ({ isReadonly, isPrimary }: TableField, isNew: boolean) => !isReadonly && (isNew || !isPrimary)
+
+/** Whether the field of a path has an editor, which shows its error. `path`: as `fieldErrors` returns it. */
+export const hasEditorOf = ({ fields }: Table, path: string, isNew: boolean) =>
+  fields.some((field) => hasEditor(field, isNew) && (path === field.name || path.startsWith(`${field.name}/`)))
+
 /** Returns the sentences of the service by field. A path into a JSON value belongs to its field. */
 export const refusedFields = (error: unknown): ReadonlyMap<string, string> => {
   const details = error instanceof ServiceError ? error.details : []

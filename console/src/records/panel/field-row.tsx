@@ -6,6 +6,7 @@ import { classes } from '../../ui/classes.ts'
 import { FieldEditor } from '../fields/field-editor.tsx'
 import { FieldValue } from '../fields/field-value.tsx'
 import { recordHref, useTarget } from '../fields/references.ts'
+import { hasEditor } from './drafts.ts'
 import styles from './record-panel.module.css'
 import type { RecordFormState } from './use-record-form.ts'
 
@@ -58,7 +59,7 @@ const OpenTarget = ({ field, form, onOpen }: Pick<FieldRowProps, 'field' | 'form
 /** A field of a record: its name and marks, and its editor. The key of a stored record cannot change. */
 export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRowProps) => {
   const id = useId()
-  const isEditable = canEdit && !field.isReadonly && (isNew || !field.isPrimary)
+  const isEditable = canEdit && hasEditor(field, isNew)
   const isChanged = form.changed.includes(field)
   if (isNew && field.isReadonly) return null
   return (

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
+import { etagOf } from '../../api/etag.ts'
 import { upload } from '../../api/upload.ts'
 import type { Table } from '../../tables/queries.ts'
 import type { Row } from '../keys.ts'
@@ -15,7 +16,7 @@ const pathOf = (table: Table, pk: string) => ({ path: { id: table.id, pk } })
 export const readVersion = async (table: Table, pk: string): Promise<Version> => {
   const sent = api.GET('/admin/tables/{id}/data/{pk}', { params: pathOf(table, pk), cache: 'no-store' })
   const record = await dataOf(sent)
-  return { record, etag: (await sent).response.headers.get('etag') ?? '*' }
+  return { record, etag: etagOf((await sent).response) }
 }
 
 /** Never stale: a record that is read again by itself would change what the user compares with. */
@@ -31,11 +32,16 @@ export const versionQuery = (table: Table, pk: string) =>
 export const updateRecord = async (table: Table, pk: string, { etag }: Version, values: Row) => {
   const params = { ...pathOf(table, pk), header: { 'If-Match': etag } }
   await dataOf(api.PUT('/admin/tables/{id}/data/{pk}', { params, body: values }))
-  return readVersion(table, pk)
 }
 
-export const createRecord = (table: Table, values: Row): Promise<Row> =>
-  dataOf(api.POST('/admin/tables/{id}/data', { params: { path: { id: table.id } }, body: values }))
+/** Creates a record. `key`: its Idempotency-Key. */
+export const createRecord = (table: Table, values: Row, key: string): Promise<Row> =>
+  dataOf(
+    api.POST('/admin/tables/{id}/data', {
+      params: { path: { id: table.id }, header: { 'Idempotency-Key': key } },
+      body: values
+    })
+  )
 
 /** Deletes a record and returns it. @throws ServiceError with status 412 if the record is no longer the version */
 export const deleteRecord = async (table: Table, pk: string, { etag }: Version): Promise<Row> => {

@@ -6,12 +6,12 @@ import { texts } from '../../texts/record-panel.ts'
 import { Button } from '../../ui/button.tsx'
 import { LeaveDialog } from '../../ui/leave-dialog.tsx'
 import { type LeaveGuard, useLeaveGuard } from '../../ui/leave-guard.ts'
-import { Problem } from '../../ui/page.tsx'
+import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
 import { labelField } from '../fields/references.ts'
 import { isReadOnly, type Row } from '../keys.ts'
-import { copyOf } from './drafts.ts'
+import { copyOf, hasEditorOf } from './drafts.ts'
 import { FieldRow } from './field-row.tsx'
 import { LinkedRecords } from './linked-records.tsx'
 import { PanelFrame } from './panel-frame.tsx'
@@ -47,9 +47,15 @@ const labelOf = (table: Table, version: Version | undefined) => {
   return typeof label === 'string' && label !== '' ? label : undefined
 }
 
-const Footer = ({ form, isNew }: { readonly form: RecordFormState; readonly isNew: boolean }) => (
+interface FooterProps {
+  readonly table: Table
+  readonly form: RecordFormState
+  readonly isNew: boolean
+}
+
+const Footer = ({ table, form, isNew }: FooterProps) => (
   <footer className={styles.footer}>
-    {form.problem !== null && <Problem error={form.problem} />}
+    <FormProblem error={form.problem} fields={(path) => hasEditorOf(table, path, isNew)} />
     <span className={styles.state} aria-live="polite">
       {form.wrong > 0 && texts.errors(form.wrong)}
     </span>
@@ -138,7 +144,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
           ))}
           {version && <LinkedRecords table={table} record={version.record} />}
         </div>
-        {isWritable && <Footer form={form} isNew={pk === null} />}
+        {isWritable && <Footer table={table} form={form} isNew={pk === null} />}
       </form>
       {opened && <RecordPanel {...opened} onClose={() => setOpened(null)} onSaved={() => {}} />}
       <LeaveDialog guard={guard} hint={texts.discardHint(name)} />

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { createSubmit } from '../../api/submission.ts'
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/transfer.ts'
@@ -40,8 +41,10 @@ export const PasteDialog = ({ table, text, onDone, onClose }: PasteDialogProps) 
     rows.reduce((sum, { errors }) => sum + errors.size, 0)
   )
   const [stored, setStored] = useState(0)
+  const [submit] = useState(createSubmit)
   const store = useMutation({
-    mutationFn: () => storePasted(table, rows.slice(stored), (count) => setStored(stored + count)),
+    mutationFn: () =>
+      storePasted(table, rows.slice(stored), { submit, onStored: (count) => setStored(stored + count) }),
     onSuccess: () => {
       notify({ title: texts.pasted(rows.length, titleOf(table)) })
       onClose()

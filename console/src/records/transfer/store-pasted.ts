@@ -1,5 +1,6 @@
 import { api, dataOf } from '../../api/client.ts'
 import { ServiceError } from '../../api/errors.ts'
+import type { Submit } from '../../api/submission.ts'
 import type { Table } from '../../tables/queries.ts'
 import { texts } from '../../texts/transfer.ts'
 import type { PastedRow } from './clipboard.ts'
@@ -19,10 +20,12 @@ const inRow = (error: unknown, rows: readonly PastedRow[]) => {
   return new ServiceError(error.status, { code: 'VALIDATION_FAILED', message: texts.inRow(row.number, reason) })
 }
 
-const storeBatch = async (table: Table, rows: readonly PastedRow[]) => {
+const storeBatch = async (table: Table, rows: readonly PastedRow[], submit: Submit) => {
   const operations = rows.map(({ values }) => ({ op: 'create', table: table.name, values: { ...values } }))
   try {
-    await dataOf(api.POST('/admin/batch', { body: { operations } }))
+    await submit(operations, (key) =>
+      dataOf(api.POST('/admin/batch', { params: { header: { 'Idempotency-Key': key } }, body: { operations } }))
+    )
   } catch (error) {
     throw inRow(error, rows)
   }
@@ -32,9 +35,13 @@ const storeBatch = async (table: Table, rows: readonly PastedRow[]) => {
  * Creates the records: up to 1,000 all together or not at all, more in several batches. `onStored` gets the number of rows
  * that are stored so far: after a failure, only the others are sent again.
  */
-export const storePasted = async (table: Table, rows: readonly PastedRow[], onStored: (count: number) => void) => {
+export const storePasted = async (
+  table: Table,
+  rows: readonly PastedRow[],
+  { submit, onStored }: { readonly submit: Submit; readonly onStored: (count: number) => void }
+) => {
   for (let start = 0; start < rows.length; start += MAX_OPERATIONS) {
-    await storeBatch(table, rows.slice(start, start + MAX_OPERATIONS))
+    await storeBatch(table, rows.slice(start, start + MAX_OPERATIONS), submit)
     onStored(Math.min(start + MAX_OPERATIONS, rows.length))
   }
 }
