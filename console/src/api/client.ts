@@ -1,6 +1,7 @@
 import createClient, { type FetchResponse } from 'openapi-fetch'
 import { renewSession } from '../session/renewal.ts'
 import { ServiceError, toServiceError, unreachable } from './errors.ts'
+import { hasWideDigits, parseExact } from './exact-json.ts'
 import type { paths } from './schema.d.ts'
 
 /** The address of the service: `/console/` is one level below it. */
@@ -23,10 +24,23 @@ const sendInSession = async (request: Request) => {
   return send(repeated)
 }
 
+/** The client parses JSON with the method `json` of a response if it knows the length. */
+const withExactJson = async (response: Response) => {
+  if (!response.ok || !response.headers.get('content-type')?.includes('json')) return response
+  const text = await response.text()
+  const exact = new Response(text, response)
+  if (!hasWideDigits(text)) return exact
+  exact.headers.set('content-length', String(text.length))
+  return Object.assign(exact, { json: async () => parseExact(text) })
+}
+
+/** Integers inside JSON values keep their digits. */
+const sendExactly = async (request: Request) => withExactJson(await sendInSession(request))
+
 const options = { baseUrl: SERVICE_URL, credentials: 'same-origin' } as const
 
 /** Calls of administrators. */
-export const api = createClient<paths>({ ...options, fetch: sendInSession })
+export const api = createClient<paths>({ ...options, fetch: sendExactly })
 
 /** Calls before and after a session: login, logout, the own account. */
 export const sessionApi = createClient<paths>({ ...options, fetch: send })

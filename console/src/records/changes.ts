@@ -2,7 +2,8 @@ import { hashKey, type Query } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
-import { keyFields, keyOf } from './keys.ts'
+import { texts } from '../texts/records-grid.ts'
+import { keyFields, keyOf, wideField } from './keys.ts'
 import { restoreRecords } from './panel/queries.ts'
 import { type RecordData, recordsKey, totalQuery } from './queries.ts'
 
@@ -78,6 +79,11 @@ const readAgain = async (table: Table, records: readonly RecordData[]) => {
  */
 export const deleteRecords = async (table: Table, records: ReadonlyMap<string, RecordData>) => {
   const before = await readAgain(table, [...records.values()])
+  // An undo would fail, and the records would be lost.
+  for (const record of before) {
+    const field = wideField(table, record)
+    if (field) throw new Error(texts.notUndoable(keyOf(table, record), field.name))
+  }
   const operations = before.map((record) => ({ op: 'delete', table: table.name, pk: keyOf(table, record) }))
   if (operations.length > 0) await dataOf(api.POST('/admin/batch', { body: { operations } }))
   await announce(table.id)

@@ -1,6 +1,12 @@
+import { hasWideInteger } from '../api/exact-json.ts'
 import type { Table } from '../tables/queries.ts'
+import { kindOf } from './fields/kind.ts'
 
 export type Row = Readonly<Record<string, unknown>>
+
+/** Returns the JSON field with an integer that the service does not take: the record cannot be created again. */
+export const wideField = ({ fields }: Pick<Table, 'fields'>, row: Row) =>
+  fields.find((field) => kindOf(field) === 'json' && hasWideInteger(row[field.name]))
 
 type Keyed = Pick<Table, 'fields' | 'primaryKey'>
 

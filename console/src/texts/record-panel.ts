@@ -23,6 +23,8 @@ export const texts = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteAction: (name: string) => `Delete ${name}`,
   deleteHint: 'You can undo it for 10 seconds.',
+  deleteForGood: (field: string) =>
+    `This cannot be undone, because ${field} has an integer beyond ±9007199254740991. Export the record first if you may need it.`,
   deleteLinksHint:
     'You can undo it for 10 seconds. If a foreign key deletes or changes the records that refer to it, these do not come back.',
   deleted: (name: string) => `Deleted ${name}`,

@@ -59,6 +59,8 @@ export const texts = {
   deleteTitle: (count: number, table: string) => `Delete ${records(count)} from ${table}?`,
   deleteHint: 'All of them are deleted, or none. You can undo this for 10 seconds.',
   deleteCascades: 'Records of other tables that the database deletes with them do not come back.',
+  notUndoable: (pk: string, field: string) =>
+    `Nothing was deleted. An undo could not restore record ${pk}, because ${field} has an integer beyond ±9007199254740991. Delete it in its panel.`,
   deleteAction: (count: number, table: string) => `Delete ${records(count)} from ${table}`,
   deleted: (count: number, table: string) => `Deleted ${records(count)} from ${table}`,
   alreadyDeleted: (count: number) => `${records(count)} ${count === 1 ? 'was' : 'were'} already deleted.`,

@@ -1,3 +1,4 @@
+import { parseExact } from '../../api/exact-json.ts'
 import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/fields.ts'
 import { isBase64 } from './bytes.ts'
@@ -46,7 +47,7 @@ const parseBoolean = (text: string): Parsed =>
 
 const parseJson = (text: string, { jsonType }: TableField): Parsed => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExact(text)
     const isObject = typeof value === 'object' && value !== null
     if (!isObject || Array.isArray(value) !== (jsonType === 'array')) {
       return { error: jsonType === 'array' ? errors.array : errors.object }

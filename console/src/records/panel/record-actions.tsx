@@ -6,6 +6,7 @@ import { texts } from '../../texts/record-panel.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify, notifyError } from '../../ui/toast.tsx'
+import { wideField } from '../keys.ts'
 import { incomingOf } from './links.ts'
 import { deleteRecord, restoreRecords, type Version } from './queries.ts'
 
@@ -31,9 +32,16 @@ const useDelete = ({ table, pk, version, name, onDeleted, onRestored }: RecordAc
   }
   return async () => {
     const record = await deleteRecord(table, pk, version)
-    notify({ title: texts.deleted(name), action: { label: texts.undo, run: () => restore(record) } })
+    const undo = { label: texts.undo, run: () => restore(record) }
+    notify({ title: texts.deleted(name), ...(!wideField(table, record) && { action: undo }) })
     onDeleted()
   }
+}
+
+const hintOf = ({ table, version }: RecordActionsProps, hasLinks: boolean) => {
+  const wide = wideField(table, version.record)
+  if (wide) return texts.deleteForGood(wide.label || wide.name)
+  return hasLinks ? texts.deleteLinksHint : texts.deleteHint
 }
 
 /** Duplicates and deletes a record. */
@@ -54,7 +62,7 @@ export const RecordActions = (props: RecordActionsProps) => {
       {isAsking && (
         <ConfirmDialog
           title={texts.deleteTitle(name)}
-          hint={hasLinks ? texts.deleteLinksHint : texts.deleteHint}
+          hint={hintOf(props, hasLinks)}
           action={texts.deleteAction(name)}
           run={remove}
           onClose={() => setAsking(false)}
