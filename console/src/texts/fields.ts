@@ -11,6 +11,7 @@ export const texts = {
   bytes: (size: string) => size,
   download: (name: string) => `Download ${name}`,
   upload: 'Choose a file',
+  notRead: (name: string) => `${name} could not be read`,
   remove: 'Set to NULL',
   setNull: (name: string) => `NULL for ${name}`,
   setDefault: (name: string) => `Default for ${name}`,

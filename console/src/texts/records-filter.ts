@@ -21,7 +21,7 @@ export const texts = {
   jsonHint: 'The same filter works in calls of the API.',
   copyJson: 'Copy the JSON',
   edited: 'The filter of this address has parts that cannot be changed here. A new filter replaces it.',
-  invalid: 'The filter of this address is not valid JSON.',
+  invalid: 'The filter of this address is not JSON of a filter.',
   group: (number: number) => `Group ${number}`,
   listHint: 'Separate values by commas. Put a value that has a comma in quotes: "Doe, J.", "Roe, R."',
   type: 'Type of the value',

@@ -23,6 +23,7 @@ export const texts = {
   importTitle: (table: string) => `Import into ${table}`,
   choose: 'Choose a CSV or NDJSON file, or drop it here',
   chooseOther: 'Another file',
+  notRead: (name: string) => `${name} could not be read`,
   tooEarly: 'The file is empty.',
   delimiter: 'Cells are separated by',
   delimiters: { ',': 'comma', ';': 'semicolon', '|': 'vertical bar', tab: 'tab' },

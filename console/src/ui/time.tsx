@@ -16,6 +16,13 @@ const relativeTo = (now: number, time: number) => {
   return relative.format(Math.round((time - now) / milliseconds), unit)
 }
 
+/** The local time, with the exact value on hover. `value`: epoch milliseconds. */
+export const LocalTime = ({ value }: { readonly value: number }) => (
+  <time dateTime={new Date(value).toISOString()} title={`${new Date(value).toISOString()} · ${value}`}>
+    {local.format(value)}
+  </time>
+)
+
 /** A time in words ("3 days ago"), with the local time and the exact value on hover. `value`: epoch milliseconds. */
 export const Time = ({ value }: { readonly value: number | null }) =>
   value === null ? (

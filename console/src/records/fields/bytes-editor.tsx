@@ -3,6 +3,7 @@ import { useRef } from 'react'
 import { texts } from '../../texts/fields.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { formatBytes } from '../../ui/size.ts'
+import { notifyError } from '../../ui/toast.tsx'
 import { downloadBytes, isBase64, readBase64, sizeOf } from './bytes.ts'
 import styles from './field-editor.module.css'
 import type { EditorProps } from './field-editor.tsx'
@@ -12,7 +13,14 @@ import { placeholderOf } from './placeholder.ts'
 export const BytesEditor = ({ table, field, value, onChange, autoFocus, control }: EditorProps) => {
   const input = useRef<HTMLInputElement>(null)
   const name = field.label || field.name
-  const read = async (file: File | undefined) => file && onChange(await readBase64(file))
+  const read = async (file: File | undefined) => {
+    if (!file) return
+    try {
+      onChange(await readBase64(file))
+    } catch (error) {
+      notifyError(texts.notRead(file.name), error)
+    }
+  }
   return (
     <div className={styles.bytes}>
       <span className={styles.size}>

@@ -1,3 +1,5 @@
+import type { TableField } from '../../tables/queries.ts'
+
 const DATE = /^(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?$/
 
 interface PickerState {
@@ -24,6 +26,12 @@ export const withPicked = (text: string, picked: string) => {
 
 /** Between 1973 and 5138: smaller numbers may be seconds or years. */
 const isEpoch = (number: number) => number >= 1e11 && number < 1e14
+
+const TIMESTAMPS: readonly string[] = ['created_at', 'updated_at']
+
+/** Whether the value is a time that the service has set: epoch milliseconds in a field that only the service writes. */
+export const isTimestamp = ({ name, isReadonly }: TableField, value: unknown): value is number =>
+  isReadonly && TIMESTAMPS.includes(name) && typeof value === 'number' && isEpoch(value)
 
 /** Returns the date of a text that may be epoch milliseconds, in UTC; undefined for any other text. */
 export const epochDate = (text: string) => {

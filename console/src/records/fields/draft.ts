@@ -68,7 +68,7 @@ export const parseUntypedNumber = (text: string): Parsed => {
 
 /** A number in a column without a type stays a number as long as the text is one. */
 const parseAny = (text: string, original: unknown): Parsed =>
-  typeof original === 'number' && NUMBER.test(text) ? { value: Number(text) } : { value: text }
+  typeof original === 'number' && NUMBER.test(text) ? parseUntypedNumber(text) : { value: text }
 
 /** Returns the value to send for a draft, or what is wrong with it. `original`: the stored value, if there is one. */
 export const parseDraft = (field: TableField, draft: Exclude<Draft, undefined>, original?: unknown): Parsed => {

@@ -4,7 +4,9 @@ import type { Table, TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/fields.ts'
 import { classes } from '../../ui/classes.ts'
 import { formatBytes } from '../../ui/size.ts'
+import { LocalTime } from '../../ui/time.tsx'
 import { downloadBytes, isBase64, sizeOf } from './bytes.ts'
+import { isTimestamp } from './dates.ts'
 import styles from './field-value.module.css'
 import { isNumeric, kindOf } from './kind.ts'
 import { recordHref, useTarget } from './references.ts'
@@ -77,6 +79,13 @@ export const FieldValue = ({ table, field, value }: FieldValueProps) => {
   if (value === '') return <span className={classes(styles.dim, styles.empty)}>{texts.empty}</span>
   if (typeof value === 'string' && kindOf(field) === 'bytes' && isBase64(value)) {
     return <Bytes table={table} field={field} value={value} />
+  }
+  if (isTimestamp(field, value)) {
+    return (
+      <span className={classes(styles.value, styles.right)}>
+        <LocalTime value={value} />
+      </span>
+    )
   }
   const text = textOf(value)
   const isRight = isNumeric(field) && !field.references

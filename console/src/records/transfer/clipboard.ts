@@ -31,7 +31,7 @@ const byPosition = (table: Table, width: number): Mapping => {
 
 export const mapPasted = (table: Table, { cells, hasHeader }: Pasted): Mapping => {
   const [first = []] = cells
-  const width = Math.max(...cells.map(({ length }) => length))
+  const width = cells.reduce((most, { length }) => Math.max(most, length), 0)
   return hasHeader ? mapHeaders(settableFields(table), first) : byPosition(table, width)
 }
 

@@ -19,18 +19,27 @@ const endRow = (state: State) => {
 
 const BREAK = /\r\n|\r|\n/y
 
-/** Returns the index after a quoted part, which may have delimiters, line breaks and doubled quotes. */
-const readQuoted = (text: string, start: number, state: State) => {
-  for (let index = start; index < text.length; index += 1) {
+interface Quoted {
+  readonly cell: string
+  /** The index after it. */
+  readonly end: number
+}
+
+/**
+ * Reads a cell in quotes, which may have delimiters, line breaks and doubled quotes. undefined: the cell only begins with
+ * a quote, which belongs to it. Spreadsheets copy `"A" brand` without quotes around it.
+ */
+const readQuoted = (text: string, start: number, delimiter: Delimiter): Quoted | undefined => {
+  for (let index = start + 1; index < text.length; index += 1) {
     if (text[index] !== '"') continue
-    if (text[index + 1] !== '"') {
-      state.cell = text.slice(start, index).replaceAll('""', '"')
-      return index + 1
+    const next = text[index + 1]
+    if (next !== '"') {
+      const isEnd = next === undefined || [delimiter, '\r', '\n'].includes(next)
+      return isEnd ? { cell: text.slice(start + 1, index).replaceAll('""', '"'), end: index + 1 } : undefined
     }
     index += 1
   }
-  state.cell = text.slice(start).replaceAll('""', '"')
-  return text.length
+  return undefined
 }
 
 /** Returns the cells of CSV (RFC 4180) or of what a spreadsheet puts on the clipboard. */
@@ -46,11 +55,10 @@ export const parseDelimited = (text: string, delimiter: Delimiter): readonly (re
     } else if (text[index] === delimiter) {
       endCell(state)
       index += 1
-    } else if (text[index] === '"' && state.cell === '') {
-      index = readQuoted(text, index + 1, state)
     } else {
-      state.cell += text[index]
-      index += 1
+      const quoted = text[index] === '"' && state.cell === '' ? readQuoted(text, index, delimiter) : undefined
+      state.cell += quoted?.cell ?? text[index]
+      index = quoted?.end ?? index + 1
     }
   }
   if (state.cell !== '' || state.row.length > 0) endRow(state)

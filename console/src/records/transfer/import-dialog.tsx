@@ -4,6 +4,7 @@ import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/transfer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { notifyError } from '../../ui/toast.tsx'
 import { FileDrop } from './file-drop.tsx'
 import { ImportErrors } from './import-errors.tsx'
 import type { ImportPlan } from './import-file.ts'
@@ -55,7 +56,13 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
     setPlan(next)
     state.reset()
   }
-  const choose = async (file: File) => change(planOf(table, await openSource(file)))
+  const choose = async (file: File) => {
+    try {
+      change(planOf(table, await openSource(file)))
+    } catch (error) {
+      notifyError(texts.notRead(file.name), error)
+    }
+  }
   const isEmpty = plan !== null && plan.columns.length === 0
   const repeated = plan === null ? undefined : repeatedName(plan.columns.map(({ name }) => name))
   return (
