@@ -7,7 +7,8 @@ const SQL = `
   CREATE TABLE pens (id INTEGER PRIMARY KEY, name TEXT, note TEXT);
   INSERT INTO pens VALUES (1, 'Pelikan', 'old'), (2, 'Lamy', 'old'), (3, 'Kaweco', 'old');
   CREATE TABLE origins (id INTEGER PRIMARY KEY, name TEXT, country TEXT NOT NULL);
-  INSERT INTO origins VALUES (1, 'Pelikan', 'DE');`
+  INSERT INTO origins VALUES (1, 'Pelikan', 'DE');
+  CREATE TABLE races (id INTEGER PRIMARY KEY, "constructor" TEXT, "toString" TEXT);`
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -151,5 +152,14 @@ if (skip) {
     await button(page, 'Create 2 records').click()
     await notice(page, '2 records created in pens')
     t.equal(await total('pasted'), 2)
+  })
+
+  t.test('fields named like properties of all objects stay empty', async (t) => {
+    const races = dataOf(await admin.post('/admin/tables/import', { name: 'races' })).id
+    const page = await openAsAdmin(t, `tables/${races}?new=true`)
+    await page.getByLabel('toString', { exact: true }).fill('text')
+    await button(page, 'Create').click()
+    await notice(page, 'Created races 1')
+    t.same(dataOf(await admin.get(`/admin/tables/${races}/data/1`)), { id: 1, constructor: null, toString: 'text' })
   })
 }

@@ -28,7 +28,9 @@ interface State {
 const startOf = ({ table, start, initial = {} }: FormOptions): State => {
   const before = start
     ? draftsOf(table, start.record)
-    : Object.fromEntries(table.fields.map(({ name }) => [name, toDraft(initial[name])]))
+    : Object.fromEntries(
+        table.fields.map(({ name }) => [name, toDraft(Object.hasOwn(initial, name) ? initial[name] : undefined)])
+      )
   return { version: start, before, drafts: before }
 }
 
