@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createTable, dataOf, PASSWORD } from '../helpers.ts'
-import { logIn, skip, startConsole } from './console.ts'
+import { createTable, dataOf, PASSWORD } from '../../helpers.ts'
+import { logIn, skip, startConsole } from '../console.ts'
 
 const MAX_BYTES = 170_000
 const MAX_MS = 1000

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createDatabase, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
-import { cell, MAX_WAITING_ROWS, scrollTo, status, watchRequests } from './grid.ts'
+import { createDatabase, dataOf } from '../../helpers.ts'
+import { photographBoth, skip, startConsole } from '../console.ts'
+import { cell, MAX_WAITING_ROWS, scrollTo, status, watchRequests } from '../grid.ts'
 
 const ROWS = 1_000_000
 const MAX_FRAME_MS = 100

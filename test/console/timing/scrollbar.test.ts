@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createDatabase, dataOf } from '../helpers.ts'
-import { skip, startConsole } from './console.ts'
-import { MAX_WAITING_ROWS, watchRequests } from './grid.ts'
+import { createDatabase, dataOf } from '../../helpers.ts'
+import { skip, startConsole } from '../console.ts'
+import { MAX_WAITING_ROWS, watchRequests } from '../grid.ts'
 
 const ROWS = 1_000_000
 const STEPS = 60
