@@ -46,9 +46,15 @@ const idsFor = (path: string, { id }: Table, { tokens, adminIds }: Environment) 
 const nameFor = (path: string, { id, fields }: Table, { indexes }: Environment, { pick }: Random) =>
   path.includes('/fields/') ? pick(fields).name : (indexes.get(id) ?? 'sqlite_autoindex_keyless_1')
 
+/** Returns the claim `jti` of the session's JWT. */
+const sessionIdOf = ({ cookie }: Environment['spare']): string =>
+  JSON.parse(Buffer.from(String(cookie.split('.')[1]), 'base64url').toString()).jti
+
 const fillParameters = (path: string, table: Table, environment: Environment, random: Random) => {
   const { pick, chance } = random
-  const id = String(pick([...idsFor(path, table, environment), 999_999_999]))
+  const id = path.startsWith('/auth/sessions/')
+    ? sessionIdOf(environment.spare)
+    : String(pick([...idsFor(path, table, environment), 999_999_999]))
   const pk = chance(0.3) ? pick(environment.keys) : pick(['1', '2', '3'])
   const name = nameFor(path, table, environment, random)
   const values: Record<string, string> = { '{id}': id, '{pk}': pk, '{table}': table.name, '{name}': name }
@@ -202,12 +208,14 @@ const queryOf = ({ parameters = [] }: Operation, table: Table, random: Random) =
       return [name, encodeURIComponent(String(value).toWellFormed())]
     })
 
-/** Operations that end a session or change its password use the spare session. */
+/** Operations that end a session or change its password. They use the spare session. */
+const OF_SPARE_SESSION = ['logOut', 'endOwnSession', 'changeOwnPassword']
+
 const credentialFor = (
   { operationId, security }: Operation,
   { cookie, token, spare }: Environment
 ): Record<string, string> => {
-  if (operationId === 'logOut' || operationId === 'changeOwnPassword') return { cookie: spare.cookie }
+  if (OF_SPARE_SESSION.includes(operationId)) return { cookie: spare.cookie }
   const [scheme = {}] = security
   if ('token' in scheme) return { authorization: `Bearer ${token}` }
   return 'session' in scheme ? { cookie } : {}

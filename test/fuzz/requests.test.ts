@@ -80,6 +80,7 @@ const MAX_TRIES = 200
 /** Earlier requests may have ended the session, or deleted the account or the records, that an operation needs. */
 const NEEDED_BEFORE: Readonly<Record<string, string>> = {
   changeOwnPassword: 'logIn',
+  endOwnSession: 'logIn',
   adminUpdateAccount: 'adminCreateAccount',
   adminDeleteAccount: 'adminCreateAccount',
   adminImportTables: 'adminUnregisterTable',

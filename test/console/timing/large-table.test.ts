@@ -25,7 +25,7 @@ const START_MEASURE = `{
   requestAnimationFrame(step)
 }`
 
-const MAX_ATTEMPTS = 3
+const MAX_ATTEMPTS = 6
 
 interface Attempt {
   readonly prepare: () => Promise<void>

