@@ -224,9 +224,14 @@ const credentialFor = (
 /** Operations that take a file, which has a record on each line. */
 const FILE_OPERATIONS = ['adminImportRecords', 'importRecords', 'adminCreateTableFromFile']
 
-/** The names of a new table, or none. */
+/** The name and the label of a new table, or none. */
 const namesOf = ({ operationId }: Operation, random: Random): readonly (readonly [string, string])[] =>
-  operationId === 'adminCreateTableFromFile' ? [['name', newName(random)]] : []
+  operationId === 'adminCreateTableFromFile'
+    ? [
+        ['name', newName(random)],
+        ['label', 'New']
+      ]
+    : []
 
 /** Generates an import, usually without the parameters that are for special files. */
 const generateImport = (environment: Environment, random: Random, operation: Operation): GeneratedRequest => {
