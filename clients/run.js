@@ -9,6 +9,8 @@ import { startService } from './service.js'
 import { CACHE, endChildren, isInstalled, run } from './tools.js'
 
 const LIMIT_MS = 15 * 60_000
+/** Checks at a time: about half of a check uses one core only. */
+const JOBS = 2
 const projects = new URL('projects/', import.meta.url).pathname
 const scenarios = new URL('scenarios/', import.meta.url).pathname
 
@@ -111,7 +113,11 @@ setTimeout(() => {
 }, LIMIT_MS).unref()
 
 const results = []
-for (const check of checks.filter(isChosen)) results.push(await attempt(check))
+const waiting = checks.filter(isChosen)
+const takeChecks = async () => {
+  for (let check = waiting.shift(); check; check = waiting.shift()) results.push(await attempt(check))
+}
+await Promise.all(Array.from({ length: JOBS }, takeChecks))
 const count = (result) => results.filter((item) => item === result).length
 if (count('skipped') > 0) print(`${count('skipped')} skipped, because a command that they need is missing`)
 print(`${count('passed')} passed, ${count('failed')} failed`)

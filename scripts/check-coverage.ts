@@ -4,8 +4,8 @@ import { join } from 'node:path'
 /** The output of `tap report lcovonly`, relative to the working directory. */
 const REPORT = '.tap/report/lcov.info'
 
-/** Tests and benchmarks are not covered by tests. */
-const isSource = (path: string) => path.endsWith('.js') && !/^(?:test|bench)\//.test(path)
+/** Tests and benchmarks are not covered by tests. The console is tested in a browser, where coverage is not measured. */
+const isSource = (path: string) => path.endsWith('.js') && !/^(?:test|bench|console)\//.test(path)
 
 /** A compiled module that contains only types has no other statement. */
 const hasCode = (code: string) => code.replace(/^\s*\/\/.*$/gm, '').trim() !== 'export {};'

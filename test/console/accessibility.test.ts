@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { logIn, skip, startConsole } from './console.ts'
+import { skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, open } = await startConsole(t)
+  const { admin, openAsAdmin } = await startConsole(t)
   const { id } = await createTable(admin, {
     name: 'pets',
     fields: [
@@ -30,8 +30,7 @@ if (skip) {
   ] as const
 
   t.test('axe finds nothing, in both themes, and pages fit on a narrow screen', async (t) => {
-    const page = await open(t)
-    await logIn(page)
+    const page = await openAsAdmin(t)
     for (const [path, name] of pages) {
       await page.goto(new URL(`/console/${path}`, page.url()).href)
       await page.getByRole('heading', { level: 1, name }).waitFor()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createDatabase, createTable, dataOf } from '../helpers.ts'
-import { logIn, photographBoth, skip, startConsole } from './console.ts'
+import { photographBoth, skip, startConsole } from './console.ts'
 
 const SQL = `
   CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER CHECK (lives < 10), note TEXT);
@@ -10,7 +10,7 @@ const SQL = `
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, open } = await startConsole(t, { database: createDatabase(t, SQL) })
+  const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
   const { id } = await createTable(admin, {
     name: 'pets',
     fields: [
@@ -22,12 +22,6 @@ if (skip) {
   const animals = dataOf(await admin.post('/admin/tables/import', { name: 'animal' })).id
   const readAnimal = async (pk: number) => dataOf(await admin.get(`/admin/tables/${animals}/data/${pk}`))
   const table = async () => dataOf(await admin.get(`/admin/tables/${id}`))
-
-  const openAsAdmin = async (t: Test, path: string) => {
-    const page = await open(t, path)
-    await logIn(page)
-    return page
-  }
 
   /** As when the user comes back to the tab: all data that is shown is read again. */
   const comeBack = (page: Page) => page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")

@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { createPages, photograph } from '../browser/chromium.ts'
-import { type App, asAdmin, PASSWORD, startApp, temporaryDirectory } from '../helpers.ts'
+import {
+  type App,
+  asAdmin,
+  type Client,
+  dataOf,
+  logIn as logInByCall,
+  PASSWORD,
+  startApp,
+  temporaryDirectory
+} from '../helpers.ts'
 
 export { photograph, skip } from '../browser/chromium.ts'
 
@@ -13,14 +22,34 @@ interface ConsoleOptions {
   readonly database?: string
   readonly env?: Readonly<Record<string, string>>
   readonly hasScrollbars?: boolean
+  /** Keeps the first password, which the console asks to change. */
+  readonly hasFirstPassword?: boolean
+}
+
+const OTHER_PASSWORD = 'another horse'
+
+/** Changes the first password, and back: then the console does not ask for a new one. */
+export const keepPassword = async (admin: Client) => {
+  dataOf(await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER_PASSWORD }))
+  dataOf(await admin.put('/auth/password', { oldPassword: OTHER_PASSWORD, newPassword: PASSWORD }))
+}
+
+/** Logs in, and returns the state of a browser with this session. */
+export const loggedIn = async (app: App, name?: string) => {
+  const { cookie } = await logInByCall(app, name)
+  const [key = '', value = ''] = cookie.split('=')
+  const attributes = { domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false }
+  return { cookies: [{ name: key, value, ...attributes, sameSite: 'Strict' as const }], origins: [] }
 }
 
 /** Starts a service on a copy of a database, which listens, and returns how to open its console. */
-export const startConsole = async (t: Test, { database, env = {}, hasScrollbars = false }: ConsoleOptions = {}) => {
+export const startConsole = async (t: Test, options: ConsoleOptions = {}) => {
+  const { database, env = {}, hasScrollbars = false, hasFirstPassword = false } = options
   const copy = join(temporaryDirectory(t), 'data.db')
   if (database !== undefined) copyFileSync(database, copy)
-  const app: App = await startApp(t, { env: { ...(database !== undefined && { DATABASE: copy }), ...env } })
+  const app = await startApp(t, { env: { ...(database !== undefined && { DATABASE: copy }), ...env } })
   const admin = await asAdmin(app)
+  if (!hasFirstPassword) await keepPassword(admin)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const openPage = createPages(t, { hasScrollbars })
 
@@ -28,12 +57,13 @@ export const startConsole = async (t: Test, { database, env = {}, hasScrollbars 
   const open = (test: Test, path = '', options: BrowserContextOptions = {}) =>
     openPage(test, `${url}/console/${path}`, options)
 
-  /** Opens a page of the console as an administrator. */
+  /** Opens a page of the console in a session of its own. */
   const openAsAdmin = async (test: Test, path = '', options: BrowserContextOptions = {}) => {
-    const page = await open(test, path, options)
-    await logIn(page)
+    const page = await open(test, path, { storageState: await loggedIn(app), ...options })
+    await page.locator('nav').first().waitFor({ state: 'attached' })
     return page
   }
+
   return { app, admin, url, file: copy, open, openAsAdmin }
 }
 

@@ -1,7 +1,6 @@
-import type { BrowserContextOptions } from 'playwright-core'
-import t, { type Test } from 'tap'
-import { createDatabase, dataOf, PASSWORD } from '../helpers.ts'
-import { logIn, photographBoth, skip, startConsole } from './console.ts'
+import t from 'tap'
+import { createDatabase, dataOf } from '../helpers.ts'
+import { photographBoth, skip, startConsole } from './console.ts'
 import { cell, column, saved, status } from './grid.ts'
 
 const LONG = `start ${'x'.repeat(9990)} end`
@@ -28,19 +27,7 @@ const TABLES = ['artist', 'album', 'shelf', 'titles', 'hostile', 'wide']
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, open } = await startConsole(t, { database: createDatabase(t, SQL) })
-  const password = 'another horse'
-  await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: password })
-  let storageState: BrowserContextOptions['storageState']
-
-  /** Opens a page of the console in one session for all tests. */
-  const openAsAdmin = async (t: Test, path: string, options: BrowserContextOptions = {}) => {
-    const page = await open(t, path, { ...options, ...(storageState && { storageState }) })
-    if (!storageState) await logIn(page, 'admin', password)
-    storageState ??= await page.context().storageState()
-    return page
-  }
-
+  const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
   dataOf(await admin.post('/admin/tables/import', { names: TABLES }))
   const tables: { id: number; name: string }[] = (await admin.get('/admin/tables')).json().data
   const pathOf = (name: string, query = '') => `tables/${tables.find((table) => table.name === name)?.id}${query}`

@@ -1,8 +1,8 @@
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import { client, createDatabase, dataOf, logIn as logInByCall, PASSWORD } from '../helpers.ts'
-import { logIn, startConsole } from './console.ts'
+import { keepPassword, loggedIn, startConsole } from './console.ts'
 import { createHostileTables, TEXTS, watchPage } from './hostile-texts.ts'
 
 export const NAMES = Object.values(TEXTS)
@@ -28,8 +28,7 @@ export const startHostileConsole = async (t: Test) => {
   dataOf(await admin.post('/admin/admins', { name: ADMIN, nickname: TEXTS.markup, password: PASSWORD }))
 
   const own = client(app, await logInByCall(app, ADMIN))
-  const OTHER = `${PASSWORD} 2`
-  dataOf(await own.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER }))
+  await keepPassword(own)
 
   dataOf(await admin.post('/admin/tables/import', { names: IMPORTED }))
   const tables: readonly Table[] = dataOf(await admin.get('/admin/tables'))
@@ -39,15 +38,9 @@ export const startHostileConsole = async (t: Test) => {
   for (const name of NAMES)
     tokens.push(dataOf(await admin.post('/admin/tokens', { name: name.slice(0, 100), permissions })))
 
-  let storageState: BrowserContextOptions['storageState']
   const openAsAdmin = async (t: Test, path: string) => {
-    const page = await open(t, path, storageState ? { storageState } : {})
+    const page = await open(t, path, { storageState: await loggedIn(app, ADMIN) })
     page.setDefaultTimeout(10_000)
-    if (!storageState) {
-      await logIn(page, ADMIN, OTHER)
-      await page.goto(new URL('/console/', page.url()).href)
-      storageState = await page.context().storageState()
-    }
     watchPage(t, page)
     return page
   }

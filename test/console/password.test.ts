@@ -33,7 +33,7 @@ if (skip) {
   })
 
   t.test('a first password can be changed later if the service does not require it', async (t) => {
-    const { open } = await startConsole(t)
+    const { open } = await startConsole(t, { hasFirstPassword: true })
     const page = await open(t, 'account')
     await page.getByLabel('Name').fill('admin')
     await page.getByLabel('Password').fill(PASSWORD)

@@ -8,9 +8,6 @@ if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
   const { admin, open, openAsAdmin } = await startConsole(t)
-  const OTHER = 'other horse'
-  dataOf(await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER }))
-  dataOf(await admin.put('/auth/password', { oldPassword: OTHER, newPassword: PASSWORD }))
   await createTable(admin, { name: 'pets', fields: [{ name: 'name', jsonType: 'string' }] })
   dataOf(await admin.post('/admin/tables/1/data', { name: 'Tom' }))
   dataOf(await admin.post('/admin/admins', { name: 'grace', nickname: '', password: PASSWORD }))

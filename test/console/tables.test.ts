@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Field, Table } from '../../schemas/table.ts'
 import { createDatabase } from '../fixtures.ts'
-import { asToken, type Client, createTable, dataOf, PASSWORD } from '../helpers.ts'
+import { asToken, createTable, dataOf } from '../helpers.ts'
 import { photographBoth, skip, startConsole } from './console.ts'
 
 /** Chinook, a music shop, with 11 tables. */
@@ -22,13 +22,6 @@ const SHOP = `
   CREATE VIEW names AS SELECT id, name FROM artists;
   CREATE VIRTUAL TABLE texts USING fts5 (body);
   CREATE TABLE ${quoted(HOSTILE)} (id INTEGER PRIMARY KEY, ${quoted(HOSTILE)} TEXT DEFAULT '<b>');`
-
-/** Changes the first password, and back: then no page asks for a new one when it is opened again. */
-const keepPassword = async (admin: Client) => {
-  const other = `${PASSWORD} 2`
-  await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: other })
-  await admin.put('/auth/password', { oldPassword: other, newPassword: PASSWORD })
-}
 
 const openTable = async (page: Page, name: string) => {
   // The name of the link also has the flags of the table.
@@ -50,7 +43,6 @@ const saveDialog = async (page: Page, name = 'Save') => {
 
 const testWithSmallFile = async () => {
   const { app, admin, file, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SHOP) })
-  await keepPassword(admin)
   const tables = async () => dataOf(await admin.get('/admin/tables')) as Table[]
   const tableOf = async (name: string) => (await tables()).find((table) => table.name === name)
   const fieldOf = async (table: string, name: string): Promise<Field | undefined> =>

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createTable, dataOf, PASSWORD } from '../../helpers.ts'
+import { createTable, dataOf } from '../../helpers.ts'
 import { logIn, skip, startConsole } from '../console.ts'
 
 const MAX_BYTES = 170_000
@@ -29,8 +29,6 @@ if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
   const { admin, open } = await startConsole(t)
-  const OTHER = 'other horse'
-  dataOf(await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER }))
   const { id } = await createTable(admin, { name: 'pets', fields: [{ name: 'name', jsonType: 'string' }] })
   dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom' }))
   let storageState: BrowserContextOptions['storageState']
@@ -42,7 +40,7 @@ if (skip) {
     const page = await open(t)
     await loginShown(page)
     const login = await sizesOf(page)
-    await logIn(page, 'admin', OTHER)
+    await logIn(page)
     await tablesShown(page)
     const tables = await sizesOf(page)
     await page.getByRole('link', { name: 'pets' }).first().click()
