@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { endWithCheck } from './tools.js'
 
 const SERVER = new URL('../dist/server.js', import.meta.url).pathname
@@ -22,6 +23,11 @@ const logIn = async (address) => {
   const send = async (cookie, method, path, body) => {
     const headers = { 'content-type': 'application/json', cookie }
     const response = await fetch(address + path, { method, headers, body: JSON.stringify(body) })
+    if (response.status === 503) {
+      // Other checks use all cores. `retry-after` is in seconds.
+      await setTimeout(1000 * Number(response.headers.get('retry-after') ?? 1))
+      return send(cookie, method, path, body)
+    }
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
     return response
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { dataOf, PASSWORD } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { logIn, photographBoth, skip, startConsole } from './console.ts'
+import { logIn, photographPage, skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -24,16 +24,16 @@ if (skip) {
     await page.getByLabel('Name').fill('grace')
     await page.getByLabel('Shown as').fill('Grace Hopper')
     await page.getByRole('button', { name: 'Generate' }).click()
-    await photographBoth(page, 'admin-new')
+    await photographPage(page, 'admin-new')
     await expectAccessible(t, page)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('dialog', { name: 'The password of “grace”' }).waitFor()
     const password = (await page.getByRole('dialog').locator('code').textContent()) ?? ''
-    await photographBoth(page, 'admin-password')
+    await photographPage(page, 'admin-password')
     await expectAccessible(t, page)
     await page.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('row', { name: /grace Grace Hopper must be changed/ }).waitFor()
-    await photographBoth(page, 'admins')
+    await photographPage(page, 'admins')
     await expectAccessible(t, page)
 
     const other = await open(t, 'account')
@@ -70,7 +70,7 @@ if (skip) {
     const page = await openAsAdmin(t, 'admins')
     await page.getByRole('button', { name: 'Delete old' }).click()
     await page.getByRole('dialog', { name: 'Delete the administrator “old”?' }).waitFor()
-    await photographBoth(page, 'admin-delete')
+    await photographPage(page, 'admin-delete')
     await page.getByRole('button', { name: 'Delete “old”' }).click()
     await page.getByText('The administrator “old” is deleted.').waitFor()
     await page.getByRole('button', { name: 'Delete old' }).waitFor({ state: 'detached' })
@@ -86,7 +86,7 @@ if (skip) {
     const sessions = page.getByRole('table', { name: 'Sessions' })
     await sessions.getByText('Firefox on Linux').waitFor()
     await sessions.getByText('Chrome on Linux (this one)').waitFor()
-    await photographBoth(page, 'sessions')
+    await photographPage(page, 'sessions')
     await expectAccessible(t, page)
     t.equal(await sessions.getByRole('button').count(), 1, 'the session of this page has no button')
     await sessions.getByRole('button', { name: 'End the session of Firefox on Linux' }).click()
@@ -101,7 +101,7 @@ if (skip) {
     const page = await open(t, 'account')
     await logIn(page, 'ada')
     await page.getByRole('heading', { name: 'Your account' }).waitFor()
-    await photographBoth(page, 'account')
+    await photographPage(page, 'account')
     await expectAccessible(t, page)
     await page.getByLabel('Shown as').fill('Ada Lovelace')
     await page.getByRole('button', { name: 'Save the name' }).click()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createTable, dataOf, issueToken } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const LARGE = '9007199254740993'
 
@@ -24,7 +24,7 @@ if (skip) {
     await page.getByText(`curl '${url}/data/albums?page=1&size=20'`).waitFor()
     await page.getByText(`curl '${url}/data/albums/records/1'`).first().waitFor()
     t.equal(await page.getByRole('heading', { level: 3 }).count(), 12)
-    await photographBoth(page, 'api-page')
+    await photographPage(page, 'api-page')
     await expectAccessible(t, page)
     for (const [language, text] of [
       ['TypeScript', 'const response = await fetch("http'],
@@ -50,7 +50,7 @@ if (skip) {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/^200 OK · \d+ ms$/).waitFor()
     await page.getByRole('region', { name: 'Response' }).getByText(LARGE).waitFor()
-    await photographBoth(page, 'api-page-tried')
+    await photographPage(page, 'api-page-tried')
     await expectAccessible(t, page)
 
     await page.getByRole('button', { name: 'Try it: Create' }).click()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, createTable, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const SQL = `
   CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER CHECK (lives < 10), note TEXT);
@@ -111,7 +111,7 @@ if (skip) {
     const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?', exact: true })
     await page.getByRole('link', { name: 'pets', exact: true }).click()
     await question.waitFor()
-    await photographBoth(page, 'grid-leave')
+    await photographPage(page, 'grid-leave')
     await question.getByRole('button', { name: 'Stay here' }).click()
     t.match(await refused.textContent(), /lives/)
     await page.getByRole('link', { name: 'pets', exact: true }).click()

@@ -81,8 +81,10 @@ export const logIn = async (page: Page, name = 'admin', password = PASSWORD) => 
 export const settle = (page: Page) =>
   page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished)).then(() => null)')
 
-/** Writes a picture of a page in each theme. */
-export const photographBoth = async (page: Page, name: string) => {
+const NARROW = { width: 390, height: 800 }
+
+/** Writes a picture of a page in each theme, and one of a narrow screen. */
+export const photographPage = async (page: Page, name: string) => {
   if (!process.env.SCREENSHOTS) return
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme })
@@ -91,4 +93,9 @@ export const photographBoth = async (page: Page, name: string) => {
     await photograph(page, `${name}-${theme}`)
   }
   await page.emulateMedia({ colorScheme: null })
+  const size = page.viewportSize()
+  await page.setViewportSize(NARROW)
+  await settle(page)
+  await photograph(page, `${name}-narrow`)
+  if (size) await page.setViewportSize(size)
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createDatabase } from '../fixtures.ts'
 import { createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const QUESTION = 'Discard the unsaved changes?'
 
@@ -42,7 +42,7 @@ if (skip) {
     t.equal(await page.getByLabel('Name of field 2').inputValue(), 'title')
     await page.goBack()
     await question(page).waitFor()
-    await photographBoth(page, 'form-guard')
+    await photographPage(page, 'form-guard')
     await expectAccessible(t, page)
     await stay(page)
     await page.goBack()

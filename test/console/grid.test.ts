@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 import { cell, column, saved, status } from './grid.ts'
 
 const LONG = `start ${'x'.repeat(9990)} end`
@@ -70,7 +70,7 @@ if (skip) {
     const group = dialog.getByRole('group', { name: 'Group 2' })
     await group.getByLabel('Field').selectOption('title')
     await group.getByLabel('Value').fill('9')
-    await photographBoth(page, 'filter')
+    await photographPage(page, 'filter')
     await dialog.getByRole('button', { name: 'Apply' }).click()
     await page.getByRole('button', { name: 'year is at least 2015 and title contains “9”' }).waitFor()
     await page.reload()
@@ -104,7 +104,7 @@ if (skip) {
     await saved(page)
     t.match(await readAlbum(150), { title: 'Renamed', year: 1960 })
     t.ok(await cell(page, 'Album 151').isVisible(), 'saving keeps the place')
-    await photographBoth(page, 'grid-edited')
+    await photographPage(page, 'grid-edited')
   })
 
   t.test('a value that is no integer, or that the database refuses, stays in its cell with the reason', async (t) => {
@@ -119,7 +119,7 @@ if (skip) {
     await page.keyboard.type('12')
     await page.keyboard.press('Enter')
     await year.getByRole('alert').getByText(/year/).waitFor()
-    await photographBoth(page, 'grid-error')
+    await photographPage(page, 'grid-error')
     await page.keyboard.press('Escape')
     await year.getByRole('alert').waitFor({ state: 'detached' })
     t.match(await readAlbum(3), { year: 1953 })
@@ -136,7 +136,7 @@ if (skip) {
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: /^Somebody else has changed / })
     await dialog.getByText('Theirs', { exact: true }).last().waitFor()
-    await photographBoth(page, 'grid-conflict')
+    await photographPage(page, 'grid-conflict')
     await dialog.getByRole('button', { name: 'Keep mine' }).click()
     await cell(page, 'Mine').waitFor()
     await dialog.waitFor({ state: 'detached' })
@@ -160,7 +160,7 @@ if (skip) {
     t.equal(await page.locator('a[href^="javascript"]').count(), 0)
     const long = page.getByText(/^start x/)
     t.ok(((await long.textContent()) ?? '').length < 1000, 'a long text is cut')
-    await photographBoth(page, 'grid-hostile')
+    await photographPage(page, 'grid-hostile')
   })
 
   t.test('the choice of columns and the height of rows are kept', async (t) => {
@@ -170,7 +170,7 @@ if (skip) {
     await page.getByRole('checkbox', { name: 'Compact rows' }).check()
     await page.getByRole('button', { name: 'Pin title at the left' }).click()
     await page.getByRole('button', { name: 'Move title up' }).click()
-    await photographBoth(page, 'grid-columns')
+    await photographPage(page, 'grid-columns')
     await page.reload()
     await column(page, 'title').waitFor()
     const names = await page.getByRole('columnheader').allInnerTexts()
@@ -186,7 +186,7 @@ if (skip) {
     await status(page, 'A view can only be read.')
     await page.getByRole('link', { name: 'shelf' }).click()
     await page.getByRole('heading', { name: 'shelf has no records yet.' }).waitFor()
-    await photographBoth(page, 'grid-empty')
+    await photographPage(page, 'grid-empty')
     await page.getByRole('button', { name: 'New record' }).last().click()
     await page.getByRole('dialog').waitFor()
   })
@@ -238,6 +238,6 @@ if (skip) {
     const page = await openAsAdmin(t, pathOf('album'), { colorScheme: 'dark', viewport: { width: 390, height: 800 } })
     await cell(page, 'Album 1').waitFor()
     t.ok(await page.evaluate('document.documentElement.scrollWidth <= 390'), 'the page is not wider than the screen')
-    await photographBoth(page, 'grid-narrow-dark')
+    await photographPage(page, 'grid-narrow-dark')
   })
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { photographBoth, skip } from './console.ts'
+import { photographPage, skip } from './console.ts'
 import { go, kindOf, startHostileConsole } from './hostile-console.ts'
 import { expectSafe } from './hostile-texts.ts'
 
@@ -22,7 +22,7 @@ if (skip) {
         await page.getByRole('button', { name: button, exact }).first().click()
         await page.getByRole('dialog').waitFor()
         await expectSafe(t, page, `${button} of ${kind}`)
-        await photographBoth(page, `hostile-${kind}-${button.slice(0, 6).toLowerCase()}`)
+        await photographPage(page, `hostile-${kind}-${button.slice(0, 6).toLowerCase()}`)
         await cancel(page)
       }
       await go(page, `tables/${id}`)

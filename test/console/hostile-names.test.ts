@@ -1,5 +1,5 @@
 import t from 'tap'
-import { photographBoth, skip } from './console.ts'
+import { photographPage, skip } from './console.ts'
 import { ADMIN, go, IMPORTABLE, IMPORTED, kindOf, NAMES, startHostileConsole } from './hostile-console.ts'
 import { expectSafe, KEYS, TEXTS } from './hostile-texts.ts'
 
@@ -21,19 +21,19 @@ if (skip) {
       t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
       await page.getByRole('gridcell').nth(5).waitFor()
       await expectSafe(t, page, `records of ${kind}`)
-      await photographBoth(page, `hostile-${kind}`)
+      await photographPage(page, `hostile-${kind}`)
       await go(page, `tables/${id}?record=${encodeURIComponent(KEYS[0] ?? '')}`)
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor()
       await expectSafe(t, page, `a record of ${kind}`)
-      await photographBoth(page, `hostile-${kind}-record`)
+      await photographPage(page, `hostile-${kind}-record`)
       await go(page, `tables/${id}/structure`)
       await page.getByRole('button', { name: 'Drop the index of' }).first().waitFor()
       await expectSafe(t, page, `the structure of ${kind}`)
-      await photographBoth(page, `hostile-${kind}-structure`)
+      await photographPage(page, `hostile-${kind}-structure`)
       await go(page, `tables/${id}/api`)
       await page.getByRole('heading', { level: 3 }).first().waitFor()
       await expectSafe(t, page, `the calls of ${kind}`)
-      await photographBoth(page, `hostile-${kind}-api`)
+      await photographPage(page, `hostile-${kind}-api`)
       await go(page, `tokens/new?table=${encodeURIComponent(name)}`)
       t.ok(await page.getByRole('checkbox', { name, exact: true }).isChecked(), `a token for ${kind}`)
     }
@@ -57,7 +57,7 @@ if (skip) {
         .getByRole('link', { name: TEXTS.path ?? '' })
         .waitFor({ state: 'attached' })
       await expectSafe(t, page, path)
-      await photographBoth(page, `hostile-${path.replaceAll('/', '-')}`)
+      await photographPage(page, `hostile-${path.replaceAll('/', '-')}`)
     }
     await go(page, 'tables/import')
     await page.getByRole('button', { name: `Fields of ${IMPORTABLE}` }).click()
@@ -71,6 +71,6 @@ if (skip) {
     await go(page, 'admins')
     await page.getByRole('button', { name: `Delete ${ADMIN}` }).click()
     await expectSafe(t, page, 'delete of an administrator')
-    await photographBoth(page, 'hostile-admin-delete')
+    await photographPage(page, 'hostile-admin-delete')
   })
 }

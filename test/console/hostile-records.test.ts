@@ -1,5 +1,5 @@
 import t from 'tap'
-import { photographBoth, skip } from './console.ts'
+import { photographPage, skip } from './console.ts'
 import { go, kindOf, NAMES, startHostileConsole } from './hostile-console.ts'
 import { expectSafe, KEYS, readContent, TEXTS } from './hostile-texts.ts'
 
@@ -60,6 +60,6 @@ if (skip) {
       .first()
       .waitFor()
     await expectSafe(t, page, 'from-file')
-    await photographBoth(page, 'hostile-from-file')
+    await photographPage(page, 'hostile-from-file')
   })
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createTable, dataOf, issueToken } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -14,7 +14,7 @@ if (skip) {
       await page.getByRole('link', { name: 'Import tables of the file' }).getAttribute('href'),
       '/console/tables/import'
     )
-    await photographBoth(page, 'overview-empty')
+    await photographPage(page, 'overview-empty')
   })
 
   t.test('shows tables with their records, tokens and the state of the service', async (t) => {
@@ -25,6 +25,6 @@ if (skip) {
     t.match(await page.getByRole('main').getByRole('listitem').filter({ hasText: 'pets' }).textContent(), /pets.*2/)
     await page.getByText('never').waitFor()
     await page.getByText('Write-ahead log').waitFor()
-    await photographBoth(page, 'overview')
+    await photographPage(page, 'overview')
   })
 }

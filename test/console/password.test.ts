@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createTable, dataOf, PASSWORD } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const NEW_PASSWORD = 'battery staple'
 
@@ -23,7 +23,7 @@ if (skip) {
     await refused
     t.equal(await dialog.getByRole('button', { name: 'Later' }).count(), 0)
     await page.keyboard.press('Escape')
-    await photographBoth(page, 'password-required')
+    await photographPage(page, 'password-required')
     await expectAccessible(t, page)
     await dialog.getByLabel('Present password').fill(PASSWORD)
     await dialog.getByLabel('New password').fill(NEW_PASSWORD)

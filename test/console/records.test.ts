@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, dataOf, PASSWORD } from '../helpers.ts'
-import { photograph, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const SQL = `
   CREATE TABLE makers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -79,7 +79,7 @@ if (skip) {
     await field(page, 'maker_id').click()
     await page.getByRole('combobox', { name: 'Search makers' }).fill('lam')
     await page.getByRole('option', { name: /Lamy/ }).click()
-    await photograph(page, 'record-new')
+    await photographPage(page, 'record-new')
     await page.getByRole('button', { name: 'Create' }).click()
     await notice(page, 'Created goods 4')
     t.match(await read(4), {
@@ -130,9 +130,7 @@ if (skip) {
     t.equal(await field(page, 'id').count(), 0)
     t.equal(await field(page, 'origin').count(), 0)
     await panel.getByText('Pelikan').waitFor()
-    await photograph(page, 'record')
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await photograph(page, 'record-dark')
+    await photographPage(page, 'record')
   })
 
   t.test('an integer of 64 bits is not rounded when another field is saved', async (t) => {
@@ -166,7 +164,7 @@ if (skip) {
     await field(page, 'price').fill('1,5')
     await page.getByText('Enter a number, such as 12.5, or choose NULL.').waitFor()
     await page.getByText('2 values are wrong.').waitFor()
-    await photograph(page, 'record-wrong')
+    await photographPage(page, 'record-wrong')
     await save(page)
     t.match(await read(2), { amount: 2, price: null })
     await field(page, 'amount').fill('-3')
@@ -218,7 +216,7 @@ if (skip) {
     const before = await read(1)
     await toggle(page, 'Delete goods 1')
     await page.getByRole('dialog', { name: 'Delete goods 1?', exact: true }).waitFor()
-    await photograph(page, 'record-delete')
+    await photographPage(page, 'record-delete')
     await page
       .getByRole('dialog', { name: 'Delete goods 1?', exact: true })
       .getByRole('button', { name: 'Delete goods 1' })
@@ -240,7 +238,7 @@ if (skip) {
     await save(second)
     const conflict = second.getByRole('dialog', { name: 'Somebody else has changed goods 2', exact: true })
     await conflict.getByRole('row', { name: 'note mine theirs' }).waitFor()
-    await photograph(second, 'record-conflict')
+    await photographPage(second, 'record-conflict')
     await conflict.getByRole('button', { name: 'Keep mine' }).click()
     await notice(second, 'Saved goods 2')
     t.match(await read(2), { note: 'mine' })
@@ -259,7 +257,7 @@ if (skip) {
     await save(page)
     const login = page.getByRole('dialog', { name: 'Your session has ended', exact: true })
     await login.waitFor()
-    await photograph(page, 'record-session')
+    await photographPage(page, 'record-session')
     await login.getByLabel('Password').fill(PASSWORD)
     await login.getByRole('button', { name: 'Log in', exact: true }).click()
     await notice(page, 'Saved goods 2')
@@ -272,7 +270,7 @@ if (skip) {
     await toggle(page, 'Open 2 of makers')
     const top = page.getByRole('dialog', { name: 'makers 2', exact: true })
     await top.getByLabel('name', { exact: true }).fill('Lamy GmbH')
-    await photograph(page, 'record-stacked')
+    await photographPage(page, 'record-stacked')
     await page.keyboard.press('Control+s')
     await notice(page, 'Saved makers 2')
     t.match(dataOf(await admin.get('/admin/tables/1/data/2')), { name: 'Lamy GmbH' })
@@ -340,7 +338,6 @@ if (skip) {
     const panel = page.getByRole('dialog', { name: 'goods 1', exact: true })
     await field(page, 'note').waitFor()
     t.equal((await panel.boundingBox())?.width, 390)
-    await photograph(page, 'record-narrow')
   })
 
   t.test('a record that does not exist', async (t) => {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { createPages } from '../browser/chromium.ts'
 import { createDatabase, temporaryDirectory } from '../fixtures.ts'
 import { type Service, startService } from '../service-process.ts'
-import { logIn, photographBoth, skip } from './console.ts'
+import { logIn, photographPage, skip } from './console.ts'
 
 const SQL = `
   CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born INTEGER);
@@ -48,7 +48,7 @@ if (skip) {
     await stop()
     await panel.getByRole('button', { name: 'Save' }).click()
     await panel.getByRole('alert').getByText('The service cannot be reached.').waitFor()
-    await photographBoth(page, 'restart-panel')
+    await photographPage(page, 'restart-panel')
     t.equal(await panel.getByLabel('name', { exact: true }).inputValue(), 'Max')
     await restart()
     t.match(await read(1), { name: 'Tom', born: 2020 })
@@ -67,7 +67,7 @@ if (skip) {
     await stop()
     await page.keyboard.press('Enter')
     await cell.getByRole('alert').getByText('The service cannot be reached.').waitFor()
-    await photographBoth(page, 'restart-grid')
+    await photographPage(page, 'restart-grid')
     await restart()
     t.match(await cell.innerText(), 'Leo')
     t.match(await read(2), { name: 'Kit' })
@@ -89,7 +89,7 @@ if (skip) {
     await problem.getByText('The service cannot be reached.').first().waitFor()
     await page.getByRole('link', { name: 'Tokens' }).click()
     await problem.getByText('The page could not be loaded.').waitFor()
-    await photographBoth(page, 'restart-page')
+    await photographPage(page, 'restart-page')
     await restart()
     await page.getByRole('button', { name: 'Reload the console' }).click()
     await page.getByRole('heading', { name: 'There is no token yet.' }).waitFor()

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createTable, dataOf, PASSWORD } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { logIn, photographBoth, skip, startConsole } from './console.ts'
+import { logIn, photographPage, skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -38,7 +38,7 @@ if (skip) {
     await logIn(second, 'grace')
     await switched(first).waitFor()
     t.equal(await ended.count(), 0)
-    await photographBoth(first, 'session-switched')
+    await photographPage(first, 'session-switched')
     await expectAccessible(t, first)
     await switched(first).getByRole('button', { name: 'Go on as “grace”' }).click()
     await first.getByRole('button', { name: 'Later' }).click()

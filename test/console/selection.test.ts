@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 import { cell, column, saved, scrollTo, status } from './grid.ts'
 
 const SQL = `
@@ -45,7 +45,7 @@ if (skip) {
     await page.getByRole('checkbox', { name: 'Select row 22', exact: true }).click({ modifiers: ['Shift'] })
     const before = await readAlbum(21)
     await page.getByRole('button', { name: 'Delete 3 records from album' }).click()
-    await photographBoth(page, 'grid-delete')
+    await photographPage(page, 'grid-delete')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete 3 records from album' }).click()
     await status(page, '197 records')
     t.equal(await readAlbum(21), 404)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { expectAccessible } from './accessible.ts'
-import { photograph, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -11,7 +11,7 @@ if (skip) {
     const page = await open(t, '../')
     await page.getByRole('heading', { name: 'Log in to Rowhouse' }).waitFor()
     t.match(page.url(), /\/console\/$/)
-    await photograph(page, 'login')
+    await photographPage(page, 'login')
     await expectAccessible(t, page)
   })
 
@@ -26,7 +26,7 @@ if (skip) {
   t.test('a login shows the page of the address', async (t) => {
     const page = await openAsAdmin(t, 'nowhere/at/all')
     await page.getByRole('heading', { name: 'There is no such page.' }).first().waitFor()
-    await photograph(page, 'not-found')
+    await photographPage(page, 'not-found')
     await expectAccessible(t, page)
   })
 }

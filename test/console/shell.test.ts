@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -16,7 +16,7 @@ if (skip) {
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog', { name: 'Commands' }).waitFor()
     await page.getByRole('option', { name: 'Our albums', exact: true }).waitFor()
-    await photographBoth(page, 'palette')
+    await photographPage(page, 'palette')
     await expectAccessible(t, page)
     await page.keyboard.type('arti')
     await page.getByRole('option', { name: 'Our albums', exact: true }).waitFor({ state: 'detached' })
@@ -79,7 +79,7 @@ if (skip) {
     await page.getByRole('heading', { name: 'Tokens', exact: true }).click()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor()
-    await photographBoth(page, 'shortcuts')
+    await photographPage(page, 'shortcuts')
     await expectAccessible(t, page)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -89,7 +89,7 @@ if (skip) {
     const page = await openAsAdmin(t, 'tokens', { viewport: { width: 390, height: 800 } })
     await page.getByRole('button', { name: 'Open the menu' }).click()
     await page.getByRole('link', { name: 'artist' }).waitFor()
-    await photographBoth(page, 'menu-390')
+    await photographPage(page, 'menu-390')
     await page.getByRole('link', { name: 'artist' }).click()
     await page.getByRole('heading', { name: 'artist', level: 1 }).waitFor()
     t.equal(await page.getByRole('link', { name: 'Our albums' }).isVisible(), false)

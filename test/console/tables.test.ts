@@ -6,7 +6,7 @@ import t from 'tap'
 import type { Field, Table } from '../../schemas/table.ts'
 import { createDatabase } from '../fixtures.ts'
 import { asToken, createTable, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 /** Chinook, a music shop, with 11 tables. */
 const CHINOOK = join(process.cwd(), '../shared/data/chinook.sqlite')
@@ -58,7 +58,7 @@ const testWithSmallFile = async () => {
     await page.getByLabel('Label of name').fill('Stage name')
     await page.getByRole('button', { name: 'Fields of names' }).click()
     await page.getByLabel('name is part of the key').check()
-    await photographBoth(page, 'tables-import')
+    await photographPage(page, 'tables-import')
     await page.getByLabel('Filter', { exact: true }).fill('nothing')
     t.equal(await page.getByLabel('Choose artists').count(), 0)
     await page.getByLabel('Filter', { exact: true }).fill('')
@@ -122,7 +122,7 @@ const testWithSmallFile = async () => {
     await page.getByText('"title" TEXT CHECK (length("title") <= 40),').waitFor()
     await page.getByText('CREATE UNIQUE INDEX "_rowhouse_albums_title_…"').waitFor()
     await page.getByRole('button', { name: 'Move price up' }).click()
-    await photographBoth(page, 'tables-new')
+    await photographPage(page, 'tables-new')
     await page.getByRole('button', { name: 'Create albums' }).click()
     await page.getByRole('heading', { name: 'albums', level: 1 }).waitFor()
     const table = await tableOf('albums')
@@ -158,7 +158,7 @@ const testWithSmallFile = async () => {
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('2 records, 3 fields').waitFor()
     await page.getByRole('cell', { name: '<b>Blue</b>' }).waitFor()
-    await photographBoth(page, 'tables-file')
+    await photographPage(page, 'tables-file')
     t.equal(await tableOf('goods'), undefined, 'a preview creates nothing')
     await page.getByRole('button', { name: 'Create goods with 2 records' }).click()
     await page.getByRole('heading', { name: 'goods' }).waitFor()
@@ -192,7 +192,7 @@ const testWithSmallFile = async () => {
     await page.locator('input[type=file]').setInputFiles({ name: 'two ids.csv', mimeType: 'text/csv', buffer })
     await page.getByRole('alert').getByRole('row', { name: /^3 id/ }).waitFor()
     t.equal(await page.getByLabel('Name of the table').inputValue(), 'two_ids')
-    await photographBoth(page, 'tables-file-errors')
+    await photographPage(page, 'tables-file-errors')
     t.equal(await tableOf('two_ids'), undefined)
   })
 
@@ -200,7 +200,7 @@ const testWithSmallFile = async () => {
     const page = await openAsAdmin(t)
     await openTable(page, 'albums')
     t.match(await page.getByRole('link', { name: 'artists.id' }).getAttribute('href'), /\/tables\/\d+\/structure$/)
-    await photographBoth(page, 'tables-structure')
+    await photographPage(page, 'tables-structure')
 
     await page.getByRole('button', { name: 'Add a field' }).click()
     await page.getByLabel('Name of field 1').fill('title')
@@ -214,7 +214,7 @@ const testWithSmallFile = async () => {
     await dialog.getByLabel('Label').fill('In stock')
     await dialog.getByLabel('Default').fill('3')
     await dialog.getByLabel('Hidden from tokens').check()
-    await photographBoth(page, 'tables-edit-field')
+    await photographPage(page, 'tables-edit-field')
     await saveDialog(page)
     await page.getByRole('cell', { name: 'In stock' }).waitFor()
     t.match(await fieldOf('albums', 'in_stock'), { label: 'In stock', defaultValue: 3, isHidden: true })
@@ -368,7 +368,7 @@ const testWithSmallFile = async () => {
     await page.getByRole('button', { name: `Edit ${name}` }).waitFor()
     await page.getByText('"<b>"').waitFor()
     t.equal(await page.locator('img').count(), 0)
-    await photographBoth(page, 'tables-hostile')
+    await photographPage(page, 'tables-hostile')
     await page.getByRole('button', { name: `Unregister ${name}` }).click()
     await page.getByRole('dialog').getByText('It stays in the database').waitFor()
     await saveDialog(page, `Unregister ${name}`)
@@ -386,7 +386,7 @@ const testWithSmallFile = async () => {
     await dialog.getByText('The table and 0 records are deleted').waitFor()
     await dialog.getByLabel('Enter albums to confirm').fill('album')
     t.equal(await drop.isDisabled(), true)
-    await photographBoth(page, 'tables-drop')
+    await photographPage(page, 'tables-drop')
     await dialog.getByLabel('Enter albums to confirm').fill('albums')
     await drop.click()
     await page.getByText('albums and its data are deleted.').waitFor()
@@ -400,7 +400,7 @@ const testWithSmallFile = async () => {
       await page.goto(new URL(`/console/${path}`, page.url()).href)
       await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
       t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, path)
-      await photographBoth(page, `${path.replaceAll('/', '-')}-390`)
+      await photographPage(page, `${path.replaceAll('/', '-')}-390`)
     }
   })
 }

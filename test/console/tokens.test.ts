@@ -1,7 +1,7 @@
 import t from 'tap'
 import { bearer, createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const fields = [{ name: 'title', jsonType: 'string' as const }]
 
@@ -19,7 +19,7 @@ if (skip) {
   t.test('an empty list says what to do next', async (t) => {
     const page = await openAsAdmin(t, 'tokens')
     await page.getByRole('heading', { name: 'There is no token yet.' }).waitFor()
-    await photographBoth(page, 'tokens-empty')
+    await photographPage(page, 'tokens-empty')
     await expectAccessible(t, page)
   })
 
@@ -29,13 +29,13 @@ if (skip) {
     await page.getByRole('button', { name: '30 days' }).click()
     await page.getByRole('checkbox', { name: 'create' }).check()
     await page.getByText('This token may read and create records in album.').waitFor()
-    await photographBoth(page, 'token-new')
+    await photographPage(page, 'token-new')
     await expectAccessible(t, page)
     await page.getByRole('button', { name: 'Create the token' }).click()
     await page.getByRole('heading', { name: '“web shop” is ready' }).waitFor()
     await page.getByText('Go', { exact: true }).click()
     await page.getByText('http.NewRequest("GET", "http').first().waitFor()
-    await photographBoth(page, 'token-issued')
+    await photographPage(page, 'token-issued')
     await expectAccessible(t, page)
 
     const secret =
@@ -51,7 +51,7 @@ if (skip) {
     await page.getByRole('link', { name: 'I have copied it' }).click()
     await page.getByRole('link', { name: 'web shop' }).waitFor()
     await page.getByText('Read and create in album').waitFor()
-    await photographBoth(page, 'tokens')
+    await photographPage(page, 'tokens')
     await expectAccessible(t, page)
     t.equal(await page.getByText(secret).count(), 0)
   })
@@ -72,7 +72,7 @@ if (skip) {
     await page.getByRole('navigation').getByRole('link', { name: 'Tokens' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without the token?' })
     await question.waitFor()
-    await photographBoth(page, 'token-leave')
+    await photographPage(page, 'token-leave')
     await page.getByRole('button', { name: 'Stay here' }).click()
     await page.locator('code').filter({ hasText: /^rh_/ }).waitFor()
 
@@ -110,7 +110,7 @@ if (skip) {
     await page.getByRole('checkbox', { name: 'delete' }).uncheck()
     await page.getByRole('checkbox', { name: 'artist' }).check()
     await page.getByLabel('Integers in responses').selectOption('string')
-    await photographBoth(page, 'token')
+    await photographPage(page, 'token')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The token “robot” is saved.').waitFor()
     const stored = (await tokens()).find((token: { id: number }) => token.id === id)
@@ -142,7 +142,7 @@ if (skip) {
     t.equal(await me(), 401)
     await page.getByRole('button', { name: 'Revoke old robot' }).click()
     await page.getByRole('dialog', { name: 'Revoke the token “old robot”?' }).waitFor()
-    await photographBoth(page, 'token-revoke')
+    await photographPage(page, 'token-revoke')
     await expectAccessible(t, page)
     await page.getByRole('button', { name: 'Revoke “old robot”' }).click()
     await page.getByText('The token “old robot” is revoked.').waitFor()

@@ -3,7 +3,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
-import { photograph, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const SQL = `
   CREATE TABLE stock (
@@ -58,7 +58,7 @@ if (skip) {
     const page = await openAsAdmin(t, `${PAGE}?filter=${filter}&order=-amount`)
     await button(page, 'Export').click()
     t.ok(await page.getByLabel('Guard against formulas').isChecked())
-    await photograph(page, 'export')
+    await photographPage(page, 'export')
     t.equal(
       await download(page),
       '"id","sku","title","amount","price"\r\n2,"ink","Ink",40,8.0\r\n1,"pen","\'=1+1",6,24.5\r\n'
@@ -90,7 +90,7 @@ if (skip) {
       rows.map((row) => row.split('\t')[0]),
       ['10', '5000', '9999']
     )
-    await photograph(page, 'import-errors')
+    await photographPage(page, 'import-errors')
     t.equal(await total(), before)
   })
 
@@ -106,7 +106,7 @@ if (skip) {
     await page.getByLabel('Key of a record').selectOption('sku')
     await button(page, 'Check the file').click()
     await page.getByText('The file is right. 1 record will be created, 1 changed.').waitFor()
-    await photograph(page, 'import')
+    await photographPage(page, 'import')
     await button(page, 'Import 2 records').click()
     await page.getByText('1 record created and 1 changed in stock').first().waitFor()
     t.match(dataOf(await admin.get('/admin/tables/1/data/1')), { title: 'Pen', amount: 7, price: 24.5 })
@@ -140,7 +140,7 @@ if (skip) {
     const rows = Array.from({ length: 500 }, (_, index) => `pasted-${index}\t"two\nlines ""${index}"""\t${index}\t`)
     await paste(page, `${rows.join('\r\n')}\r\n`)
     await page.getByText('500 records will be created in stock, all of them or none.').waitFor()
-    await photograph(page, 'paste')
+    await photographPage(page, 'paste')
     await button(page, 'Create 500 records').click()
     await page.getByText('500 records created in stock').first().waitFor()
     t.equal(await total(), before + 500)
@@ -158,7 +158,7 @@ if (skip) {
     t.ok(await page.getByLabel('The first row has the names of the fields').isChecked())
     await page.getByText('1 cell is wrong.').waitFor()
     t.match(await page.locator('td[data-wrong=true]').innerText(), /many\s+Enter an integer/)
-    await photograph(page, 'paste-wrong')
+    await photographPage(page, 'paste-wrong')
     t.ok(await button(page, 'Create 2 records').isDisabled())
     t.equal(await total(), before)
   })

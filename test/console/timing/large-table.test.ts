@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, dataOf } from '../../helpers.ts'
-import { photographBoth, skip, startConsole } from '../console.ts'
+import { photographPage, skip, startConsole } from '../console.ts'
 import { cell, MAX_WAITING_ROWS, scrollTo, status, watchRequests } from '../grid.ts'
 
 const ROWS = 1_000_000
@@ -57,7 +57,7 @@ if (skip) {
     const page = await openAsAdmin(t, path)
     await cell(page, 'item 1').waitFor()
     await status(page, '1,000,000 records')
-    await photographBoth(page, 'grid')
+    await photographPage(page, 'grid')
     const requests = watchRequests(page)
     const prepare = () => cell(page, 'item 1').waitFor()
     const run = async () => {
