@@ -33,7 +33,7 @@ const readCalls = (table: Table, path: string, key: Key | null): TableCall[] => 
       group: 'read',
       method: 'POST',
       path: `${path}/aggregate`,
-      body: json({ compute: { records: { count: true }, ...(number && { largest: { max: number.name } }) } })
+      body: json({ compute: { records: { count: true }, ...(number && { maximum: { max: number.name } }) } })
     },
     { name: 'schema', group: 'read', method: 'GET', path: `${path}/schema` }
   ]

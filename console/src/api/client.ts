@@ -15,7 +15,7 @@ const send = async (request: Request) => {
   }
 }
 
-/** If the session has ended, asks for the password and sends the request again. */
+/** If the session has ended, opens the login and sends the request again. */
 const sendInSession = async (request: Request) => {
   const repeated = request.clone()
   const response = await send(request)

@@ -52,7 +52,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Sends the body with XMLHttpRequest: `fetch` has no progress of what it sends. */
+/** Sends the body with XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 const send = (upload: Upload) => {
   const { promise, resolve, reject } = Promise.withResolvers<Received>()
   const { method, body, contentType, onProgress, signal } = upload
@@ -69,7 +69,7 @@ const send = (upload: Upload) => {
   return promise
 }
 
-/** Like `api`, asks for the password if the session has ended, and sends the body again. */
+/** If the session has ended, opens the login and sends the body again, as `api` does. */
 const sendInSession = async (upload: Upload) => {
   const received = await send(upload)
   if (received.status !== 401) return received

@@ -14,7 +14,7 @@ const noteOf = ({ kind, isPublished, isEditable }: Table) => {
 interface RowProps {
   readonly table: Table
   readonly count: number | null | undefined
-  /** The count of the largest table. */
+  /** The count of the table with the most records. */
   readonly max: number
 }
 
@@ -31,7 +31,10 @@ const Row = ({ table, count, max }: RowProps) => (
   </li>
 )
 
-/** The tables with their numbers of records. A line below each shows its share of the largest one. */
+/**
+ * The tables with their numbers of records. The bar below a table compares its number with that of the table with the
+ * most records.
+ */
 export const TableCounts = ({ tables }: { readonly tables: readonly Table[] }) => {
   const counts = useQueries({ queries: tables.map(({ id }) => countQuery(id)) })
   const max = Math.max(0, ...counts.map(({ data }) => data ?? 0))

@@ -5,7 +5,7 @@ import { forgetSession } from './account.ts'
 import { CredentialsForm } from './credentials-form.tsx'
 import { endRenewal, useRenewal } from './renewal.ts'
 
-/** Asks for the password over the page when the session has ended. The requests that failed are sent again. */
+/** Opens the login over the page when the session has ended. The requests that failed are sent again. */
 export const RenewalDialog = ({ name }: { readonly name: string }) => {
   const isNeeded = useRenewal()
   if (!isNeeded) return null
