@@ -10,6 +10,7 @@ import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { FormProblem } from '../../ui/page.tsx'
 import { BOOLEANS, FIELD_TYPES, type FieldType, fieldTypeOf } from '../fields/values.ts'
 import type { Table, TableField } from '../queries.ts'
+import { DisplayNames } from './display-names.tsx'
 import { errorsOf, type FieldForm, problemsOf, propertyOf, saveField, toForm } from './field-form.ts'
 import styles from './structure.module.css'
 
@@ -33,20 +34,7 @@ const Names = ({ form, field, change, errors, isView }: PartProps & { readonly i
         onChange={({ target }) => change({ name: target.value })}
       />
     )}
-    <TextField
-      label={texts.label}
-      error={errors.get('label')}
-      value={form.label}
-      onChange={({ target }) => change({ label: target.value })}
-    />
-    <TextField
-      label={texts.clientName}
-      hint={texts.clientNameHint}
-      error={errors.get('clientName')}
-      isMono
-      value={form.clientName}
-      onChange={({ target }) => change({ clientName: target.value })}
-    />
+    <DisplayNames form={form} change={change} errors={errors} />
   </>
 )
 

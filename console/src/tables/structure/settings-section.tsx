@@ -5,13 +5,14 @@ import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
-import { Checkbox, TextAreaField, TextField } from '../../ui/field.tsx'
+import { Checkbox, TextAreaField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { type Table, titleOf } from '../queries.ts'
 import { type TableUpdate, updateTable } from './calls.ts'
+import { DisplayNames } from './display-names.tsx'
 import { RenameDialog } from './rename-dialog.tsx'
 import styles from './structure.module.css'
 
@@ -41,21 +42,7 @@ interface PartProps {
 
 const TextFields = ({ form, change, errors }: PartProps) => (
   <>
-    <TextField
-      label={texts.label}
-      error={errors.get('label')}
-      maxLength={200}
-      value={form.label}
-      onChange={({ target }) => change({ label: target.value })}
-    />
-    <TextField
-      label={texts.clientName}
-      hint={texts.clientNameHint}
-      error={errors.get('clientName')}
-      isMono
-      value={form.clientName}
-      onChange={({ target }) => change({ clientName: target.value })}
-    />
+    <DisplayNames form={form} change={change} errors={errors} />
     <TextAreaField
       label={texts.note}
       hint={texts.noteHint}
