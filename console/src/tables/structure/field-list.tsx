@@ -3,10 +3,10 @@ import { EyeOff, KeyRound, Lock } from 'lucide-react'
 import { Link } from 'wouter'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
-import { Hidden } from '../../ui/hidden.tsx'
 import { fieldTypeOf } from '../fields/values.ts'
 import list from '../list.module.css'
 import { type Table, type TableField, tablesQuery } from '../queries.ts'
+import { List } from './list.tsx'
 import styles from './structure.module.css'
 
 const Name = ({ field: { name, isPrimary } }: { readonly field: TableField }) => (
@@ -109,29 +109,13 @@ const Row = ({ field, table, onEdit, onDrop }: FieldListProps & { readonly field
   </tr>
 )
 
+const COLUMNS = [texts.name, texts.label, texts.type, texts.null, texts.defaultValue, texts.references, texts.rules]
+
 /** The fields of a table, as they are stored and as tokens see them. */
 export const FieldList = (props: FieldListProps) => (
-  <div className={list.scroll}>
-    <table className={list.list}>
-      <thead>
-        <tr>
-          <th>{texts.name}</th>
-          <th>{texts.label}</th>
-          <th>{texts.type}</th>
-          <th>{texts.null}</th>
-          <th>{texts.defaultValue}</th>
-          <th>{texts.references}</th>
-          <th>{texts.rules}</th>
-          <th>
-            <Hidden>{texts.actions}</Hidden>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.table.fields.map((field) => (
-          <Row key={field.name} {...props} field={field} />
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <List columns={COLUMNS}>
+    {props.table.fields.map((field) => (
+      <Row key={field.name} {...props} field={field} />
+    ))}
+  </List>
 )

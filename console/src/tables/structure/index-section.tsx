@@ -8,11 +8,11 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Hidden } from '../../ui/hidden.tsx'
 import { Problem } from '../../ui/page.tsx'
 import list from '../list.module.css'
 import type { Table } from '../queries.ts'
 import { createIndex, dropIndex, indexesQuery, type TableIndex } from './calls.ts'
+import { List } from './list.tsx'
 import styles from './structure.module.css'
 
 const MAX_FIELDS = 8
@@ -93,28 +93,6 @@ const Row = ({ index, onDrop }: RowProps) => (
   </tr>
 )
 
-const List = ({ indexes, onDrop }: { readonly indexes: readonly TableIndex[] } & Pick<RowProps, 'onDrop'>) => (
-  <div className={list.scroll}>
-    <table className={list.list}>
-      <thead>
-        <tr>
-          <th>{texts.fields}</th>
-          <th>{texts.kind}</th>
-          <th>{texts.name}</th>
-          <th>
-            <Hidden>{texts.actions}</Hidden>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {indexes.map((index) => (
-          <Row key={index.name} index={index} onDrop={onDrop} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
-
 /** The indexes of the stored table. */
 export const IndexSection = ({ table }: { readonly table: Table }) => {
   const indexes = useQuery(indexesQuery(table.id))
@@ -131,7 +109,13 @@ export const IndexSection = ({ table }: { readonly table: Table }) => {
       </header>
       {indexes.isError && <Problem error={indexes.error} onRetry={() => indexes.refetch()} />}
       {indexes.data?.length === 0 && <p className={styles.hint}>{texts.noIndexes}</p>}
-      {indexes.data && indexes.data.length > 0 && <List indexes={indexes.data} onDrop={setDropped} />}
+      {indexes.data && indexes.data.length > 0 && (
+        <List columns={[texts.fields, texts.kind, texts.name]}>
+          {indexes.data.map((index) => (
+            <Row key={index.name} index={index} onDrop={setDropped} />
+          ))}
+        </List>
+      )}
       {isNew && <IndexDialog table={table} onClose={() => setNew(false)} />}
       {dropped && (
         <ConfirmDialog
