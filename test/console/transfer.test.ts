@@ -84,7 +84,7 @@ if (skip) {
     await page.locator('input[type=file]').setInputFiles(fileOf('stock.csv', wrongCsv()))
     await page.getByLabel('Field of the column Quantity').selectOption({ label: 'amount' })
     await button(page, 'Check the file').click()
-    await page.getByText('3 errors. Nothing was imported.').waitFor()
+    await page.getByText('3 errors were found in the file. Nothing was imported.').waitFor()
     const rows = await page.getByRole('alert').locator('tbody tr').allInnerTexts()
     t.strictSame(
       rows.map((row) => row.split('\t')[0]),

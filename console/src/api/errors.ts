@@ -39,6 +39,10 @@ export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
   return new Map(details.map(({ path, message }) => [decodePointer(path), message]))
 }
 
+/** Whether an error has the wrong lines of a file. */
+export const isAtLines = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.details.some(({ line }) => line !== undefined)
+
 /** Whether a form shows every reason of a refusal at one of its fields. `hasField`: whether it has a field of a path. */
 export const isAtFields = (error: unknown, hasField: (path: string) => boolean) => {
   const paths = [...fieldErrors(error).keys()]

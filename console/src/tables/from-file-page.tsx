@@ -1,24 +1,18 @@
 import { useState } from 'react'
-import { fieldErrors, ServiceError } from '../api/errors.ts'
+import { fieldErrors, isAtLines } from '../api/errors.ts'
 import { texts } from '../texts/from-file.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
+import { FileProblem } from '../ui/file-problem.tsx'
 import { Form } from '../ui/form.tsx'
 import { LeaveDialog } from '../ui/leave-dialog.tsx'
-import { Page, Problem } from '../ui/page.tsx'
+import { Page } from '../ui/page.tsx'
 import { nameProblem, type Problems } from './fields/problems.ts'
 import styles from './file/file.module.css'
-import { LineErrors } from './file/line-errors.tsx'
 import { Preview } from './file/preview.tsx'
 import { hasContent } from './file/source.ts'
 import { Content, SourceFields } from './file/source-fields.tsx'
 import { type FileState, useFile } from './file/use-file.ts'
-
-const hasLines = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.details.some(({ line }) => line !== undefined)
-
-const Failure = ({ error }: { readonly error: unknown }) =>
-  hasLines(error) ? <LineErrors error={error} /> : <Problem error={error} />
 
 const Progress = ({ part, preview, creation }: FileState) =>
   (preview.isPending || creation.isPending) && (
@@ -56,7 +50,7 @@ const Ways = () => (
 
 /** Errors about the lines of a file are not about the fields of the form. */
 const problemsOf = (error: unknown, nameText: string | undefined): Problems => {
-  const found = hasLines(error) ? [] : [...fieldErrors(error)]
+  const found = isAtLines(error) ? [] : [...fieldErrors(error)]
   return new Map([...found, ...(nameText === undefined ? [] : [['name', nameText] as const])])
 }
 
@@ -79,7 +73,7 @@ export const FromFilePage = () => {
           <SourceFields {...state} problems={problemsOf(error, isSent || source.name !== '' ? wrongName : undefined)} />
           <Buttons {...state} />
         </Form>
-        {error !== null && <Failure error={error} />}
+        {error !== null && <FileProblem error={error} />}
         {preview.data && <Preview data={preview.data} />}
         <LeaveDialog guard={guard} />
       </div>

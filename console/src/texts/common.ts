@@ -23,5 +23,9 @@ export const texts = {
   discard: 'Discard',
   stay: 'Stay here',
   requestId: (id: string) => `Request ${id}`,
+  line: 'Line',
+  column: 'Column',
+  reason: 'What is wrong',
+  moreErrors: (count: number) => (count === 1 ? '1 more error is not shown.' : `${count} more errors are not shown.`),
   never: 'never'
 }

@@ -28,9 +28,5 @@ export const texts = {
   previewOf: (count: number, width: number) => `${records(count)}, ${fields(width)}`,
   typeOf: (type: string, isKey: boolean) => (isKey ? `${type}, key` : type),
   firstRows: (count: number) => `The first ${count} are shown.`,
-  progress: 'Progress of the upload',
-  line: 'Line',
-  column: 'Column',
-  problem: 'What is wrong',
-  moreErrors: (count: number) => `${count} more errors are not shown.`
+  progress: 'Progress of the upload'
 }

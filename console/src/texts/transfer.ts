@@ -49,13 +49,6 @@ export const texts = {
   import: (rows: number) => `Import ${records(rows)}`,
   imported: (created: number, updated: number, table: string) =>
     `${records(created)} created and ${number.format(updated)} changed in ${table}`,
-  errors: (total: number, shown: number) =>
-    total > shown
-      ? `${number.format(total)} errors. These are the first ${number.format(shown)}. Nothing was imported.`
-      : `${number.format(total)} ${total === 1 ? 'error' : 'errors'}. Nothing was imported.`,
-  line: 'Line',
-  field: 'Column',
-  reason: 'What is wrong',
   pasteTitle: (table: string) => `Paste into ${table}`,
   pasteHint: (rows: number, table: string) => `${records(rows)} will be created in ${table}, all of them or none.`,
   pasteSteps: (rows: number, table: string) =>

@@ -4,9 +4,9 @@ import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/transfer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { FileProblem } from '../../ui/file-problem.tsx'
 import { notifyError } from '../../ui/toast.tsx'
 import { FileDrop } from './file-drop.tsx'
-import { ImportErrors } from './import-errors.tsx'
 import type { ImportPlan } from './import-file.ts'
 import { ImportOptions } from './import-options.tsx'
 import { mapHeaders, repeatedName } from './mapping.ts'
@@ -39,7 +39,7 @@ const Progress = ({ part, isSent }: Pick<ImportState, 'part' | 'isSent'>) => (
 
 const Outcome = ({ state }: { readonly state: ImportState }) => {
   if (state.isPending) return <Progress part={state.part} isSent={state.isSent} />
-  if (state.error !== null) return <ImportErrors error={state.error} />
+  if (state.error !== null) return <FileProblem error={state.error} />
   if (!state.checked) return null
   return (
     <p className={styles.right} role="status">
