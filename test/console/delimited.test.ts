@@ -1,4 +1,5 @@
 import t from 'tap'
+import { guessDelimiter } from '../../console/src/api/delimiter.ts'
 import { parseDelimited } from '../../console/src/records/transfer/delimited.ts'
 
 const cells = (text: string) => parseDelimited(text, '\t')
@@ -20,4 +21,11 @@ t.test('a quote that does not enclose the cell belongs to it', async (t) => {
     ['"A" brand', '1'],
     ['B', '2']
   ])
+})
+
+t.test('the delimiter is the one that is most frequent in the first line', async (t) => {
+  t.equal(guessDelimiter('a,b;c;d\n1,2,3,4'), ';')
+  t.equal(guessDelimiter('a\tb\r\n1,2,3'), 'tab')
+  t.equal(guessDelimiter('a|b'), '|')
+  t.equal(guessDelimiter('alone'), ',')
 })

@@ -1,5 +1,3 @@
-export type Delimiter = ',' | ';' | '|' | '\t'
-
 interface State {
   readonly rows: string[][]
   row: string[]
@@ -29,7 +27,7 @@ interface Quoted {
  * Reads a cell in quotes, which may have delimiters, line breaks and doubled quotes. undefined: the cell only begins with
  * a quote, which belongs to it. Spreadsheets copy `"A" brand` without quotes around it.
  */
-const readQuoted = (text: string, start: number, delimiter: Delimiter): Quoted | undefined => {
+const readQuoted = (text: string, start: number, delimiter: string): Quoted | undefined => {
   for (let index = start + 1; index < text.length; index += 1) {
     if (text[index] !== '"') continue
     const next = text[index + 1]
@@ -42,8 +40,8 @@ const readQuoted = (text: string, start: number, delimiter: Delimiter): Quoted |
   return undefined
 }
 
-/** Returns the cells of CSV (RFC 4180) or of what a spreadsheet puts on the clipboard. */
-export const parseDelimited = (text: string, delimiter: Delimiter): readonly (readonly string[])[] => {
+/** Returns the cells of CSV (RFC 4180) or of what a spreadsheet puts on the clipboard. `delimiter`: one character. */
+export const parseDelimited = (text: string, delimiter: string): readonly (readonly string[])[] => {
   const state: State = { rows: [], row: [], cell: '' }
   let index = 0
   while (index < text.length) {
@@ -63,13 +61,4 @@ export const parseDelimited = (text: string, delimiter: Delimiter): readonly (re
   }
   if (state.cell !== '' || state.row.length > 0) endRow(state)
   return state.rows
-}
-
-const DELIMITERS = [',', ';', '|', '\t'] as const
-
-/** Returns the delimiter that is most frequent in the first line. */
-export const guessDelimiter = (text: string): Delimiter => {
-  const [line = ''] = text.split(/\r|\n/, 1)
-  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }

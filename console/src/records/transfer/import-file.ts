@@ -27,13 +27,13 @@ const mapOf = ({ columns, mapping }: ImportPlan) => {
 }
 
 const queryOf = (plan: ImportPlan) => {
-  const isCsv = plan.source.format === 'csv'
-  const { delimiter } = plan.source
+  const { format, delimiter } = plan.source
+  const isCsv = format === 'csv'
   return {
     mode: plan.isUpsert ? 'upsert' : 'insert',
     on: plan.isUpsert && plan.on !== '' ? plan.on : undefined,
     map: mapOf(plan),
-    delimiter: isCsv && delimiter !== ',' ? (delimiter === '\t' ? 'tab' : delimiter) : undefined,
+    delimiter: isCsv ? delimiter : undefined,
     escape: isCsv && plan.isGuarded ? 'formulas' : undefined
   }
 }

@@ -1,7 +1,7 @@
+import { DELIMITERS, type Delimiter } from '../../api/delimiter.ts'
 import type { Table } from '../../tables/queries.ts'
 import { texts } from '../../texts/transfer.ts'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
-import type { Delimiter } from './delimited.ts'
 import { FieldSelect } from './field-select.tsx'
 import type { ImportPlan } from './import-file.ts'
 import { mapHeaders } from './mapping.ts'
@@ -56,16 +56,15 @@ const Delimiters = ({ table, plan, onChange }: ImportOptionsProps) => {
     const headers = columns.map(({ name }) => name)
     onChange({ ...plan, source, columns, mapping: mapHeaders(table.fields, headers) })
   }
-  const { delimiter } = plan.source
   return (
     <SelectField
       label={texts.delimiter}
-      value={delimiter === '\t' ? 'tab' : delimiter}
-      onChange={({ target }) => change(target.value === 'tab' ? '\t' : (target.value as Delimiter))}
+      value={plan.source.delimiter}
+      onChange={({ target }) => change(target.value as Delimiter)}
     >
-      {Object.entries(texts.delimiters).map(([value, name]) => (
-        <option key={value} value={value}>
-          {name}
+      {DELIMITERS.map((delimiter) => (
+        <option key={delimiter} value={delimiter}>
+          {texts.delimiters[delimiter]}
         </option>
       ))}
     </SelectField>

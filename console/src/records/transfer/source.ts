@@ -1,4 +1,5 @@
-import { type Delimiter, guessDelimiter, parseDelimited } from './delimited.ts'
+import { characterOf, type Delimiter, guessDelimiter } from '../../api/delimiter.ts'
+import { parseDelimited } from './delimited.ts'
 
 export type Format = 'csv' | 'ndjson'
 
@@ -44,7 +45,7 @@ const ndjsonColumns = (start: string): readonly Column[] => {
 }
 
 const csvColumns = ({ start, delimiter }: Source): readonly Column[] => {
-  const [headers = [], first = []] = parseDelimited(start, delimiter)
+  const [headers = [], first = []] = parseDelimited(start, characterOf(delimiter))
   return headers.map((name, index) => ({ name, example: first[index] ?? '' }))
 }
 

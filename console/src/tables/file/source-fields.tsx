@@ -1,12 +1,13 @@
 import { Upload, X } from 'lucide-react'
 import { type DragEvent, useRef, useState } from 'react'
+import { DELIMITERS, type Delimiter } from '../../api/delimiter.ts'
 import { texts } from '../../texts/from-file.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { formatBytes } from '../../ui/size.ts'
 import type { Problems } from '../fields/problems.ts'
 import styles from './file.module.css'
-import { DELIMITERS, type Delimiter, FORMATS, type Format, guess } from './source.ts'
+import { FORMATS, type Format, guess } from './source.ts'
 import type { FileState } from './use-file.ts'
 
 /** The kinds of files that a dialog offers. */

@@ -1,11 +1,10 @@
+import { type Delimiter, guessDelimiter } from '../../api/delimiter.ts'
 import type { components } from '../../api/schema.d.ts'
 import { upload } from '../../api/upload.ts'
 import { toNdjson } from './json-array.ts'
 
 export type FromFile = components['schemas']['AdminTableFromFile']
 
-export const DELIMITERS = [',', ';', '|', 'tab'] as const
-export type Delimiter = (typeof DELIMITERS)[number]
 export const FORMATS = ['csv', 'ndjson', 'json'] as const
 export type Format = (typeof FORMATS)[number]
 
@@ -25,20 +24,12 @@ export const EMPTY: Source = { file: null, text: '', name: '', label: '', format
 /** The characters that are read to guess the format. */
 const SAMPLE = 4096
 
-const guessDelimiter = (line: string): Delimiter => {
-  const counts = DELIMITERS.map((delimiter) => line.split(delimiter === 'tab' ? '\t' : delimiter).length)
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
-}
-
 /** Guesses the format and the delimiter from the beginning of a file. */
 export const guess = (sample: string): Pick<Source, 'format' | 'delimiter'> => {
-  const [line = ''] = sample
-    .replace(/^\uFEFF/, '')
-    .trimStart()
-    .split('\n', 1)
-  if (line.startsWith('{')) return { format: 'ndjson', delimiter: ',' }
-  if (line.startsWith('[')) return { format: 'json', delimiter: ',' }
-  return { format: 'csv', delimiter: guessDelimiter(line) }
+  const text = sample.replace(/^\uFEFF/, '').trimStart()
+  if (text.startsWith('{')) return { format: 'ndjson', delimiter: ',' }
+  if (text.startsWith('[')) return { format: 'json', delimiter: ',' }
+  return { format: 'csv', delimiter: guessDelimiter(text) }
 }
 
 /** Returns a name for the table from that of the file. */
