@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { texts } from '../texts/import-tables.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Checkbox } from '../ui/field.tsx'
+import { Input } from '../ui/input.tsx'
 import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
 import { Empty, Page, Problem } from '../ui/page.tsx'
 import { type Importable, importableQuery } from './import/choices.ts'
@@ -102,7 +103,8 @@ const ImportForm = ({ tables }: { readonly tables: readonly Importable[] }) => {
     <div className={styles.page}>
       <p>{texts.intro}</p>
       <div className={styles.tools}>
-        <input
+        <Input
+          isCompact
           type="search"
           aria-label={texts.filter}
           placeholder={texts.filter}

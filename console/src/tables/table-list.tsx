@@ -3,6 +3,7 @@ import { EyeOff, Lock, Rows3, ScanEye } from 'lucide-react'
 import { type Ref, useState } from 'react'
 import { Link, useRoute } from 'wouter'
 import { texts } from '../texts/shell.ts'
+import { Input } from '../ui/input.tsx'
 import { Problem } from '../ui/page.tsx'
 import { type Table, tablesQuery, titleOf } from './queries.ts'
 import styles from './table-list.module.css'
@@ -41,7 +42,8 @@ export const TableList = ({ filterRef }: { readonly filterRef: Ref<HTMLInputElem
   return (
     <>
       <div className={styles.filter}>
-        <input
+        <Input
+          isCompact
           ref={filterRef}
           type="search"
           aria-label={texts.filterTables}

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
-import { classes } from './classes.ts'
 import styles from './field.module.css'
+import { Input, Select, TextArea } from './input.tsx'
 
 interface FieldText {
   readonly label: string
@@ -40,31 +40,23 @@ export const Field = ({
   )
 }
 
-type InputProps = Omit<ComponentProps<'input'>, 'id'> & FieldText & { readonly isMono?: boolean }
+type FieldProps<C extends typeof Input | typeof TextArea | typeof Select> = Omit<ComponentProps<C>, 'id'> & FieldText
 
-export const TextField = ({ label, hint, error, isMono = false, ...props }: InputProps) => (
+export const TextField = ({ label, hint, error, ...props }: FieldProps<typeof Input>) => (
   <Field label={label} hint={hint} error={error}>
-    {(control) => <input {...props} {...control} className={classes(styles.input, isMono && styles.mono)} />}
+    {(control) => <Input {...props} {...control} />}
   </Field>
 )
 
-type TextAreaProps = Omit<ComponentProps<'textarea'>, 'id'> & FieldText & { readonly isMono?: boolean }
-
-export const TextAreaField = ({ label, hint, error, isMono = false, ...props }: TextAreaProps) => (
+export const TextAreaField = ({ label, hint, error, ...props }: FieldProps<typeof TextArea>) => (
   <Field label={label} hint={hint} error={error}>
-    {(control) => <textarea {...props} {...control} className={classes(styles.input, isMono && styles.mono)} />}
+    {(control) => <TextArea {...props} {...control} />}
   </Field>
 )
 
-type SelectProps = Omit<ComponentProps<'select'>, 'id'> & FieldText
-
-export const SelectField = ({ label, hint, error, children, ...props }: SelectProps) => (
+export const SelectField = ({ label, hint, error, ...props }: FieldProps<typeof Select>) => (
   <Field label={label} hint={hint} error={error}>
-    {(control) => (
-      <select {...props} {...control} className={styles.input}>
-        {children}
-      </select>
-    )}
+    {(control) => <Select {...props} {...control} />}
   </Field>
 )
 

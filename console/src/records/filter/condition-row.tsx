@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-filter.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { Input, Select } from '../../ui/input.tsx'
 import { kindOf } from '../fields/kind.ts'
 import styles from './filter.module.css'
 import { type Condition, hasTypes, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
@@ -25,19 +26,18 @@ const Value = ({
   const shared = {
     'aria-label': texts.value,
     'aria-invalid': error !== undefined,
-    className: styles.input,
     value: condition.text
   }
   if (kindOf(field) === 'boolean') {
     return (
-      <select {...shared} onChange={({ target }) => onChange({ ...condition, text: target.value })}>
+      <Select {...shared} onChange={({ target }) => onChange({ ...condition, text: target.value })}>
         <option value="true">{texts.true}</option>
         <option value="false">{texts.false}</option>
-      </select>
+      </Select>
     )
   }
   return (
-    <input
+    <Input
       {...shared}
       dir="auto"
       title={isList(condition.operator) ? texts.listHint : undefined}
@@ -49,15 +49,14 @@ const Value = ({
 
 /** A column without a type holds numbers and text: 5 and "5" are different values. */
 const TypeChoice = ({ condition, onChange }: Pick<ConditionRowProps, 'condition' | 'onChange'>) => (
-  <select
+  <Select
     aria-label={texts.type}
-    className={styles.input}
     value={condition.isNumber ? 'number' : 'text'}
     onChange={({ target }) => onChange({ ...condition, isNumber: target.value === 'number' })}
   >
     <option value="text">{texts.asText}</option>
     <option value="number">{texts.asNumber}</option>
-  </select>
+  </Select>
 )
 
 /** One condition: a field, an operator, a value. */
@@ -73,22 +72,16 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
   }
   return (
     <div className={styles.condition}>
-      <select
-        aria-label={texts.field}
-        className={styles.input}
-        value={condition.field}
-        onChange={({ target }) => choose(target.value)}
-      >
+      <Select aria-label={texts.field} value={condition.field} onChange={({ target }) => choose(target.value)}>
         {!field && <option value={condition.field}>{condition.field}</option>}
         {fields.map(({ name, label }) => (
           <option key={name} value={name}>
             {label || name}
           </option>
         ))}
-      </select>
-      <select
+      </Select>
+      <Select
         aria-label={texts.operator}
-        className={styles.input}
         value={condition.operator}
         onChange={({ target }) => changeOperator(target.value as Operator)}
       >
@@ -97,7 +90,7 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
             {texts.operators[operator]}
           </option>
         ))}
-      </select>
+      </Select>
       {field && needsValue(condition.operator) ? (
         <span className={styles.values}>
           {hasTypes(field, condition.operator) && <TypeChoice condition={condition} onChange={onChange} />}

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { Table, TableField } from '../../tables/queries.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/records-filter.ts'
@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Select } from '../../ui/input.tsx'
 import { ConditionRow } from './condition-row.tsx'
 import { toFilter, toModel } from './convert.ts'
 import styles from './filter.module.css'
@@ -29,15 +30,18 @@ interface MatchChoiceProps {
   readonly onChange: (match: Match) => void
 }
 
-const MatchChoice = ({ label, match, onChange }: MatchChoiceProps) => (
-  <label className={styles.match}>
-    {label}
-    <select className={styles.input} value={match} onChange={({ target }) => onChange(target.value as Match)}>
-      <option value="all">{texts.all}</option>
-      <option value="any">{texts.any}</option>
-    </select>
-  </label>
-)
+const MatchChoice = ({ label, match, onChange }: MatchChoiceProps) => {
+  const id = useId()
+  return (
+    <div className={styles.match}>
+      <label htmlFor={id}>{label}</label>
+      <Select id={id} value={match} onChange={({ target }) => onChange(target.value as Match)}>
+        <option value="all">{texts.all}</option>
+        <option value="any">{texts.any}</option>
+      </Select>
+    </div>
+  )
+}
 
 interface ItemsProps<T> {
   readonly fields: readonly TableField[]

@@ -1,6 +1,6 @@
 import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/transfer.ts'
-import styles from './transfer.module.css'
+import { Select } from '../../ui/input.tsx'
 
 interface FieldSelectProps {
   readonly fields: readonly TableField[]
@@ -11,8 +11,8 @@ interface FieldSelectProps {
 
 /** The field that a column belongs to. The option of no field has an index, because a field can have any name. */
 export const FieldSelect = ({ fields, column, value, onChange }: FieldSelectProps) => (
-  <select
-    className={styles.select}
+  <Select
+    isCompact
     aria-label={texts.column(column)}
     value={fields.findIndex(({ name }) => name === value)}
     onChange={({ target }) => onChange(fields[Number(target.value)]?.name ?? null)}
@@ -23,5 +23,5 @@ export const FieldSelect = ({ fields, column, value, onChange }: FieldSelectProp
         {name}
       </option>
     ))}
-  </select>
+  </Select>
 )

@@ -3,6 +3,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { texts } from '../../texts/table-fields.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
+import { Input, Select } from '../../ui/input.tsx'
 import type { FieldDraft } from './draft.ts'
 import { FieldDetails } from './field-details.tsx'
 import styles from './field-row.module.css'
@@ -42,8 +43,10 @@ const NameInput = (row: FieldRowProps) => {
   const { props, text } = useProblem(row, 'name')
   return (
     <div className={styles.name}>
-      <input
+      <Input
         {...props}
+        isMono
+        isCompact
         aria-label={texts.nameOf(row.place)}
         placeholder={texts.name}
         autoCapitalize="none"
@@ -57,7 +60,8 @@ const NameInput = (row: FieldRowProps) => {
 }
 
 const TypeSelect = ({ draft, place, onChange }: FieldRowProps) => (
-  <select
+  <Select
+    isCompact
     aria-label={texts.typeOf(place)}
     value={draft.type}
     onChange={({ target }) => onChange({ type: target.value as FieldType, defaultText: '', allowed: '' })}
@@ -67,7 +71,7 @@ const TypeSelect = ({ draft, place, onChange }: FieldRowProps) => (
         {texts.types[type]}
       </option>
     ))}
-  </select>
+  </Select>
 )
 
 const DefaultInput = (row: FieldRowProps) => {
@@ -82,14 +86,21 @@ const DefaultInput = (row: FieldRowProps) => {
   return (
     <div className={styles.default}>
       {draft.type === 'boolean' ? (
-        <select {...control}>
+        <Select {...control} isCompact>
           <option value="">{texts.noDefault}</option>
           {BOOLEANS.map((value) => (
             <option key={value}>{value}</option>
           ))}
-        </select>
+        </Select>
       ) : (
-        <input {...control} placeholder={texts.noDefault} title={texts.defaultHint} spellCheck={false} />
+        <Input
+          {...control}
+          isMono
+          isCompact
+          placeholder={texts.noDefault}
+          title={texts.defaultHint}
+          spellCheck={false}
+        />
       )}
       {text}
     </div>

@@ -1,5 +1,6 @@
 import { texts } from '../../texts/import-tables.ts'
 import { Checkbox, TextField } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
 import list from '../list.module.css'
 import type { Choice, Importable } from './choices.ts'
 import styles from './import.module.css'
@@ -53,9 +54,9 @@ const FieldRow = (props: RowProps) => {
           onChange={({ target }) => hide(target.checked)}
         />
       </td>
-      <td>
-        <input
-          className={styles.label}
+      <td className={styles.label}>
+        <Input
+          isCompact
           aria-label={texts.labelOfField(name)}
           placeholder={name}
           maxLength={200}
