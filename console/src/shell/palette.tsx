@@ -1,16 +1,16 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
-import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/commands.ts'
+import { Modal } from '../ui/dialog.tsx'
 import { type Command, type CommandGroup, commandGroups } from './commands.ts'
 import styles from './palette.module.css'
 
 const MAX_SHOWN = 200
 
 const Group = ({ group, onRun }: { readonly group: CommandGroup; readonly onRun: (command: Command) => void }) => (
-  <Autocomplete.Group items={group.items} className={styles.group}>
+  <Autocomplete.Group items={group.items}>
     <Autocomplete.GroupLabel className={styles.label}>{group.label}</Autocomplete.GroupLabel>
     <Autocomplete.Collection>
       {(command: Command) => (
@@ -39,27 +39,22 @@ export const Palette = ({ onClose, onHelp }: PaletteProps) => {
     command.run()
   }
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={styles.popup} data-modal aria-label={texts.title}>
-          <Autocomplete.Root
-            inline
-            open
-            items={groups}
-            itemToStringValue={(command: Command) => command.label}
-            autoHighlight="always"
-            keepHighlight
-            limit={MAX_SHOWN}
-          >
-            <Autocomplete.Input className={styles.input} aria-label={texts.title} placeholder={texts.placeholder} />
-            <Autocomplete.Empty className={styles.empty}>{texts.none}</Autocomplete.Empty>
-            <Autocomplete.List className={styles.list}>
-              {(group: CommandGroup) => <Group key={group.label} group={group} onRun={run} />}
-            </Autocomplete.List>
-          </Autocomplete.Root>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <Modal label={texts.title} className={styles.palette} onClose={onClose}>
+      <Autocomplete.Root
+        inline
+        open
+        items={groups}
+        itemToStringValue={(command: Command) => command.label}
+        autoHighlight="always"
+        keepHighlight
+        limit={MAX_SHOWN}
+      >
+        <Autocomplete.Input className={styles.input} aria-label={texts.title} placeholder={texts.placeholder} />
+        <Autocomplete.Empty className={styles.empty}>{texts.none}</Autocomplete.Empty>
+        <Autocomplete.List className={styles.list}>
+          {(group: CommandGroup) => <Group key={group.label} group={group} onRun={run} />}
+        </Autocomplete.List>
+      </Autocomplete.Root>
+    </Modal>
   )
 }
