@@ -8,6 +8,7 @@ import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Problem } from '../ui/page.tsx'
 import { logIn } from './account.ts'
+import { PasswordField } from './password-field.tsx'
 
 interface CredentialsFormProps {
   /** The name of the account, if it cannot be another one. */
@@ -35,15 +36,7 @@ export const CredentialsForm = ({ fixedName, onLogIn, children }: CredentialsFor
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-      <TextField
-        label={texts.password}
-        name="password"
-        type="password"
-        autoComplete="current-password"
-        required
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-      />
+      <PasswordField label={texts.password} value={password} onChange={setPassword} />
       {login.isError && <Problem error={login.error} />}
       <Actions>
         {children}

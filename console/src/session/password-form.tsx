@@ -5,11 +5,11 @@ import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
 import { Form, Username } from '../ui/form.tsx'
 import { FormProblem } from '../ui/page.tsx'
 import { notify } from '../ui/toast.tsx'
 import { accountQuery, changePassword } from './account.ts'
+import { PasswordField } from './password-field.tsx'
 
 interface PasswordFormProps {
   readonly onChanged?: () => void
@@ -35,24 +35,19 @@ export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
   return (
     <Form onSubmit={() => change.mutate()}>
       <Username name={account.data?.name ?? ''} />
-      <TextField
+      <PasswordField
         label={texts.oldPassword}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={present}
         error={errors.get('oldPassword')}
-        onChange={(event) => setPresent(event.target.value)}
+        value={present}
+        onChange={setPresent}
       />
-      <TextField
+      <PasswordField
         label={texts.newPassword}
         hint={texts.newPasswordHint}
-        type="password"
-        autoComplete="new-password"
-        required
-        value={next}
         error={errors.get('newPassword')}
-        onChange={(event) => setNext(event.target.value)}
+        isNew
+        value={next}
+        onChange={setNext}
       />
       <FormProblem error={change.error} fields={['oldPassword', 'newPassword']} />
       <Actions>
