@@ -1,17 +1,13 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
+import { ALBUMS, findTables } from './albums.ts'
 import { photographPage, skip, startConsole } from './console.ts'
 import { cell, column, saved, status } from './grid.ts'
 
 const LONG = `start ${'x'.repeat(9990)} end`
 
 const SQL = `
-  CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-  INSERT INTO artist VALUES (1, 'Ada'), (2, 'Bo');
-  CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT NOT NULL, artist_id INTEGER REFERENCES artist (id),
-    year INTEGER CHECK (year > 1900), price REAL);
-  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-  INSERT INTO album SELECT i, 'Album ' || i, i % 2 + 1, 1950 + i % 70, i / 10.0 FROM n;
+  ${ALBUMS}
   CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT);
   CREATE VIEW titles AS SELECT title FROM album;
   CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, file BLOB);
@@ -29,12 +25,7 @@ if (skip) {
 } else {
   const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
   dataOf(await admin.post('/admin/tables/import', { names: TABLES }))
-  const tables: { id: number; name: string }[] = (await admin.get('/admin/tables')).json().data
-  const pathOf = (name: string, query = '') => `tables/${tables.find((table) => table.name === name)?.id}${query}`
-  const readAlbum = async (pk: number) => {
-    const response = await admin.get(`/admin/${pathOf('album')}/data/${pk}`)
-    return response.statusCode === 200 ? response.json().data : response.statusCode
-  }
+  const { pathOf, readAlbum } = await findTables(admin)
   const filterOf = (filter: object) => `?filter=${encodeURIComponent(JSON.stringify(filter))}`
 
   t.test('a click on a header sorts, and the address keeps the view', async (t) => {

@@ -1,15 +1,11 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
+import { ALBUMS, findTables } from './albums.ts'
 import { photographPage, skip, startConsole } from './console.ts'
 import { cell, column, saved, scrollTo, status } from './grid.ts'
 
 const SQL = `
-  CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-  INSERT INTO artist VALUES (1, 'Ada'), (2, 'Bo');
-  CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT NOT NULL, artist_id INTEGER REFERENCES artist (id),
-    year INTEGER CHECK (year > 1900), price REAL);
-  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-  INSERT INTO album SELECT i, 'Album ' || i, i % 2 + 1, 1950 + i % 70, i / 10.0 FROM n;
+  ${ALBUMS}
   CREATE TABLE line (a TEXT, b INTEGER, note TEXT, PRIMARY KEY (a, b));
   INSERT INTO line VALUES ('x,y', 1, 'first'), ('x,y', 2, 'second'), ('ü/%', 3, 'third');
   CREATE TABLE exact (id INTEGER PRIMARY KEY, wide INTEGER, amount NUMERIC, data TEXT, origin TEXT, file BLOB, twice INTEGER AS (id * 2));
@@ -32,12 +28,7 @@ if (skip) {
   const fields = [{ name: 'origin', isReadonly: true }]
   const exact = dataOf(await admin.post('/admin/tables/import', { name: 'exact', fields })).id
   dataOf(await admin.put(`/admin/tables/${exact}/fields/data`, { jsonType: 'object' }))
-  const tables: { id: number; name: string }[] = (await admin.get('/admin/tables')).json().data
-  const pathOf = (name: string, query = '') => `tables/${tables.find((table) => table.name === name)?.id}${query}`
-  const readAlbum = async (pk: number) => {
-    const response = await admin.get(`/admin/${pathOf('album')}/data/${pk}`)
-    return response.statusCode === 200 ? response.json().data : response.statusCode
-  }
+  const { pathOf, readAlbum } = await findTables(admin)
 
   t.test('selected records are deleted together, and an undo restores them', async (t) => {
     const page = await openAsAdmin(t, pathOf('album'))
