@@ -4,8 +4,9 @@ import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
 import { keyFields, keyOf, wideField } from './keys.ts'
-import { restoreRecords } from './panel/queries.ts'
-import { type RecordData, recordsKey, totalQuery } from './queries.ts'
+import { restoreRecords, versionQuery } from './panel/queries.ts'
+import { type RecordData, readVersion, recordsKey, totalQuery } from './queries.ts'
+import { isSameValue } from './values.ts'
 
 /** Tells all that is shown of the records of a table that they have changed. */
 export const announce = (tableId: number) => queryClient.invalidateQueries({ queryKey: recordsKey(tableId) })
@@ -28,7 +29,19 @@ export const saveField = async ({ table, pk, field, value, etag }: FieldChange) 
   )
   if (record) showSaved(table, pk, record)
   refreshPages(table.id)
+  if (record) await renewVersion(table, pk, etag, record)
   return record
+}
+
+/**
+ * Gives the open panel of a record the new version with its ETag, if nobody else has changed the record: neither before
+ * (`etag`) nor after the record was saved. A failure is no failure of the save: the panel then asks.
+ */
+const renewVersion = async (table: Table, pk: string, etag: string, saved: RecordData) => {
+  const { queryKey } = versionQuery(table, pk)
+  if (queryClient.getQueryData(queryKey)?.etag !== etag) return
+  const version = await readVersion(table.id, pk).catch(() => undefined)
+  if (version && isSameValue(version.record, saved)) queryClient.setQueryData(queryKey, version)
 }
 
 /** Loads the pages again. A changed value changes how many records match, but not how many the table has. */
@@ -39,7 +52,7 @@ const refreshPages = (tableId: number) => {
 }
 
 /** Puts a saved record where it is shown, before the pages are loaded again. */
-const showSaved = (table: Table, pk: string, record: RecordData) => {
+export const showSaved = (table: Table, pk: string, record: RecordData) => {
   queryClient.setQueriesData<readonly RecordData[]>({ queryKey: [...recordsKey(table.id), 'page'] }, (rows) =>
     rows?.map((row) => (keyOf(table, row) === pk ? record : row))
   )

@@ -103,13 +103,14 @@ export const loadedRecords = (table: Table, view: View) => {
   return new Map(pages.flatMap(([, rows = []]) => rows.map((row) => [keyOf(table, row), row] as const)))
 }
 
-export interface ReadRecord {
+/** A record as it was read. */
+export interface Version {
   readonly record: RecordData
   readonly etag: string
 }
 
 /** Reads a record with its ETag, for a change that must not overwrite another one. */
-export const readRecord = async (tableId: number, pk: string): Promise<ReadRecord> => {
+export const readVersion = async (tableId: number, pk: string): Promise<Version> => {
   const sent = api.GET('/admin/tables/{id}/data/{pk}', { params: { path: { id: tableId, pk } }, cache: 'no-store' })
   const record = await dataOf(sent)
   return { record, etag: etagOf((await sent).response) }

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { FieldValue } from '../fields/field-value.tsx'
 import type { Row } from '../keys.ts'
+import { isSameValue } from '../values.ts'
 import styles from './conflict-dialog.module.css'
 
 interface ConflictDialogProps {
@@ -18,8 +19,6 @@ interface ConflictDialogProps {
   /** Leaves the choice for later. Left out: the user has to choose. */
   readonly onLater?: () => void
 }
-
-const isSameValue = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
 const Versions = ({ table, mine, theirs }: Pick<ConflictDialogProps, 'table' | 'mine' | 'theirs'>) => (
   <table className={styles.versions}>

@@ -5,21 +5,20 @@ import type { Table, TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { announce, saveField } from '../changes.ts'
 import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
-import { type ReadRecord, type RecordData, readRecord } from '../queries.ts'
-import { createQueues } from './queues.ts'
+import { type RecordData, readVersion, type Version } from '../queries.ts'
+import { inTurn } from '../queues.ts'
+import { isSameValue } from '../values.ts'
 import type { Edit } from './unsaved.ts'
 import type { Row } from './use-rows.ts'
 import { useUnsaved } from './use-unsaved.ts'
 
 /** A value that was entered while somebody else changed the record. */
 export interface Conflict extends Edit {
-  readonly theirs: ReadRecord
+  readonly theirs: Version
 }
 
 /** The record as it would be with the entered value. */
 export const mineOf = ({ before, field, value }: Conflict): RecordData => ({ ...before, [field]: value })
-
-const isSameValue = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 const messageOf = (error: unknown, field: string) => {
   if (isServiceError(error) && error.code === 'RECORD_NOT_FOUND') return texts.gone
@@ -28,11 +27,30 @@ const messageOf = (error: unknown, field: string) => {
 
 const isConflict = (error: unknown) => isServiceError(error) && error.code === 'PRECONDITION_FAILED'
 
+interface Outcome {
+  readonly record?: RecordData | undefined
+  /** The record as it is now: its field has been changed since `read`. */
+  readonly theirs?: Version
+}
+
+/** Saves a field. A change of other fields since the record was read, as by its panel, is not in the way. */
+const saveOnto = async (table: Table, edit: Edit, read: Version, isFirst = true): Promise<Outcome> => {
+  const { pk, field, value } = edit
+  try {
+    return { record: await saveField({ table, pk, field, value, etag: read.etag }) }
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const theirs = await readVersion(table.id, pk)
+    const isFree = isFirst && isSameValue(theirs.record[field], read.record[field])
+    return isFree ? saveOnto(table, edit, theirs, false) : { theirs }
+  }
+}
+
 const cellOf = ({ pk, field }: Edit) => JSON.stringify([pk, field])
 
 /** Saves one edit at a time of each record. Returns the version of somebody else if that is in the way. */
 const useSaving = (table: Table) => {
-  const reads = useRef(new Map<string, Promise<ReadRecord>>())
+  const reads = useRef(new Map<string, Promise<Version>>())
   /** The values that were saved here, by cell. The grid may not show them yet. */
   const saved = useRef(new Map<string, unknown>())
 
@@ -40,7 +58,7 @@ const useSaving = (table: Table) => {
   const begin = useCallback(
     ({ pk }: Row) => {
       if (pk === null) return
-      const read = readRecord(table.id, pk)
+      const read = readVersion(table.id, pk)
       // `put` reads it again, and shows why it fails.
       read.catch(() => reads.current.delete(pk))
       reads.current.set(pk, read)
@@ -52,17 +70,15 @@ const useSaving = (table: Table) => {
   const forget = useCallback((pk: string) => reads.current.delete(pk), [])
 
   const put = useCallback(
-    async (edit: Edit): Promise<ReadRecord | undefined> => {
-      const { pk, field, value, before } = edit
+    async (edit: Edit): Promise<Version | undefined> => {
+      const { pk, field, before } = edit
       try {
-        const read = await (reads.current.get(pk) ?? readRecord(table.id, pk))
+        const read = await (reads.current.get(pk) ?? readVersion(table.id, pk))
         const known = [before[field], saved.current.get(cellOf(edit))]
         if (!known.some((one) => isSameValue(one, read.record[field]))) return read
-        const record = await saveField({ table, pk, field, value, etag: read.etag })
-        saved.current.set(cellOf(edit), record?.[field])
-      } catch (error) {
-        if (!isConflict(error)) throw error
-        return await readRecord(table.id, pk)
+        const outcome = await saveOnto(table, edit, read)
+        if (outcome.theirs) return outcome.theirs
+        saved.current.set(cellOf(edit), outcome.record?.[field])
       } finally {
         forget(pk)
       }
@@ -78,7 +94,6 @@ export const useEdits = (table: Table) => {
   const { unsaved, mark, isLatest, isSaving, discardFailed } = useUnsaved()
   const [conflicts, setConflicts] = useState<readonly Conflict[]>([])
   const { begin, forget, put } = useSaving(table)
-  const [enqueue] = useState(createQueues)
 
   const attempt = useCallback(
     async (edit: Edit) => {
@@ -99,9 +114,9 @@ export const useEdits = (table: Table) => {
   const submit = useCallback(
     (edit: Edit) => {
       mark(edit.pk, edit.field, { draft: edit.draft, edit })
-      enqueue(edit.pk, () => attempt(edit))
+      inTurn(table.id, edit.pk, () => attempt(edit))
     },
-    [attempt, enqueue, mark]
+    [attempt, mark, table.id]
   )
 
   const save = useCallback(

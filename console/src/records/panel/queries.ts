@@ -1,29 +1,17 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
-import { etagOf } from '../../api/etag.ts'
 import { upload } from '../../api/upload.ts'
 import type { Table } from '../../tables/queries.ts'
 import type { Row } from '../keys.ts'
-
-/** A record as it was read. */
-export interface Version {
-  readonly record: Row
-  readonly etag: string
-}
+import { readVersion, type Version } from '../queries.ts'
 
 const pathOf = (table: Table, pk: string) => ({ path: { id: table.id, pk } })
-
-export const readVersion = async (table: Table, pk: string): Promise<Version> => {
-  const sent = api.GET('/admin/tables/{id}/data/{pk}', { params: pathOf(table, pk), cache: 'no-store' })
-  const record = await dataOf(sent)
-  return { record, etag: etagOf((await sent).response) }
-}
 
 /** Never stale: a record that is read again by itself would change what the user compares with. */
 export const versionQuery = (table: Table, pk: string) =>
   queryOptions({
     queryKey: ['record', table.id, pk],
-    queryFn: () => readVersion(table, pk),
+    queryFn: () => readVersion(table.id, pk),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0
   })

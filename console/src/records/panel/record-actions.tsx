@@ -7,8 +7,9 @@ import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify, notifyError } from '../../ui/toast.tsx'
 import { wideField } from '../keys.ts'
+import type { Version } from '../queries.ts'
 import { incomingOf } from './links.ts'
-import { deleteRecord, restoreRecords, type Version } from './queries.ts'
+import { deleteRecord, restoreRecords } from './queries.ts'
 
 interface RecordActionsProps {
   readonly table: Table

@@ -1,13 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ServiceError } from '../../api/errors.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { createSubmit } from '../../api/submission.ts'
 import type { Table } from '../../tables/queries.ts'
+import { showSaved } from '../changes.ts'
 import { type Draft, toDraft } from '../fields/draft.ts'
 import { keyOf, type Row } from '../keys.ts'
+import { readVersion, type Version } from '../queries.ts'
+import { inTurn } from '../queues.ts'
+import { isSameValue } from '../values.ts'
 import { changedFields, checkDrafts, type Drafts, draftsOf, rebase, refusedFields } from './drafts.ts'
-import { createRecord, readVersion, updateRecord, type Version, versionQuery } from './queries.ts'
+import { createRecord, updateRecord, versionQuery } from './queries.ts'
 
 interface FormOptions {
   readonly table: Table
@@ -34,6 +38,30 @@ const startOf = ({ table, start, initial = {} }: FormOptions): State => {
   return { version: start, before, drafts: before }
 }
 
+/** Keeps what the user has changed, and takes all else from another version. */
+const ontoVersion = (table: Table, { before, drafts }: State, next: Version): State => ({
+  version: next,
+  before: draftsOf(table, next.record),
+  drafts: rebase(table, before, drafts, next.record)
+})
+
+const differsIn = (names: readonly string[], one: Version, other: Version) =>
+  names.some((name) => !isSameValue(one.record[name], other.record[name]))
+
+/** Takes over what was saved in the grid. A field that is changed in both is left to the conflict. */
+const withSaved = (table: Table, present: State, next: Version): State => {
+  const { version, before, drafts } = present
+  const names = changedFields(table, before, drafts).map(({ name }) => name)
+  if (!version || version.etag === next.etag || differsIn(names, version, next)) return present
+  return ontoVersion(table, present, next)
+}
+
+/** Returns the version to save these values onto: what was saved in the grid, unless it has changed these fields. */
+const latestOf = (table: Table, pk: string, version: Version, values: Row) => {
+  const latest = queryClient.getQueryData(versionQuery(table, pk).queryKey)
+  return latest && !differsIn(Object.keys(values), version, latest) ? latest : version
+}
+
 const isConflict = (error: unknown) => error instanceof ServiceError && error.code === 'PRECONDITION_FAILED'
 
 interface Change {
@@ -48,17 +76,17 @@ type Outcome =
 /** A record that is stored counts as saved, even if it cannot be read again. */
 const update = async (table: Table, pk: string, onto: Version, values: Row): Promise<Outcome> => {
   try {
-    await updateRecord(table, pk, onto, values)
+    await updateRecord(table, pk, latestOf(table, pk, onto, values), values)
   } catch (error) {
     if (!isConflict(error)) throw error
-    return { kind: 'conflict', theirs: await readVersion(table, pk) }
+    return { kind: 'conflict', theirs: await readVersion(table.id, pk) }
   }
-  return { kind: 'saved', pk, version: await readVersion(table, pk).catch(() => undefined) }
+  return { kind: 'saved', pk, version: await readVersion(table.id, pk).catch(() => undefined) }
 }
 
 /** The state of the form of a record, and how it is saved. */
 export const useRecordForm = (options: FormOptions) => {
-  const { table, pk, onSaved } = options
+  const { table, pk, start, onSaved } = options
   const [state, setState] = useState(() => startOf(options))
   const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map())
   const [submit] = useState(createSubmit)
@@ -67,13 +95,20 @@ export const useRecordForm = (options: FormOptions) => {
   const changed = changedFields(table, before, drafts)
   const { values, errors } = checkDrafts(pk === null ? table.fields : changed, drafts, version?.record ?? {})
 
+  useEffect(() => {
+    if (start) setState((present) => withSaved(table, present, start))
+  }, [start, table])
+
+  /** The cache has the latest version: each save in the grid adds to it. */
+  const cache = (next: Version) => pk !== null && queryClient.setQueryData(versionQuery(table, pk).queryKey, next)
   const show = (next: Version) => {
-    const start = draftsOf(table, next.record)
-    setState({ version: next, before: start, drafts: start })
+    const shown = draftsOf(table, next.record)
+    setState({ version: next, before: shown, drafts: shown })
+    cache(next)
   }
   const save = useMutation({
     mutationFn: async ({ onto, send }: Change): Promise<Outcome> => {
-      if (pk !== null && onto) return update(table, pk, onto, send)
+      if (pk !== null && onto) return inTurn(table.id, pk, () => update(table, pk, onto, send))
       const created = await submit(send, (key) => createRecord(table, send, key))
       return { kind: 'saved', pk: keyOf(table, created) }
     },
@@ -83,7 +118,10 @@ export const useRecordForm = (options: FormOptions) => {
         setTheirs(outcome.theirs)
         return
       }
-      if (outcome.version) show(outcome.version)
+      if (outcome.version) {
+        show(outcome.version)
+        showSaved(table, outcome.pk, outcome.version.record)
+      }
       onSaved(outcome.pk)
       // It is saved, but could not be read again: the panel does so, and says why if it fails.
       if (pk !== null && !outcome.version) queryClient.resetQueries(versionQuery(table, pk))
@@ -96,11 +134,8 @@ export const useRecordForm = (options: FormOptions) => {
   }
   const keepMine = () => {
     if (!theirs) return
-    setState({
-      version: theirs,
-      before: draftsOf(table, theirs.record),
-      drafts: rebase(table, before, drafts, theirs.record)
-    })
+    setState(ontoVersion(table, state, theirs))
+    cache(theirs)
     setTheirs(null)
     save.mutate({ onto: theirs, send: values })
   }

@@ -1,0 +1,2 @@
+/** Whether two values of records are the same JSON. */
+export const isSameValue = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
