@@ -32,7 +32,9 @@ export const CellEditor = ({ table, field, row, onBegin, onEnter }: CellEditorPr
     onBegin(row)
     // So that Enter saves again what could not be saved.
     if (unsaved) onEnter(unsaved.draft)
-    box.current?.querySelector<HTMLInputElement>('input, textarea')?.select()
+    const { activeElement } = document
+    const isText = activeElement instanceof HTMLInputElement || activeElement instanceof HTMLTextAreaElement
+    if (isText && box.current?.contains(activeElement)) activeElement.select()
   }, [])
   return (
     <div ref={box} className={styles.editor} data-side={side}>

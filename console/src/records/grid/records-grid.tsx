@@ -115,6 +115,9 @@ export const RecordsGrid = ({
     else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || !column.renderEditCell)) {
       event.preventGridDefault()
       open(row)
+    } else if (event.key === 'Enter') {
+      // It opens the editor, where it must not replace the value by a line break.
+      event.preventDefault()
     } else if (event.key === ' ' && event.shiftKey && isSelectable) {
       event.preventGridDefault()
       event.preventDefault()
