@@ -50,6 +50,7 @@ export const texts = {
   readOnlyView: 'A view can only be read.',
   readOnlyNoKey: 'This table has no key, so its records can only be read.',
   saveFailed: 'Not saved',
+  textInPanel: 'To store text here, open the record.',
   escapeDiscards: 'Escape discards it.',
   unsaved: (count: number) => (count === 1 ? '1 cell is not saved' : `${numbers.format(count)} cells are not saved`),
   unsavedOf: (count: number, table: string) =>

@@ -66,12 +66,8 @@ export const parseUntypedNumber = (text: string): Parsed => {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? { error: errors.wideNumber } : { value: number }
 }
 
-/** A number in a column without a type stays a number as long as the text is one. */
-const parseAny = (text: string, original: unknown): Parsed =>
-  typeof original === 'number' && NUMBER.test(text) ? parseUntypedNumber(text) : { value: text }
-
-/** Returns the value to send for a draft, or what is wrong with it. `original`: the stored value, if there is one. */
-export const parseDraft = (field: TableField, draft: Exclude<Draft, undefined>, original?: unknown): Parsed => {
+/** Returns the value to send for a draft, or what is wrong with it. `isNumber`: as which type `any` is stored. */
+export const parseDraft = (field: TableField, draft: Exclude<Draft, undefined>, isNumber = false): Parsed => {
   if (draft === null) return { value: null }
   switch (kindOf(field)) {
     case 'integer':
@@ -85,7 +81,7 @@ export const parseDraft = (field: TableField, draft: Exclude<Draft, undefined>, 
     case 'bytes':
       return isBase64(draft) ? { value: draft } : { error: errors.base64 }
     case 'any':
-      return parseAny(draft, original)
+      return isNumber ? parseUntypedNumber(draft) : { value: draft }
     default:
       return { value: draft }
   }

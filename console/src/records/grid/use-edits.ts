@@ -5,6 +5,7 @@ import type { Table, TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { announce, saveField } from '../changes.ts'
 import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
+import { kindOf } from '../fields/kind.ts'
 import { type RecordData, readVersion, type Version } from '../queries.ts'
 import { inTurn } from '../queues.ts'
 import { isSameValue } from '../values.ts'
@@ -124,8 +125,12 @@ export const useEdits = (table: Table) => {
       if (pk === null || !record || draft === undefined) return
       const { name } = field
       if (draft === toDraft(record[name]) && !isSaving(pk, name)) return mark(pk, name, null)
-      const parsed = parseDraft(field, draft, record[name])
-      if ('error' in parsed) return mark(pk, name, { draft, error: parsed.error })
+      // The panel is where the type of a value is changed.
+      const parsed = parseDraft(field, draft, typeof record[name] === 'number')
+      if ('error' in parsed) {
+        const error = kindOf(field) === 'any' ? `${parsed.error} ${texts.textInPanel}` : parsed.error
+        return mark(pk, name, { draft, error })
+      }
       submit({ pk, field: name, draft, value: parsed.value, before: record })
     },
     [isSaving, mark, submit]

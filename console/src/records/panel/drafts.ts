@@ -3,11 +3,24 @@ import type { Table, TableField } from '../../tables/queries.ts'
 import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
 import { keyFields, type Row } from '../keys.ts'
 
+/** What the form holds of a field. */
+export interface Entry {
+  readonly draft: Draft
+  /** The type of a value in a column without a type. */
+  readonly isNumber: boolean
+}
+
 /** What the form of a record holds, by the names of its fields. */
-export type Drafts = Readonly<Record<string, Draft>>
+export type Drafts = Readonly<Record<string, Entry>>
+
+const entryOf = (value: unknown): Entry => ({ draft: toDraft(value), isNumber: typeof value === 'number' })
 
 export const draftsOf = ({ fields }: Table, record: Row): Drafts =>
-  Object.fromEntries(fields.map(({ name }) => [name, toDraft(record[name])]))
+  Object.fromEntries(fields.map(({ name }) => [name, entryOf(Object.hasOwn(record, name) ? record[name] : undefined)]))
+
+/** NULL, and a field that is left out, have no type. */
+const isSameEntry = (one: Entry | undefined, other: Entry | undefined) =>
+  one?.draft === other?.draft && (one?.isNumber === other?.isNumber || typeof one?.draft !== 'string')
 
 /** A copy of a record without what the service sets itself, such as a key that SQLite generates. */
 export const copyOf = (table: Table, record: Row): Row => {
@@ -19,7 +32,7 @@ export const copyOf = (table: Table, record: Row): Row => {
 }
 
 export const changedFields = ({ fields }: Table, before: Drafts, drafts: Drafts) =>
-  fields.filter(({ name }) => drafts[name] !== before[name])
+  fields.filter(({ name }) => !isSameEntry(drafts[name], before[name]))
 
 export interface Checked {
   readonly values: Row
@@ -27,13 +40,13 @@ export interface Checked {
 }
 
 /** Returns the values of these fields to send, and what is wrong with them. Fields that are left out are not sent. */
-export const checkDrafts = (fields: readonly TableField[], drafts: Drafts, record: Row): Checked => {
+export const checkDrafts = (fields: readonly TableField[], drafts: Drafts): Checked => {
   const values: Record<string, unknown> = {}
   const errors = new Map<string, string>()
   for (const field of fields) {
-    const draft = drafts[field.name]
+    const { draft, isNumber } = drafts[field.name] ?? {}
     if (draft === undefined) continue
-    const parsed = parseDraft(field, draft, record[field.name])
+    const parsed = parseDraft(field, draft, isNumber)
     if ('error' in parsed) errors.set(field.name, parsed.error)
     else values[field.name] = parsed.value
   }

@@ -5,7 +5,9 @@ import { texts } from '../../texts/record-panel.ts'
 import { classes } from '../../ui/classes.ts'
 import { FieldEditor } from '../fields/field-editor.tsx'
 import { FieldValue } from '../fields/field-value.tsx'
+import { kindOf } from '../fields/kind.ts'
 import { recordHref, useTarget } from '../fields/references.ts'
+import { TypeChoice } from '../fields/type-choice.tsx'
 import { hasEditor } from './drafts.ts'
 import styles from './record-panel.module.css'
 import type { RecordFormState } from './use-record-form.ts'
@@ -41,7 +43,7 @@ const Marks = ({ field }: Pick<FieldRowProps, 'field'>) => (
 /** Opens the record that a foreign key refers to, in a panel above this one. */
 const OpenTarget = ({ field, form, onOpen }: Pick<FieldRowProps, 'field' | 'form' | 'onOpen'>) => {
   const target = useTarget(field)
-  const value = form.drafts[field.name]
+  const value = form.drafts[field.name]?.draft
   if (!target || typeof value !== 'string' || value === '' || !recordHref(target, value)) return null
   return (
     <button
@@ -60,6 +62,7 @@ const OpenTarget = ({ field, form, onOpen }: Pick<FieldRowProps, 'field' | 'form
 export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRowProps) => {
   const id = useId()
   const isEditable = canEdit && hasEditor(field, isNew)
+  const entry = form.drafts[field.name]
   const isChanged = form.changed.includes(field)
   if (isNew && field.isReadonly) return null
   return (
@@ -69,7 +72,17 @@ export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRo
           {field.label || field.name}
         </label>
         <Marks field={field} />
-        <span className={styles.type}>{field.jsonType}</span>
+        <span className={styles.type}>
+          {isEditable && kindOf(field) === 'any' ? (
+            <TypeChoice
+              field={field}
+              isNumber={entry?.isNumber === true}
+              onChange={(isNumber) => form.change(field.name, { isNumber })}
+            />
+          ) : (
+            field.jsonType
+          )}
+        </span>
         {field.references && <OpenTarget field={field} form={form} onOpen={onOpen} />}
       </div>
       {isEditable ? (
@@ -77,10 +90,10 @@ export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRo
           id={id}
           table={table}
           field={field}
-          value={form.drafts[field.name]}
+          value={entry?.draft}
           error={form.errorOf(field.name)}
           canOmit={isNew}
-          onChange={(draft) => form.change(field.name, draft)}
+          onChange={(draft) => form.change(field.name, { draft })}
         />
       ) : (
         <div className={styles.fixed}>

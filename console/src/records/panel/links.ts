@@ -17,7 +17,10 @@ const conditionsOf = (table: Table, { fields, targetFields }: TableForeignKey, r
   fields.map((name, index) => {
     const target = table.fields.find((field) => field.name === targetFields[index])
     const draft = target && toDraft(record[target.name])
-    const parsed = target && typeof draft === 'string' ? parseDraft(target, draft) : undefined
+    const parsed =
+      target && typeof draft === 'string'
+        ? parseDraft(target, draft, typeof record[target.name] === 'number')
+        : undefined
     return parsed && 'value' in parsed ? ([name, { eq: parsed.value }] as const) : undefined
   })
 

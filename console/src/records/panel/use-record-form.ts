@@ -5,12 +5,11 @@ import { queryClient } from '../../api/query-client.ts'
 import { createSubmit } from '../../api/submission.ts'
 import type { Table } from '../../tables/queries.ts'
 import { showSaved } from '../changes.ts'
-import { type Draft, toDraft } from '../fields/draft.ts'
 import { keyOf, type Row } from '../keys.ts'
 import { readVersion, type Version } from '../queries.ts'
 import { inTurn } from '../queues.ts'
 import { isSameValue } from '../values.ts'
-import { changedFields, checkDrafts, type Drafts, draftsOf, rebase, refusedFields } from './drafts.ts'
+import { changedFields, checkDrafts, type Drafts, draftsOf, type Entry, rebase, refusedFields } from './drafts.ts'
 import { createRecord, updateRecord, versionQuery } from './queries.ts'
 
 interface FormOptions {
@@ -30,11 +29,7 @@ interface State {
 }
 
 const startOf = ({ table, start, initial = {} }: FormOptions): State => {
-  const before = start
-    ? draftsOf(table, start.record)
-    : Object.fromEntries(
-        table.fields.map(({ name }) => [name, toDraft(Object.hasOwn(initial, name) ? initial[name] : undefined)])
-      )
+  const before = draftsOf(table, start?.record ?? initial)
   return { version: start, before, drafts: before }
 }
 
@@ -93,7 +88,7 @@ export const useRecordForm = (options: FormOptions) => {
   const [theirs, setTheirs] = useState<Version | null>(null)
   const { version, before, drafts } = state
   const changed = changedFields(table, before, drafts)
-  const { values, errors } = checkDrafts(pk === null ? table.fields : changed, drafts, version?.record ?? {})
+  const { values, errors } = checkDrafts(pk === null ? table.fields : changed, drafts)
 
   useEffect(() => {
     if (start) setState((present) => withSaved(table, present, start))
@@ -128,8 +123,11 @@ export const useRecordForm = (options: FormOptions) => {
     },
     onError: (error) => setRefused(refusedFields(error))
   })
-  const change = (name: string, draft: Draft) => {
-    setState((present) => ({ ...present, drafts: { ...present.drafts, [name]: draft } }))
+  const change = (name: string, changes: Partial<Entry>) => {
+    setState((present) => {
+      const { draft, isNumber = false } = present.drafts[name] ?? {}
+      return { ...present, drafts: { ...present.drafts, [name]: { draft, isNumber, ...changes } } }
+    })
     setRefused((present) => new Map([...present].filter(([field]) => field !== name)))
   }
   const keepMine = () => {
