@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, createTable, dataOf, PASSWORD } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 import { saved } from './grid.ts'
 
 const SQL = `
@@ -76,7 +76,7 @@ if (skip) {
     await enter(page)
     t.equal((await read(1)).at, '2027-01-02 03:04:05')
     await cell.dblclick()
-    await photographBoth(page, 'cell-date')
+    await photographPage(page, 'cell-date')
     await cell.getByLabel('Date of at').fill('2028-02-03T04:05:06')
     await enter(page)
     t.equal((await read(1)).at, '2028-02-03 04:05:06')
@@ -158,7 +158,7 @@ if (skip) {
     const { page, cell } = await edit(t, 1, 'maker_id')
     await cell.getByRole('combobox', { name: 'maker_id' }).click()
     await page.getByRole('combobox', { name: 'Search makers' }).fill('lam')
-    await photographBoth(page, 'cell-reference')
+    await photographPage(page, 'cell-reference')
     await page.getByRole('option', { name: /Lamy/ }).click()
     await cell.getByText('Lamy').waitFor()
     await enter(page)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 
 const LONG = 'a_long_name_of_a_field_that_somebody_has_chosen_years_ago_and_that_nobody_dares_to_change'
 
@@ -26,7 +26,7 @@ if (skip) {
         const box = await page.getByRole('button', { name, exact: true }).boundingBox()
         t.ok(box && box.x >= 0 && box.x + box.width <= width, `${name} at ${width} pixels`)
       }
-      await photographBoth(page, `structure-${width}`)
+      await photographPage(page, `structure-${width}`)
     }
   })
 }

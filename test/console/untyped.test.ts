@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographBoth, skip, startConsole } from './console.ts'
+import { photographPage, skip, startConsole } from './console.ts'
 import { cell, saved } from './grid.ts'
 
 const SQL = `
@@ -36,7 +36,7 @@ if (skip) {
     await save(page)
     t.strictSame((await read(1)).value, '2')
     await type(page).selectOption('number')
-    await photographBoth(page, 'untyped')
+    await photographPage(page, 'untyped')
     await expectAccessible(t, page)
     await save(page)
     t.strictSame((await read(1)).value, 2)
