@@ -8,7 +8,7 @@ import { lint } from './lint.js'
 import { startService } from './service.js'
 import { CACHE, endChildren, isInstalled, run } from './tools.js'
 
-const LIMIT_MS = 15 * 60_000
+const LIMIT_MS = 25 * 60_000
 /** Checks at a time: about half of a check uses one core only. */
 const JOBS = 2
 const projects = new URL('projects/', import.meta.url).pathname

@@ -19,8 +19,8 @@ const violationsOf = async (page: Page) => {
   )
 }
 
-/** How many pixels of the page, or of its content below the title, are beyond the right edge. */
-const HIDDEN_WIDTH = `Math.max(...[...document.querySelectorAll('html, [data-page-body]')].map(
+/** How many pixels of the page, of its content below the title, or of a dialog, are beyond the right edge. */
+export const HIDDEN_WIDTH = `Math.max(...[...document.querySelectorAll('html, [data-page-body], [data-modal]')].map(
   (element) => element.scrollWidth - element.clientWidth))`
 
 /** Asserts that a page fits on a narrow screen. */

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { expectNarrow } from './accessible.ts'
+import { expectNarrow, HIDDEN_WIDTH } from './accessible.ts'
 import { settle } from './console.ts'
 
 const RUN = 'window.hasRun = true'
@@ -71,6 +71,6 @@ export const expectSafe = async (t: Test, page: Page, name: string) => {
   t.equal(await page.evaluate('window.hasRun'), undefined, `${name}: nothing has run`)
   t.equal(await page.locator(FOREIGN).count(), 0, `${name}: no text has become an element`)
   t.equal(await page.locator('a[href^="javascript"]').count(), 0, `${name}: no link runs a script`)
-  t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name}: no scrolling sideways`)
+  t.equal(await page.evaluate<number>(HIDDEN_WIDTH), 0, `${name}: no scrolling sideways`)
   await expectNarrow(t, page)
 }

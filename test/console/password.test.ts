@@ -23,6 +23,7 @@ if (skip) {
     await refused
     t.equal(await dialog.getByRole('button', { name: 'Later' }).count(), 0)
     await page.keyboard.press('Escape')
+    t.equal(await page.getByRole('alert').count(), 0, 'the dialog is all that is asked')
     await photographPage(page, 'password-required')
     await expectAccessible(t, page)
     await dialog.getByLabel('Present password').fill(PASSWORD)

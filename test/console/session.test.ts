@@ -17,7 +17,9 @@ if (skip) {
 
   t.test('a wrong password is refused', async (t) => {
     const page = await open(t)
-    await page.getByLabel('Name').fill('admin')
+    await page.getByLabel('Name').waitFor()
+    // The name has the focus.
+    await page.keyboard.type('admin')
     await page.getByLabel('Password').fill('wrong password')
     await page.getByRole('button', { name: 'Log in' }).click()
     t.match(await page.getByRole('alert').textContent(), /password/)

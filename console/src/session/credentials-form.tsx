@@ -32,7 +32,8 @@ export const CredentialsForm = ({ fixedName, onLogIn, children }: CredentialsFor
         autoCapitalize="none"
         spellCheck={false}
         required
-        readOnly={fixedName !== undefined}
+        // The password is all that a known administrator has to enter: it gets the focus.
+        {...(fixedName === undefined ? { autoFocus: true } : { readOnly: true, tabIndex: -1 })}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />

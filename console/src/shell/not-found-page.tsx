@@ -1,11 +1,9 @@
 import { texts } from '../texts/common.ts'
 import { LinkButton } from '../ui/button.tsx'
-import { Empty, Page } from '../ui/page.tsx'
+import { Page } from '../ui/page.tsx'
 
 export const NotFoundPage = () => (
   <Page title={texts.notFound}>
-    <Empty title={texts.notFound}>
-      <LinkButton href="/">{texts.home}</LinkButton>
-    </Empty>
+    <LinkButton href="/">{texts.home}</LinkButton>
   </Page>
 )

@@ -26,8 +26,9 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
     if (fallback !== undefined) return fallback
     return (
       <Page title={texts.broken}>
-        <Problem error={error} />
-        <Button onClick={() => window.location.reload()}>{texts.reload}</Button>
+        <Problem error={error}>
+          <Button onClick={() => window.location.reload()}>{texts.reload}</Button>
+        </Problem>
       </Page>
     )
   }

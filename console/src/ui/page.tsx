@@ -50,17 +50,28 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 )
 
+interface ProblemProps {
+  readonly error: unknown
+  readonly onRetry?: () => void
+  /** Other buttons. */
+  readonly children?: ReactNode
+}
+
 /** A failure in place of what could not be loaded or done. */
-export const Problem = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => (
-  <div role="alert" className={styles.problem}>
-    <p>{error instanceof Error ? error.message : String(error)}</p>
-    {error instanceof ServiceError && error.hint !== undefined && <p>{error.hint}</p>}
-    {error instanceof ServiceError && error.requestId !== undefined && (
-      <p className={styles.request}>{texts.requestId(error.requestId)}</p>
-    )}
-    {onRetry && <Button onClick={onRetry}>{texts.retry}</Button>}
-  </div>
-)
+export const Problem = ({ error, onRetry, children }: ProblemProps) => {
+  const { code, hint, requestId }: Partial<ServiceError> = error instanceof ServiceError ? error : {}
+  // A dialog over the page asks for the new password.
+  if (code === 'PASSWORD_CHANGE_REQUIRED') return null
+  return (
+    <div role="alert" className={styles.problem}>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {hint !== undefined && <p>{hint}</p>}
+      {requestId !== undefined && <p className={styles.request}>{texts.requestId(requestId)}</p>}
+      {onRetry && <Button onClick={onRetry}>{texts.retry}</Button>}
+      {children}
+    </div>
+  )
+}
 
 interface FormProblemProps {
   /** null: none. */

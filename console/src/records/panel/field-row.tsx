@@ -52,7 +52,7 @@ const OpenTarget = ({ field, form, onOpen }: Pick<FieldRowProps, 'field' | 'form
       aria-label={texts.open(target.table.name, value)}
       onClick={() => onOpen({ table: target.table, pk: value })}
     >
-      {target.table.name}
+      <span>{target.table.name}</span>
       <ArrowUpRight size={12} aria-hidden="true" />
     </button>
   )
