@@ -48,7 +48,7 @@ const setUp = async (address, { prepare, tokens }) => {
   return secrets
 }
 
-/** Starts a service on a free port of the loopback interface. `content`: what is in its database, and its tokens. */
+/** Starts a service on a free port of the loopback interface. `content` creates its database and lists its tokens. */
 export const startService = async (content) => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-clients-'))
   const database = join(directory, 'content.sqlite')
@@ -64,7 +64,7 @@ export const startService = async (content) => {
   const options = { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] }
   const child = endWithCheck(spawn(process.execPath, [SERVER], options))
   const stop = async () => {
-    if (child.exitCode === null) {
+    if (child.exitCode === null && child.signalCode === null) {
       child.kill()
       await once(child, 'exit')
     }

@@ -10,17 +10,9 @@ const isSource = (path: string) => path.endsWith('.js') && !/^(?:test|bench|cons
 /** A compiled module that contains only types has no other statement. */
 const hasCode = (code: string) => code.replace(/^\s*\/\/.*$/gm, '').trim() !== 'export {};'
 
-const readReport = () => {
-  try {
-    return readFileSync(REPORT, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 // tap reports only files that a test loads. A file that no test loads is missing from the report.
 const [compiled = 'build'] = process.argv.slice(2)
-const reported = new Set(readReport().match(/(?<=^SF:).+$/gm))
+const reported = new Set(readFileSync(REPORT, 'utf8').match(/(?<=^SF:).+$/gm))
 const missing = readdirSync(compiled, { recursive: true, encoding: 'utf8' })
   .filter((path) => isSource(path) && hasCode(readFileSync(join(compiled, path), 'utf8')))
   .map((path) => path.replace(/\.js$/, '.ts'))
