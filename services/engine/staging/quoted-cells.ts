@@ -194,6 +194,8 @@ export const createQuotedCells = (delimiter: string) => {
   let out = Buffer.alloc(0)
   let line = 1
   let isStart = true
+  /** Bytes to wait for. A record is read from its start again: with twice its bytes, so that the time stays linear. */
+  let awaited = 0
 
   const read = (bytes: Buffer, isLast: boolean): CsvPart => {
     if (out.length <= bytes.length) out = Buffer.allocUnsafe(2 * bytes.length + 1)
@@ -209,11 +211,13 @@ export const createQuotedCells = (delimiter: string) => {
     const part = records.toPart(out, records.lines.length)
     line = nextLine
     unread.drop(end)
+    awaited = end > 0 ? 0 : Math.min(2 * unread.length(), MAX_RECORD_BYTES + 1)
     return { ...part, failure: unread.length() > MAX_RECORD_BYTES ? tooLong(line) : failure }
   }
 
   return (chunk: Uint8Array, isLast: boolean): CsvPart => {
     const bytes = unread.add(chunk)
+    if (bytes.length < awaited && !isLast) return NOTHING
     if (!isStart) return read(bytes, isLast)
     if (bytes.length < BYTE_ORDER_MARK.length && !isLast) return NOTHING
     isStart = false
