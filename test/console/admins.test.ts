@@ -52,6 +52,7 @@ if (skip) {
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByText("There is an administrator named 'ADMIN' already.").waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 

@@ -81,6 +81,31 @@ export const logIn = async (page: Page, name = 'admin', password = PASSWORD) => 
 export const settle = (page: Page) =>
   page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished)).then(() => null)')
 
+/** Returns a promise, and what resolves it. */
+const createSignal = () => {
+  let send = () => {}
+  const promise = new Promise<void>((resolve) => {
+    send = resolve
+  })
+  return { promise, send }
+}
+
+/** Holds the response of the first matching request. `handled`: the service has sent it. `release` passes it on. */
+export const holdResponse = async (page: Page, method: string, url: string) => {
+  const handled = createSignal()
+  const released = createSignal()
+  let isFirst = true
+  await page.route(url, async (route) => {
+    if (!isFirst || route.request().method() !== method) return route.continue()
+    isFirst = false
+    const response = await route.fetch()
+    handled.send()
+    await released.promise
+    return route.fulfill({ response })
+  })
+  return { handled: handled.promise, release: released.send }
+}
+
 const NARROW = { width: 390, height: 800 }
 
 /** Writes a picture of a page in each theme, and one of a narrow screen. */

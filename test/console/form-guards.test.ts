@@ -3,7 +3,7 @@ import t from 'tap'
 import { createDatabase } from '../fixtures.ts'
 import { createTable, dataOf } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { photographPage, skip, startConsole } from './console.ts'
+import { holdResponse, photographPage, skip, startConsole } from './console.ts'
 
 const QUESTION = 'Discard the unsaved changes?'
 
@@ -63,17 +63,9 @@ if (skip) {
     const page = await openAsAdmin(t, 'tables/new')
     await page.getByLabel('Name', { exact: true }).fill('late')
     await page.getByLabel('Name of field 2').fill('name')
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route('**/admin/tables', async (route) => {
-      if (route.request().method() === 'POST') await held
-      await route.continue()
-    })
-    const sent = page.waitForRequest((request) => request.method() === 'POST')
+    const { handled, release } = await holdResponse(page, 'POST', '**/admin/tables')
     await page.getByRole('button', { name: 'Create late' }).click()
-    await sent
+    await handled
     await goToTokens(page)
     await discard(page)
     await onTokens(page)
@@ -131,5 +123,28 @@ if (skip) {
     await question(page).waitFor()
     await discard(page)
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  t.test('Cancel asks, too, if something was entered', async (t) => {
+    const page = await openAsAdmin(t, `tables/${id}/structure`)
+    const dialog = page.getByRole('dialog').first()
+    const cancel = () => dialog.getByRole('button', { name: 'Cancel' }).first().click()
+    const expectAsked = async (open: string, enter: () => Promise<unknown>) => {
+      await page.getByRole('button', { name: open }).click()
+      await enter()
+      await cancel()
+      await question(page).waitFor()
+      await discard(page)
+      await page.getByRole('dialog').first().waitFor({ state: 'detached' })
+    }
+    await expectAsked('Add a field', () => page.getByLabel('Name of field 1').fill('price'))
+    await expectAsked('Edit title', () => dialog.getByLabel('Label').fill('Title'))
+    await expectAsked('Create an index', () => dialog.getByLabel('Field 1').selectOption('title'))
+    await page.goto(new URL('/console/admins', page.url()).href)
+    await expectAsked('Add an administrator', () => dialog.getByLabel('Name').fill('grace'))
+    await page.getByRole('button', { name: 'Add an administrator' }).click()
+    await cancel()
+    await dialog.waitFor({ state: 'detached' })
+    t.equal(await question(page).count(), 0)
   })
 }

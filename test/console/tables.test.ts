@@ -246,6 +246,7 @@ const testWithSmallFile = async () => {
     await dialog.getByLabel('Type').selectOption('boolean')
     await dialog.getByText('Choose true or false.').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
   })
 
   await t.test('the records follow a new name of a field', async (t) => {

@@ -22,15 +22,13 @@ const EMPTY = { name: '', nickname: '', password: '' }
 export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
   const [account, setAccount] = useState(EMPTY)
   const guard = useFormGuard(account !== EMPTY)
-  const creating = useMutation({
-    mutationFn: () => createAdmin(account),
-    onSuccess: () => onCreated(account.name, account.password)
-  })
+  const creating = useMutation({ mutationFn: () => createAdmin(account) })
+  const showPassword = () => onCreated(account.name, account.password)
   const errors = fieldErrors(creating.error)
   const edit = (changes: Partial<typeof account>) => setAccount({ ...account, ...changes })
   return (
     <Dialog title={texts.add} onClose={() => guard.ask(onClose)}>
-      <Form onSubmit={() => creating.mutate()}>
+      <Form onSubmit={() => creating.mutate(undefined, { onSuccess: showPassword })}>
         <TextField
           label={texts.name}
           hint={texts.nameHint}
@@ -58,7 +56,7 @@ export const NewAdminDialog = ({ onCreated, onClose }: NewAdminDialogProps) => {
         />
         <FormProblem error={creating.error} fields={Object.keys(EMPTY)} />
         <Actions>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={() => guard.ask(onClose)}>{common.cancel}</Button>
           <Button type="submit" variant="primary" disabled={creating.isPending}>
             {texts.create}
           </Button>

@@ -22,14 +22,11 @@ export const ProfileForm = ({ admin: { id, name, nickname: stored }, onSaved, ch
   const [nickname, setNickname] = useState(stored)
   const saving = useMutation({
     mutationFn: () => changeAdmin(id, { nickname }),
-    onSuccess: () => {
-      notify({ title: texts.renamed(name) })
-      onSaved?.()
-    }
+    onSuccess: () => notify({ title: texts.renamed(name) })
   })
   const errors = fieldErrors(saving.error)
   return (
-    <Form onSubmit={() => saving.mutate()}>
+    <Form onSubmit={() => saving.mutate(undefined, { onSuccess: () => onSaved?.() })}>
       <TextField
         label={texts.nickname}
         hint={texts.nicknameHint}

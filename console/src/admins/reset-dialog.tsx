@@ -18,14 +18,11 @@ interface ResetDialogProps {
 
 export const ResetDialog = ({ admin: { id, name }, onReset, onClose }: ResetDialogProps) => {
   const [password, setPassword] = useState('')
-  const reset = useMutation({
-    mutationFn: () => changeAdmin(id, { password }),
-    onSuccess: () => onReset(name, password)
-  })
+  const reset = useMutation({ mutationFn: () => changeAdmin(id, { password }) })
   const errors = fieldErrors(reset.error)
   return (
     <Dialog title={texts.resetTitle(name)} hint={texts.resetHint} onClose={onClose}>
-      <Form onSubmit={() => reset.mutate()}>
+      <Form onSubmit={() => reset.mutate(undefined, { onSuccess: () => onReset(name, password) })}>
         <FirstPasswordField
           label={texts.newPassword}
           value={password}

@@ -8,7 +8,13 @@ const mayPass = (error: unknown) => error instanceof ServiceError && (error.stat
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: (count, error) => mayPass(error) && count < MAX_RETRIES, staleTime: 5000 },
-    mutations: { retry: false }
+    // Without a network, a request fails at once. The default is to wait, without a message.
+    queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
+      retry: (count, error) => mayPass(error) && count < MAX_RETRIES,
+      staleTime: 5000
+    },
+    mutations: { networkMode: 'always', retry: false }
   }
 })

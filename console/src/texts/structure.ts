@@ -36,7 +36,10 @@ export const texts = {
   clientNameHint: 'A change breaks programs that use the old name.',
   convertHint: 'The stored values are converted. If one does not fit, nothing changes.',
   noDefault: fieldTexts.noDefault,
-  savedHalf: 'The label, the name in clients and the flags are saved. The column is not changed.',
+  partlySaved: {
+    settings: 'The label, the name in clients and the flags are saved. The column is not changed.',
+    column: 'The column is changed. The label, the name in clients and the flags are not saved.'
+  },
   expressionHint: 'An SQL expression, which stays unless you change it.',
   defaultHint: fieldTexts.defaultHint,
   required: 'Required',

@@ -20,13 +20,13 @@ export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; read
   const [draft, setDraft] = useState(start)
   const guard = useFormGuard(draft !== start)
   const [isSent, setSent] = useState(false)
-  const addition = useMutation({ mutationFn: () => addField(table, toNewField(draft)), onSuccess: onClose })
+  const addition = useMutation({ mutationFn: () => addField(table, toNewField(draft)) })
   const names = table.fields.map(({ name }) => name)
   const own = toProblems(draftProblems(draft, 'field', names))
   const shown = [...own].filter(([path]) => isSent || path !== 'field/name' || draft.name !== '')
   const submit = () => {
     setSent(true)
-    if (own.size === 0) addition.mutate()
+    if (own.size === 0) addition.mutate(undefined, { onSuccess: onClose })
   }
   return (
     <Dialog title={texts.addTitle(table.name)} hint={texts.addHint} isWide onClose={() => guard.ask(onClose)}>
@@ -44,7 +44,7 @@ export const AddFieldDialog = ({ table, onClose }: { readonly table: Table; read
         />
         <FormProblem error={addition.error} fields={(path) => isOfField(path, 'field')} />
         <Actions>
-          <Button variant="quiet" onClick={onClose}>
+          <Button variant="quiet" onClick={() => guard.ask(onClose)}>
             {common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={addition.isPending}>

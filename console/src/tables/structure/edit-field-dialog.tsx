@@ -11,7 +11,7 @@ import { FormProblem } from '../../ui/page.tsx'
 import { BOOLEANS, FIELD_TYPES, type FieldType, fieldTypeOf } from '../fields/values.ts'
 import type { Table, TableField } from '../queries.ts'
 import { DisplayNames } from './display-names.tsx'
-import { errorsOf, type FieldForm, problemsOf, propertyOf, saveField, toForm } from './field-form.ts'
+import { errorsOf, type FieldForm, type FieldPart, problemsOf, propertyOf, saveField, toForm } from './field-form.ts'
 import styles from './structure.module.css'
 
 interface PartProps {
@@ -130,11 +130,17 @@ const hasField = (path: string) => PROPERTIES.includes(propertyOf(path))
 export const EditFieldDialog = ({ table, field, onClose }: EditFieldDialogProps) => {
   const [start] = useState(() => toForm(field))
   const [form, setForm] = useState(start)
-  const [isHalf, setHalf] = useState(false)
+  const [saved, setSaved] = useState(start)
+  /** The part that the last save has stored. */
+  const [savedPart, setSavedPart] = useState<FieldPart | null>(null)
   const guard = useFormGuard(form !== start)
+  const onPartSaved = (part: FieldPart, changed: Partial<FieldForm>) => {
+    setSavedPart(part)
+    setSaved((before) => ({ ...before, ...changed }))
+  }
   const saving = useMutation({
-    mutationFn: () => saveField({ table, field, form, onHalf: () => setHalf(true) }),
-    onSuccess: onClose
+    mutationFn: () => saveField({ table, field, saved, form, onPartSaved }),
+    onMutate: () => setSavedPart(null)
   })
   const change = (changed: Partial<FieldForm>) => {
     saving.reset()
@@ -145,14 +151,14 @@ export const EditFieldDialog = ({ table, field, onClose }: EditFieldDialogProps)
   const isView = table.kind === 'view'
   return (
     <Dialog title={texts.editTitle(field.name, table.name)} onClose={() => guard.ask(onClose)}>
-      <Form onSubmit={() => problems.size === 0 && saving.mutate()}>
+      <Form onSubmit={() => problems.size === 0 && saving.mutate(undefined, { onSuccess: onClose })}>
         <Names {...part} isView={isView} />
         {!isView && !field.isPrimary && <Stored {...part} />}
         <Choices {...part} />
-        {saving.isError && isHalf && <p className={styles.hint}>{texts.savedHalf}</p>}
+        {saving.isError && savedPart && <p className={styles.hint}>{texts.partlySaved[savedPart]}</p>}
         <FormProblem error={saving.error} fields={hasField} />
         <Actions>
-          <Button variant="quiet" onClick={onClose}>
+          <Button variant="quiet" onClick={() => guard.ask(onClose)}>
             {common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={saving.isPending}>

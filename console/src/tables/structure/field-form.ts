@@ -18,13 +18,12 @@ export const toForm = (field: TableField) => ({
 export type FieldForm = ReturnType<typeof toForm>
 
 /** Returns what changes in the stored column. A new type needs the default again. */
-const storedChanges = (field: TableField, form: FieldForm): FieldUpdate => {
-  const before = toForm(field)
+const columnChanges = (before: FieldForm, form: FieldForm, { defaultKind }: TableField): FieldUpdate => {
   const isConverted = form.type !== before.type && form.type !== 'bytes'
   const parsed = form.defaultText === '' ? { value: null } : parseValue(form.type, form.defaultText)
   const isDefaultEdited = form.defaultText !== before.defaultText
   // The text of an expression is no value.
-  const hasDefault = isDefaultEdited || (isConverted && field.defaultKind === 'value')
+  const hasDefault = isDefaultEdited || (isConverted && defaultKind === 'value')
   return {
     ...(form.name !== before.name && { name: form.name }),
     ...(isConverted && { jsonType: form.type as TableField['jsonType'] }),
@@ -33,31 +32,51 @@ const storedChanges = (field: TableField, form: FieldForm): FieldUpdate => {
   }
 }
 
-const choicesOf = ({ label, clientName, isHidden, isReadonly }: FieldForm, field: TableField) => ({
-  ...(label !== field.label && { label }),
-  ...(clientName !== field.clientName && { clientName }),
-  ...(isHidden !== field.isHidden && { isHidden }),
-  ...(isReadonly !== field.isReadonly && { isReadonly })
+/** Returns what changes in the settings, which only the registry has. */
+const settingsChanges = (before: FieldForm, { label, clientName, isHidden, isReadonly }: FieldForm) => ({
+  ...(label !== before.label && { label }),
+  ...(clientName !== before.clientName && { clientName }),
+  ...(isHidden !== before.isHidden && { isHidden }),
+  ...(isReadonly !== before.isReadonly && { isReadonly })
 })
+
+const isEmpty = (changes: object) => Object.keys(changes).length === 0
+
+/** A field is saved with two requests, one for each part. */
+export type FieldPart = 'settings' | 'column'
 
 interface Saving {
   readonly table: Table
   readonly field: TableField
+  /** What the service has. */
+  readonly saved: FieldForm
   readonly form: FieldForm
-  /** Called when the first of two parts is saved. */
-  readonly onHalf: () => void
+  readonly onPartSaved: (part: FieldPart, changed: Partial<FieldForm>) => void
 }
 
-/** What only the registry has comes first: a field is hidden before anything else changes. */
-export const saveField = async ({ table, field, form, onHalf }: Saving) => {
-  const { name } = field
-  const choices = choicesOf(form, field)
-  if (Object.keys(choices).length > 0) {
-    await updateTable(table, { fields: [{ name, ...choices }] })
-    onHalf()
+/** Saves the changed parts. A field is hidden before its column changes, but unhidden after that. */
+export const saveField = async ({ table, field, saved, form, onPartSaved }: Saving) => {
+  const settings = settingsChanges(saved, form)
+  const column = columnChanges(saved, form, field)
+
+  const saveSettings = async (name: string) => {
+    if (isEmpty(settings)) return
+    await updateTable(table, { fields: [{ name, ...settings }] })
+    onPartSaved('settings', settings)
   }
-  const stored = storedChanges(field, form)
-  if (Object.keys(stored).length > 0) await updateField(table, name, stored)
+  const saveColumn = async () => {
+    if (isEmpty(column)) return
+    await updateField(table, saved.name, column)
+    const { name, type, isRequired, defaultText } = form
+    onPartSaved('column', { name, type, isRequired, defaultText })
+  }
+
+  if (settings.isHidden === false) {
+    await saveColumn()
+    return saveSettings(form.name)
+  }
+  await saveSettings(saved.name)
+  return saveColumn()
 }
 
 /** The two requests have different paths for the same field. */

@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { Problem } from '../../ui/page.tsx'
 import list from '../list.module.css'
 import type { Table } from '../queries.ts'
@@ -21,14 +22,15 @@ const IndexDialog = ({ table, onClose }: { readonly table: Table; readonly onClo
   const [fields, setFields] = useState<readonly string[]>([''])
   const [isUnique, setUnique] = useState(false)
   const chosen = fields.filter((name) => name !== '')
-  const creation = useMutation({ mutationFn: () => createIndex(table, chosen, isUnique), onSuccess: onClose })
+  const guard = useFormGuard(chosen.length > 0 || isUnique)
+  const creation = useMutation({ mutationFn: () => createIndex(table, chosen, isUnique) })
   const choose = (index: number, name: string) => {
     const next = fields.with(index, name).filter((text) => text !== '')
     setFields(next.length < MAX_FIELDS ? [...next, ''] : next)
   }
   return (
-    <Dialog title={texts.newIndex(table.name)} hint={texts.newIndexHint} onClose={onClose}>
-      <Form onSubmit={() => creation.mutate()}>
+    <Dialog title={texts.newIndex(table.name)} hint={texts.newIndexHint} onClose={() => guard.ask(onClose)}>
+      <Form onSubmit={() => creation.mutate(undefined, { onSuccess: onClose })}>
         {fields.map((name, index) => (
           <SelectField
             key={name || 'next'}
@@ -52,7 +54,7 @@ const IndexDialog = ({ table, onClose }: { readonly table: Table; readonly onClo
         />
         {creation.isError && <Problem error={creation.error} />}
         <Actions>
-          <Button variant="quiet" onClick={onClose}>
+          <Button variant="quiet" onClick={() => guard.ask(onClose)}>
             {common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={chosen.length === 0 || creation.isPending}>
@@ -60,6 +62,7 @@ const IndexDialog = ({ table, onClose }: { readonly table: Table; readonly onClo
           </Button>
         </Actions>
       </Form>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

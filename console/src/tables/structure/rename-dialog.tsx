@@ -57,13 +57,12 @@ export const RenameDialog = ({ table, onClose }: { readonly table: Table; readon
       await updateTable(table, { name, updateTokens: follow })
       await queryClient.invalidateQueries({ queryKey: ['tokens'] })
       notify({ title: texts.renamed(table.name, name) })
-    },
-    onSuccess: onClose
+    }
   })
   const problem = name === table.name ? undefined : nameProblem(name)
   return (
     <Dialog title={texts.renameTitle(table.name)} hint={texts.renameHint} onClose={onClose}>
-      <Form onSubmit={() => problem === undefined && renaming.mutate()}>
+      <Form onSubmit={() => problem === undefined && renaming.mutate(undefined, { onSuccess: onClose })}>
         <TextField
           label={texts.newName}
           error={problem ?? fieldErrors(renaming.error).get('name')}

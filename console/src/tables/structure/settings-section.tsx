@@ -102,7 +102,7 @@ export const SettingsSection = ({ table }: { readonly table: Table }) => {
         <h2>{texts.settings}</h2>
         {table.kind === 'table' && <Button onClick={() => setRenaming(true)}>{texts.rename}</Button>}
       </header>
-      <div className={styles.form}>
+      <div className={styles.form} inert={saving.isPending}>
         <Form onSubmit={() => isChanged && saving.mutate()}>
           <TextFields {...part} />
           <Flags {...part} isView={table.kind === 'view'} />
