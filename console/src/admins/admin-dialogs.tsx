@@ -1,4 +1,4 @@
-import { forgetSession } from '../session/account.ts'
+import { openLogin } from '../session/account.ts'
 import { texts } from '../texts/admins.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -43,7 +43,7 @@ const DeleteDialog = ({ admin, isOwn, onTask }: TaskProps & { readonly admin: Ad
     action={texts.deleteDo(admin.name)}
     run={() => deleteAdmin(admin.id)}
     onDone={() => {
-      if (isOwn) return forgetSession()
+      if (isOwn) return openLogin()
       notify({ title: texts.deleted(admin.name) })
       void refreshAdmins()
     }}

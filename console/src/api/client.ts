@@ -15,13 +15,13 @@ const send = async (request: Request) => {
   }
 }
 
-/** If the session has ended, opens the login and sends the request again. */
-const sendInSession = async (request: Request) => {
+/** If the session has ended, opens the login and sends the request again. It may have ended again until then. */
+const sendInSession = async (request: Request): Promise<Response> => {
   const repeated = request.clone()
   const response = await send(request)
   if (response.status !== 401) return response
   await renewSession()
-  return send(repeated)
+  return sendInSession(repeated)
 }
 
 /** The client parses JSON with the method `json` of a response if it knows the length. */

@@ -70,11 +70,11 @@ const send = (upload: Upload) => {
 }
 
 /** If the session has ended, opens the login and sends the body again, as `api` does. */
-const sendInSession = async (upload: Upload) => {
+const sendInSession = async (upload: Upload): Promise<Received> => {
   const received = await send(upload)
   if (received.status !== 401) return received
   await renewSession()
-  return send(upload)
+  return sendInSession(upload)
 }
 
 const isSuccess = (body: unknown): body is { readonly data: unknown } =>

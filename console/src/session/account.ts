@@ -33,16 +33,13 @@ const endSession = async () => {
   }
   forgetPasswordLater()
   announceSession()
-  forgetSession()
+  openLogin()
 }
 
 export const logOut = () => askBeforeLeaving(endSession)
 
-/** Shows the login page, and removes from memory what the last administrator saw. */
-export const forgetSession = () => {
-  queryClient.clear()
-  window.location.assign(new URL('./', document.baseURI))
-}
+/** Loads the login page. Keeps the cache: if something is not saved, the browser asks, and the user may stay. */
+export const openLogin = () => window.location.assign(new URL('./', document.baseURI))
 
 export const changePassword = async (oldPassword: string, newPassword: string) => {
   await dataOf(sessionApi.PUT('/auth/password', { body: { oldPassword, newPassword } }))

@@ -12,13 +12,12 @@ import { accountQuery, changePassword } from './account.ts'
 import { PasswordField } from './password-field.tsx'
 
 interface PasswordFormProps {
-  readonly onChanged?: () => void
   /** Buttons beside the main one. */
   readonly children?: ReactNode
 }
 
 /** Changes the password of one's own account. */
-export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
+export const PasswordForm = ({ children }: PasswordFormProps) => {
   const account = useQuery(accountQuery)
   const [present, setPresent] = useState('')
   const [next, setNext] = useState('')
@@ -28,7 +27,6 @@ export const PasswordForm = ({ onChanged, children }: PasswordFormProps) => {
       setPresent('')
       setNext('')
       notify({ title: texts.changed })
-      onChanged?.()
     }
   })
   const errors = fieldErrors(change.error)

@@ -1,7 +1,7 @@
 import { texts } from '../texts/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { forgetSession } from './account.ts'
+import { openLogin } from './account.ts'
 import { CredentialsForm } from './credentials-form.tsx'
 import { endRenewal, useRenewal } from './renewal.ts'
 
@@ -11,8 +11,8 @@ export const RenewalDialog = ({ name }: { readonly name: string }) => {
   if (!isNeeded) return null
   return (
     <Dialog title={texts.ended} hint={texts.endedHint}>
-      <CredentialsForm fixedName={name} onLogIn={() => endRenewal()}>
-        <Button variant="quiet" onClick={forgetSession}>
+      <CredentialsForm fixedName={name} onLogIn={endRenewal}>
+        <Button variant="quiet" onClick={openLogin}>
           {texts.leave}
         </Button>
       </CredentialsForm>

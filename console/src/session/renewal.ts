@@ -1,10 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** A request waits here for the login over the page. */
+/** Requests wait here for the login over the page. */
 interface Renewal {
   readonly promise: Promise<void>
   readonly resolve: () => void
-  readonly reject: (reason: Error) => void
 }
 
 let renewal: Renewal | null = null
@@ -15,18 +14,17 @@ const set = (next: Renewal | null) => {
   for (const listener of listeners) listener()
 }
 
-/** Resolves after a login. All requests that find the session ended share one login. @throws if the user leaves */
+/** Resolves after a login. All requests that find the session ended share one login. */
 export const renewSession = (): Promise<void> => {
   if (!renewal) set(Promise.withResolvers<void>())
   return (renewal as unknown as Renewal).promise
 }
 
-/** Ends the wait: with an error, the requests fail. */
-export const endRenewal = (error?: Error) => {
-  const { resolve, reject } = renewal ?? {}
+/** Ends the wait: the requests are sent again. */
+export const endRenewal = () => {
+  const { resolve } = renewal ?? {}
   set(null)
-  if (error) reject?.(error)
-  else resolve?.()
+  resolve?.()
 }
 
 /** Whether a request waits for a login. */

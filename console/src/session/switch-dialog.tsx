@@ -21,7 +21,7 @@ export const SwitchDialog = ({ from, to, onGoOn }: SwitchDialogProps) => {
   }
   return (
     <Dialog title={texts.switched(to.name)} hint={texts.switchedHint(from.name, to.name)}>
-      <CredentialsForm fixedName={from.name} onLogIn={() => endRenewal()}>
+      <CredentialsForm fixedName={from.name} onLogIn={endRenewal}>
         <Button variant="quiet" onClick={goOn}>
           {texts.goOnAs(to.name)}
         </Button>
