@@ -1,5 +1,4 @@
 export const texts = {
-  title: 'API',
   intro: 'Programs call this table with a token. The examples read it from the environment variable ROWHOUSE_TOKEN.',
   createToken: (table: string) => `Create a token for ${table}`,
   unpublished: 'This table is not published: each call gets the status 404. Publish it under Structure.',

@@ -4,7 +4,6 @@ export const texts = {
   nameOf: (place: number) => `Name of field ${place}`,
   typeOf: (place: number) => `Type of field ${place}`,
   defaultOf: (place: number) => `Default of field ${place}`,
-  type: 'Type',
   types: {
     string: 'text',
     integer: 'integer',
