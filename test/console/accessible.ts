@@ -10,7 +10,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 const NARROW = { width: 390, height: 800 }
 const THEMES = ['light', 'dark'] as const
 
-/** The policy of the page does not apply to scripts of the test. */
+/** Scripts of `evaluate` run despite the Content-Security-Policy. */
 const violationsOf = async (page: Page) => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(source)
   const results = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
@@ -19,8 +19,11 @@ const violationsOf = async (page: Page) => {
   )
 }
 
-/** How many pixels of the page, of its content below the title, or of a dialog, are beyond the right edge. */
-export const HIDDEN_WIDTH = `Math.max(...[...document.querySelectorAll('html, [data-page-body], [data-modal]')].map(
+/** What may not scroll sideways: the page, its content below the title, dialogs and panels. */
+const FITTING = 'html, main, [data-page-body], [role=dialog]'
+
+/** How many pixels of these are beyond the right edge. */
+export const HIDDEN_WIDTH = `Math.max(...[...document.querySelectorAll('${FITTING}')].map(
   (element) => element.scrollWidth - element.clientWidth))`
 
 /** Asserts that a page fits on a narrow screen. */

@@ -22,7 +22,10 @@ if (skip) {
     const page = await openAsAdmin(t, `tables/${id}/structure`)
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 800 })
-      for (const name of [`Drop ${LONG}`, 'Drop status', `Drop the index of ${LONG}, status`]) {
+      for (const name of [
+        ...[LONG, 'status'].flatMap((field) => [`Edit ${field}`, `Drop ${field}`]),
+        `Drop the index of ${LONG}, status`
+      ]) {
         const box = await page.getByRole('button', { name, exact: true }).boundingBox()
         t.ok(box && box.x >= 0 && box.x + box.width <= width, `${name} at ${width} pixels`)
       }
