@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { createDatabase, createTable, dataOf, PASSWORD } from '../helpers.ts'
+import { createDatabase, createTable, dataOf } from '../helpers.ts'
 import { photographPage, skip, startConsole } from './console.ts'
 import { saved } from './grid.ts'
 
@@ -17,8 +17,6 @@ if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
   const { admin, openAsAdmin } = await startConsole(t, { database: createDatabase(t, SQL) })
-  dataOf(await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: `${PASSWORD}!` }))
-  dataOf(await admin.put('/auth/password', { oldPassword: `${PASSWORD}!`, newPassword: PASSWORD }))
   dataOf(await admin.post('/admin/tables/import', { names: ['makers', 'goods'] }))
   const tables: { id: number; name: string }[] = dataOf(await admin.get('/admin/tables'))
   const goods = tables.find(({ name }) => name === 'goods')?.id
