@@ -4,12 +4,9 @@ const records = (count: number) => (count === 1 ? '1 record' : `${numbers.format
 
 export const texts = {
   records,
-  number: (value: number) => numbers.format(value),
   grid: (table: string) => `Records of ${table}`,
   rows: (first: number, last: number) => `Rows ${numbers.format(first)}–${numbers.format(last)}`,
   matching: (count: number) => `${count === 1 ? '1 matching record' : `${numbers.format(count)} matching records`}`,
-  counting: 'Counting …',
-  loadingRow: 'Loading …',
   search: 'Search',
   searchShortcut: 'Search  Ctrl+F',
   goTo: 'Go to row',
@@ -30,14 +27,12 @@ export const texts = {
   unique: 'unique',
   viewOptions: 'View',
   columns: 'Columns',
-  columnsHint: 'The choice is kept in this browser, for this table.',
   pin: (field: string) => `Pin ${field} at the left`,
   unpin: (field: string) => `Unpin ${field}`,
   moveUp: (field: string) => `Move ${field} up`,
   moveDown: (field: string) => `Move ${field} down`,
   resetColumns: 'Show all columns as at first',
   compact: 'Compact rows',
-  done: 'Done',
   emptyTitle: (table: string) => `${table} has no records yet.`,
   newRecord: 'New record',
   import: 'Import',
@@ -49,14 +44,13 @@ export const texts = {
   removeFilter: 'Remove search and filter',
   readOnlyView: 'A view can only be read.',
   readOnlyNoKey: 'This table has no key, so its records can only be read.',
-  saveFailed: 'Not saved',
   textInPanel: 'To store text here, open the record.',
   escapeDiscards: 'Escape discards it.',
   unsaved: (count: number) => (count === 1 ? '1 cell is not saved' : `${numbers.format(count)} cells are not saved`),
   unsavedOf: (count: number, table: string) =>
     count === 1 ? `1 cell of ${table} is not saved.` : `${numbers.format(count)} cells of ${table} are not saved.`,
   discardUnsaved: 'Discard',
-  gone: 'The record does not exist any more. Somebody else has deleted it.',
+  gone: 'The record does not exist any more.',
   deleteTitle: (count: number, table: string) => `Delete ${records(count)} from ${table}?`,
   deleteHint: 'All of them are deleted, or none. You can undo this for 10 seconds.',
   deleteCascades: 'Records of other tables that the database deletes with them do not come back.',
@@ -68,6 +62,5 @@ export const texts = {
   undo: 'Undo',
   restored: (count: number, table: string) => `Restored ${records(count)} in ${table}`,
   undoFailed: 'The records could not be restored',
-  clearSelection: 'Clear',
-  copySelected: 'Copy'
+  clearSelection: 'Clear'
 }
