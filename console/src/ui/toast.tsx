@@ -19,13 +19,21 @@ const ACTION_MS = 10_000
 const NOTICE_MS = 5000
 
 /** Shows a notice at the edge of the page. */
-export const notify = ({ title, description, action }: Notice) =>
-  manager.add({
+export const notify = ({ title, description, action }: Notice) => {
+  let isRun = false
+  const run = () => {
+    manager.close(id)
+    // A second click may come before the notice has disappeared.
+    if (!isRun) action?.run()
+    isRun = true
+  }
+  const id = manager.add({
     title,
     description,
     timeout: action ? ACTION_MS : NOTICE_MS,
-    ...(action && { actionProps: { children: action.label, onClick: action.run } })
+    ...(action && { actionProps: { children: action.label, onClick: run } })
   })
+}
 
 /** Shows what failed, and why. It stays until it is closed. */
 export const notifyError = (title: string, error: unknown) => {
