@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, createTable, dataOf } from '../helpers.ts'
 import { photographPage, skip, startConsole } from './console.ts'
+import { cell, enter, hold, saved } from './grid.ts'
 
 const SQL = `
   CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER CHECK (lives < 10), note TEXT);
@@ -86,15 +87,6 @@ if (skip) {
     await page.getByRole('gridcell', { name: 'Felix', exact: true }).waitFor()
   })
 
-  const cell = (page: Page, name: string) => page.getByRole('gridcell', { name, exact: true })
-
-  /** Enters a value in a cell of the grid. */
-  const enter = async (page: Page, content: string, value: string) => {
-    await cell(page, content).click()
-    await page.keyboard.type(value)
-    await page.keyboard.press('Enter')
-  }
-
   t.test('a refused cell is lost only if the user says so, and a change of the view keeps it', async (t) => {
     const page = await openAsAdmin(t, `tables/${animals}`)
     await enter(page, '7', '12')
@@ -169,29 +161,10 @@ if (skip) {
     t.match(page.url(), new RegExp(`tables/${id}$`))
   })
 
-  /** Waits until no cell is being saved. */
-  const saved = (page: Page) => page.locator('main:not(:has([class*=saving]))').waitFor()
-
-  /** Holds the writes of the page until `release` is called. Returns what was sent. */
-  const holdWrites = async (page: Page) => {
-    const sent: unknown[] = []
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route('**/data/*?*', async (route) => {
-      if (route.request().method() !== 'PUT') return route.continue()
-      sent.push(route.request().postDataJSON())
-      await released
-      await route.continue()
-    })
-    return { sent, release }
-  }
-
   t.test('cells of one record are saved one after the other', async (t) => {
     const page = await openAsAdmin(t, `tables/${animals}`)
     await cell(page, 'Ann').waitFor()
-    const { sent, release } = await holdWrites(page)
+    const { sent, release } = await hold(page, 'PUT')
     await enter(page, 'Ann', 'Anna')
     await enter(page, 'a', 'first')
     // The same cell again, before it is saved.
@@ -208,7 +181,7 @@ if (skip) {
   t.test('several conflicts are shown one after the other', async (t) => {
     const page = await openAsAdmin(t, `tables/${animals}`)
     await cell(page, 'Ben').waitFor()
-    const { sent, release } = await holdWrites(page)
+    const { sent, release } = await hold(page, 'PUT')
     await enter(page, 'Ben', 'my Ben')
     await enter(page, 'Cat', 'my Cat')
     await page.locator('[class*=saving]').nth(1).waitFor()
@@ -217,7 +190,7 @@ if (skip) {
     t.strictSame(sent.length, 2)
     release()
     const dialog = (name: string) =>
-      page.getByRole('dialog', { name: `Somebody else has changed ${name}`, exact: true })
+      page.getByRole('dialog', { name: `${name} has changed since you opened it`, exact: true })
     await dialog('animal 2').or(dialog('animal 3')).first().waitFor()
     const isBenFirst = await dialog('animal 2').isVisible()
     const keep = async (pk: number) => {

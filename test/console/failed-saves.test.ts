@@ -2,6 +2,7 @@ import type { Page, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { skip, startConsole } from './console.ts'
+import { cell, enter, saved } from './grid.ts'
 
 const SQL = `
   CREATE TABLE pens (id INTEGER PRIMARY KEY, name TEXT, note TEXT);
@@ -35,10 +36,10 @@ if (skip) {
   }
 
   /** The service handles the first requests that match, but their responses are lost. */
-  const loseFirst = async (page: Page, url: RegExp) => {
+  const loseFirst = async (page: Page, url: RegExp, method = 'POST') => {
     let count = 0
     await page.route(url, async (route: Route) => {
-      if (route.request().method() !== 'POST' || count > 0) return route.continue()
+      if (route.request().method() !== method || count > 0) return route.continue()
       count += 1
       await route.fetch()
       return route.abort()
@@ -135,6 +136,31 @@ if (skip) {
     await button(page, 'Create').click()
     await page.getByRole('dialog', { name: /^pens \d+$/ }).waitFor()
     t.strictSame([await total('lost'), await total('edited')], [1, 1])
+  })
+
+  t.test('a change whose response is lost does not conflict with itself', async (t) => {
+    const page = await openPen(t, 3)
+    await note(page).fill('stored')
+    await loseFirst(page, /\/data\/3/, 'PUT')
+    await button(page, 'Save').click()
+    await alert(page, /cannot be reached/)
+    t.match(await read(3), { note: 'stored' })
+    await button(page, 'Save').click()
+    await notice(page, 'Saved pens 3')
+    t.equal(await page.getByRole('dialog', { name: /has changed/ }).count(), 0)
+  })
+
+  t.test('a cell whose response is lost does not conflict with itself', async (t) => {
+    const page = await openAsAdmin(t, `tables/${pens}`)
+    await loseFirst(page, /\/data\/1/, 'PUT')
+    await enter(page, 'Pelikan', 'Pilot')
+    await alert(page, /cannot be reached/)
+    t.match(await read(1), { name: 'Pilot' })
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'name' }).press('Enter')
+    await cell(page, 'Pilot').or(page.getByRole('dialog')).first().waitFor()
+    await saved(page)
+    t.equal(await page.getByRole('dialog').count(), 0)
   })
 
   t.test('pasted rows whose response is lost are created once', async (t) => {

@@ -125,7 +125,7 @@ if (skip) {
     await edit(10, 'Mine')
     await admin.put(`/admin/${pathOf('album')}/data/10`, { title: 'Theirs' })
     await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: /^Somebody else has changed / })
+    const dialog = page.getByRole('dialog', { name: / has changed since you opened it$/ })
     await dialog.getByText('Theirs', { exact: true }).last().waitFor()
     await photographPage(page, 'grid-conflict')
     await dialog.getByRole('button', { name: 'Keep mine' }).click()

@@ -7,7 +7,30 @@ export const status = (page: Page, text: string | RegExp) => page.locator('foote
 export const column = (page: Page, name: string) => page.getByRole('columnheader', { name })
 
 /** Waits until no cell is being saved. */
-export const saved = (page: Page) => page.locator('[class*=saving]').waitFor({ state: 'detached' })
+export const saved = (page: Page) => page.locator('main:not(:has([class*=saving]))').waitFor()
+
+/** Replaces the value of a cell. */
+export const enter = async (page: Page, content: string, value: string) => {
+  await cell(page, content).click()
+  await page.keyboard.type(value)
+  await page.keyboard.press('Enter')
+}
+
+/** Holds the requests for records with this method until `release` is called. `sent`: their bodies. */
+export const hold = async (page: Page, method: 'POST' | 'PUT' | 'DELETE') => {
+  const sent: unknown[] = []
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(/\/data(?:[/?]|$)/, async (route) => {
+    if (route.request().method() !== method) return route.continue()
+    sent.push(route.request().postDataJSON())
+    await released
+    await route.continue()
+  })
+  return { sent, release, first: page.waitForRequest((request) => request.method() === method) }
+}
 
 /** Scrolls as the scrollbar does. */
 export const scrollTo = (page: Page, part: number) =>

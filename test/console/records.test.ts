@@ -236,7 +236,7 @@ if (skip) {
     await save(first)
     await notice(first, 'Saved goods 2')
     await save(second)
-    const conflict = second.getByRole('dialog', { name: 'Somebody else has changed goods 2', exact: true })
+    const conflict = second.getByRole('dialog', { name: 'goods 2 has changed since you opened it', exact: true })
     await conflict.getByRole('row', { name: 'note mine theirs' }).waitFor()
     await photographPage(second, 'record-conflict')
     await conflict.getByRole('button', { name: 'Keep mine' }).click()

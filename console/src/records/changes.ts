@@ -1,47 +1,56 @@
 import { hashKey, type Query } from '@tanstack/react-query'
-import { api, dataOf } from '../api/client.ts'
+import { api, dataOf, isServiceError } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
-import { keyFields, keyOf, wideField } from './keys.ts'
-import { restoreRecords, versionQuery } from './panel/queries.ts'
-import { type RecordData, readVersion, recordsKey, totalQuery } from './queries.ts'
-import { isSameValue } from './values.ts'
+import { keyFields, keyOf, type Row, wideField } from './keys.ts'
+import { restoreRecords, updateRecord, versionQuery } from './panel/queries.ts'
+import { type RecordData, readVersion, recordsKey, totalQuery, type Version } from './queries.ts'
+import { isSameIn } from './values.ts'
 
-/** Tells all that is shown of the records of a table that they have changed. */
-export const announce = (tableId: number) => queryClient.invalidateQueries({ queryKey: recordsKey(tableId) })
+/** Invalidates all cached records of a table. */
+export const invalidateRecords = async (tableId: number) => {
+  const keys = [recordsKey(tableId), ['choices', tableId]]
+  await Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+}
 
-interface FieldChange {
+/** The record after a save, or the version of somebody else that conflicts with the values. */
+export type Outcome = { readonly record: RecordData } | { readonly theirs: Version }
+
+interface Changes {
   readonly table: Table
   readonly pk: string
-  readonly field: string
-  readonly value: unknown
-  readonly etag: string
+  readonly values: Row
+  /** The version that the user has edited. */
+  readonly version: Version
 }
 
-/** Saves one field of a record, if the record still has this ETag. Returns the record. */
-export const saveField = async ({ table, pk, field, value, etag }: FieldChange) => {
-  const { record } = await dataOf(
-    api.PUT('/admin/tables/{id}/data/{pk}', {
-      params: { path: { id: table.id, pk }, query: { return: 'record' }, header: { 'If-Match': etag } },
-      body: { [field]: value }
-    })
-  )
-  if (record) showSaved(table, pk, record)
-  refreshPages(table.id)
-  if (record) await renewVersion(table, pk, etag, record)
-  return record
-}
+const isConflict = (error: unknown) => isServiceError(error) && error.code === 'PRECONDITION_FAILED'
 
 /**
- * Gives the open panel of a record the new version with its ETag, if nobody else has changed the record: neither before
- * (`etag`) nor after the record was saved. A failure is no failure of the save: the panel then asks.
+ * Saves fields of a record. If only other fields have changed since the version was read, they keep their new values.
+ * Values that are already stored count as saved: the response to an earlier request may have been lost.
  */
-const renewVersion = async (table: Table, pk: string, etag: string, saved: RecordData) => {
-  const { queryKey } = versionQuery(table, pk)
-  if (queryClient.getQueryData(queryKey)?.etag !== etag) return
-  const version = await readVersion(table.id, pk).catch(() => undefined)
-  if (version && isSameValue(version.record, saved)) queryClient.setQueryData(queryKey, version)
+export const saveFields = async (changes: Changes, isRetry = false): Promise<Outcome> => {
+  const { table, pk, values, version } = changes
+  try {
+    return { record: await updateRecord(table, pk, version, values) }
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const theirs = await readVersion(table.id, pk)
+    const names = Object.keys(values)
+    if (isSameIn(names, theirs.record, values)) return { record: theirs.record }
+    if (isRetry || !isSameIn(names, theirs.record, version.record)) return { theirs }
+    return saveFields({ ...changes, version: theirs }, true)
+  }
+}
+
+/** Shows a record that was saved in the grid, also in its panel, and loads the pages again. */
+export const showSavedCell = (table: Table, pk: string, record: RecordData) => {
+  showSaved(table, pk, record)
+  refreshPages(table.id)
+  // If this read fails, the save still counts. The next save in the panel may then show a conflict.
+  return queryClient.invalidateQueries({ queryKey: versionQuery(table, pk).queryKey })
 }
 
 /** Loads the pages again. A changed value changes how many records match, but not how many the table has. */
@@ -99,10 +108,10 @@ export const deleteRecords = async (table: Table, records: ReadonlyMap<string, R
   }
   const operations = before.map((record) => ({ op: 'delete', table: table.name, pk: keyOf(table, record) }))
   if (operations.length > 0) await dataOf(api.POST('/admin/batch', { body: { operations } }))
-  await announce(table.id)
+  await invalidateRecords(table.id)
   const restore = async () => {
     await restoreRecords(table, before)
-    await announce(table.id)
+    await invalidateRecords(table.id)
   }
   return { count: before.length, restore }
 }

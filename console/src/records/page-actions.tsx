@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
 import { Button } from '../ui/button.tsx'
-import { announce } from './changes.ts'
+import { invalidateRecords } from './changes.ts'
 import { isReadOnly } from './keys.ts'
 import { ExportDialog } from './transfer/export-dialog.tsx'
 import { ImportDialog } from './transfer/import-dialog.tsx'
@@ -19,7 +19,9 @@ export const ImportButton = ({ table }: { readonly table: Table }) => {
   return (
     <>
       <Button onClick={() => setOpen(true)}>{texts.import}</Button>
-      {isOpen && <ImportDialog table={table} onDone={() => announce(table.id)} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <ImportDialog table={table} onDone={() => invalidateRecords(table.id)} onClose={() => setOpen(false)} />
+      )}
     </>
   )
 }
@@ -50,7 +52,7 @@ export const PageActions = ({ table }: { readonly table: Table }) => {
       {canChange && <Changes table={table} />}
       {dialog === 'export' && <ExportDialog table={table} query={view} onClose={close} />}
       {typeof dialog === 'object' && dialog !== null && (
-        <PasteDialog table={table} text={dialog.pasted} onDone={() => announce(table.id)} onClose={close} />
+        <PasteDialog table={table} text={dialog.pasted} onDone={() => invalidateRecords(table.id)} onClose={close} />
       )}
     </>
   )

@@ -14,6 +14,6 @@ const createQueues = () => {
 
 const enqueue = createQueues()
 
-/** Changes a record after all changes of it that began here before: the panel and the grid do not overtake each other. */
-export const inTurn = <T>(tableId: number, pk: string, change: () => Promise<T>) =>
+/** Runs a change after all earlier changes of the same record by this page. */
+export const enqueueChange = <T>(tableId: number, pk: string, change: () => Promise<T>) =>
   enqueue(JSON.stringify([tableId, pk]), change)

@@ -52,7 +52,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
           table={table}
           pk={state.record}
           onClose={() => state.change({ record: '' })}
-          onSaved={(pk) => pk !== null && pk !== state.record && state.change({ record: pk })}
+          onSaved={(pk) => pk !== state.record && state.change({ record: pk })}
         />
       )}
     </div>

@@ -1,6 +1,6 @@
 export const texts = {
-  title: (name: string) => `Somebody else has changed ${name}`,
-  hint: 'Choose the version to keep.',
+  title: (name: string) => `${name} has changed since you opened it`,
+  hint: 'Choose the values to keep. Only the fields listed differ.',
   field: 'Field',
   mine: 'Mine',
   theirs: 'Theirs',

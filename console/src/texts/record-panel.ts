@@ -25,6 +25,7 @@ export const texts = {
     'You can undo it for 10 seconds. If a foreign key deletes or changes the records that refer to it, these do not come back.',
   deleted: (name: string) => `Deleted ${name}`,
   undo: 'Undo',
+  noRecord: 'The service has not returned the record.',
   restored: (name: string) => `${name} is back`,
   restoreFailed: (name: string) => `${name} could not be created again`
 }

@@ -9,15 +9,13 @@ interface CellEditorProps {
   readonly table: Table
   readonly field: TableField
   readonly row: Row
-  /** Called once, when the editor opens. */
-  readonly onBegin: (row: Row) => void
   readonly onEnter: (draft: Draft) => void
 }
 
 const rightOf = (element: Element) => element.getBoundingClientRect().right
 
 /** Edits a cell in place. What is typed first replaces the value, as in a spreadsheet. */
-export const CellEditor = ({ table, field, row, onBegin, onEnter }: CellEditorProps) => {
+export const CellEditor = ({ table, field, row, onEnter }: CellEditorProps) => {
   const box = useRef<HTMLDivElement>(null)
   const unsaved = row.unsaved?.get(field.name)
   const stored = unsaved ? unsaved.draft : toDraft(row.record?.[field.name])
@@ -29,7 +27,6 @@ export const CellEditor = ({ table, field, row, onBegin, onEnter }: CellEditorPr
   }, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: Once, when the editor opens.
   useEffect(() => {
-    onBegin(row)
     // So that Enter saves again what could not be saved.
     if (unsaved) onEnter(unsaved.draft)
     const { activeElement } = document

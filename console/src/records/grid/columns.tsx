@@ -37,11 +37,9 @@ const cellClass = (field: TableField) => {
 interface Context {
   readonly table: Table
   readonly preferences: Preferences
-  /** Called before a row is edited. */
-  readonly onBegin: (row: Row) => void
 }
 
-const toColumn = ({ table, onBegin }: Context, field: TableField, isPinned: boolean): Column<Row> => {
+const toColumn = ({ table }: Context, field: TableField, isPinned: boolean): Column<Row> => {
   return {
     key: field.name,
     name: field.label || field.name,
@@ -65,7 +63,6 @@ const toColumn = ({ table, onBegin }: Context, field: TableField, isPinned: bool
           table={table}
           field={field}
           row={row}
-          onBegin={onBegin}
           onEnter={(draft) => onRowChange({ ...row, entry: { field: field.name, draft } })}
         />
       ),

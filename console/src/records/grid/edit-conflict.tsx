@@ -1,6 +1,6 @@
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
-import { type Edits, mineOf } from './use-edits.ts'
+import type { Edits } from './use-edits.ts'
 
 interface EditConflictProps {
   readonly table: Table
@@ -11,10 +11,10 @@ interface EditConflictProps {
 export const EditConflict = ({ table, edits: { conflict, keepMine, takeTheirs } }: EditConflictProps) =>
   conflict && (
     <ConflictDialog
-      key={`${conflict.field} ${conflict.pk}`}
+      key={`${conflict.edit.field} ${conflict.edit.pk}`}
       table={table}
-      name={`${titleOf(table)} ${conflict.pk}`}
-      mine={mineOf(conflict)}
+      name={`${titleOf(table)} ${conflict.edit.pk}`}
+      mine={{ ...conflict.theirs.record, [conflict.edit.field]: conflict.edit.value }}
       theirs={conflict.theirs.record}
       onKeepMine={keepMine}
       onTakeTheirs={takeTheirs}

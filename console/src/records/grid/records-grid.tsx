@@ -90,7 +90,7 @@ export const RecordsGrid = ({
   }, [view, slots.goTo, clear])
 
   const shown = { rows, first, visible, selection }
-  const arranged = useGridColumns({ table, total, change, preferences, onPreferences, onBegin: edits.begin, shown })
+  const arranged = useGridColumns({ table, total, change, preferences, onPreferences, shown })
   const { columns, open } = arranged
   const isSelectable = !isReadOnly(table)
   const isAnySelected = selection.selected.size > 0
@@ -122,7 +122,7 @@ export const RecordsGrid = ({
       event.preventGridDefault()
       event.preventDefault()
       selection.toggle(rows, row, false)
-    } else if (event.key === 'Escape' && row.unsaved?.has(column.key)) {
+    } else if (event.key === 'Escape' && row.unsaved?.get(column.key)?.error !== undefined) {
       edits.discard(row, column.key)
     }
   }
@@ -142,6 +142,7 @@ export const RecordsGrid = ({
 
   /** Without this, Ctrl+V opens the editor, which would take rows of a spreadsheet. */
   const paste = ({ row, column }: CellPasteArgs<Row>, event: React.ClipboardEvent) => {
+    if (!event.clipboardData.types.includes('text/plain')) return row
     const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
     return isInEditor(event) || hasRows(text, true) ? row : { ...row, entry: { field: column.key, draft: text } }
   }

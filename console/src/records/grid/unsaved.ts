@@ -1,5 +1,4 @@
 import type { Draft } from '../fields/draft.ts'
-import type { RecordData } from '../queries.ts'
 
 /** A value that was entered in a cell. */
 export interface Edit {
@@ -7,8 +6,8 @@ export interface Edit {
   readonly field: string
   readonly draft: string | null
   readonly value: unknown
-  /** The record as it was shown. */
-  readonly before: RecordData
+  /** The values that the cell has shown: the stored one, and those that were being saved. Others are conflicts. */
+  readonly shown: readonly unknown[]
 }
 
 /** What a user has entered in a cell, and what is not saved yet. */
@@ -17,7 +16,7 @@ export interface Unsaved {
   readonly draft: Exclude<Draft, undefined>
   /** Why it could not be saved. Left out: it is being saved. */
   readonly error?: string
-  /** What is to be saved. Left out: the draft is no value of the field. */
+  /** What is to be saved, or could not be saved. Left out: the draft is no value of the field. */
   readonly edit?: Edit
 }
 

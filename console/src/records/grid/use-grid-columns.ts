@@ -27,12 +27,11 @@ interface ColumnsOptions extends Pick<ViewState, 'change'> {
   readonly total: number
   readonly preferences: Preferences
   readonly onPreferences: (changes: Partial<Preferences>) => void
-  readonly onBegin: (row: Row) => void
   readonly shown: Shown
 }
 
 /** The columns of the grid, their widths and order, and what opens a row. */
-export const useGridColumns = ({ table, total, change, onBegin, ...options }: ColumnsOptions) => {
+export const useGridColumns = ({ table, total, change, ...options }: ColumnsOptions) => {
   const { preferences, onPreferences, shown } = options
   const latest = useRef(shown)
   latest.current = shown
@@ -49,9 +48,9 @@ export const useGridColumns = ({ table, total, change, onBegin, ...options }: Co
         onToggle: (row, isRange) => latest.current.selection.toggle(latest.current.rows, row, isRange),
         onToggleAll: () => toggleVisible(latest.current, isAnySelected)
       }),
-      ...toColumns({ table, preferences, onBegin })
+      ...toColumns({ table, preferences })
     ],
-    [total, isSelectable, isAnySelected, open, table, preferences, onBegin]
+    [total, isSelectable, isAnySelected, open, table, preferences]
   )
   const widths = useMemo<ColumnWidths>(
     () => new Map(Object.entries(preferences.widths).map(([key, width]) => [key, { type: 'resized', width }])),

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { type Edit, type Unsaved, type UnsavedCells, withoutFailed, withUnsaved } from './unsaved.ts'
 
 /** The unsaved cells. `isLatest` reads them between two renderings. */
@@ -10,6 +10,9 @@ export const useUnsaved = () => {
     now.current = next
     setUnsaved(next)
   }, [])
+
+  // After the user has left the table, nothing is the latest any more: what waits is not saved.
+  useEffect(() => () => set(new Map()), [set])
 
   const mark = useCallback(
     (pk: string, field: string, cell: Unsaved | null) => set(withUnsaved(now.current, pk, field, cell)),

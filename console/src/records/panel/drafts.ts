@@ -53,12 +53,6 @@ export const checkDrafts = (fields: readonly TableField[], drafts: Drafts): Chec
   return { values, errors }
 }
 
-/** Keeps the drafts that the user has changed, and takes all others from a newer version of the record. */
-export const rebase = (table: Table, before: Drafts, drafts: Drafts, record: Row): Drafts => {
-  const mine = changedFields(table, before, drafts).map(({ name }) => [name, drafts[name]])
-  return { ...draftsOf(table, record), ...Object.fromEntries(mine) }
-}
-
 const firstSegment = (path: string) => (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** Whether a field has an editor. The key of a stored record cannot change. */

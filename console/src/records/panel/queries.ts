@@ -2,8 +2,9 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
 import { upload } from '../../api/upload.ts'
 import type { Table } from '../../tables/queries.ts'
+import { texts } from '../../texts/record-panel.ts'
 import type { Row } from '../keys.ts'
-import { readVersion, type Version } from '../queries.ts'
+import { type RecordData, readVersion, type Version } from '../queries.ts'
 
 const pathOf = (table: Table, pk: string) => ({ path: { id: table.id, pk } })
 
@@ -16,10 +17,24 @@ export const versionQuery = (table: Table, pk: string) =>
     gcTime: 0
   })
 
-/** Changes fields of a record. @throws ServiceError with status 412 if the record is no longer the version */
-export const updateRecord = async (table: Table, pk: string, { etag }: Version, values: Row) => {
-  const params = { ...pathOf(table, pk), header: { 'If-Match': etag } }
-  await dataOf(api.PUT('/admin/tables/{id}/data/{pk}', { params, body: values }))
+const changeOf = (table: Table, pk: string, { etag }: Version) => ({
+  ...pathOf(table, pk),
+  header: { 'If-Match': etag },
+  query: { return: 'record' as const }
+})
+
+/** The request has `return=record`. */
+const recordOf = ({ record }: { readonly record?: RecordData }) => {
+  if (!record) throw new Error(texts.noRecord)
+  return record
+}
+
+/**
+ * Changes fields of a record and returns it. @throws ServiceError with status 412 if the record is no longer the version
+ */
+export const updateRecord = async (table: Table, pk: string, version: Version, values: Row) => {
+  const params = changeOf(table, pk, version)
+  return recordOf(await dataOf(api.PUT('/admin/tables/{id}/data/{pk}', { params, body: values })))
 }
 
 /** Creates a record. `key`: its Idempotency-Key. */
@@ -32,10 +47,9 @@ export const createRecord = (table: Table, values: Row, key: string): Promise<Ro
   )
 
 /** Deletes a record and returns it. @throws ServiceError with status 412 if the record is no longer the version */
-export const deleteRecord = async (table: Table, pk: string, { etag }: Version): Promise<Row> => {
-  const params = { ...pathOf(table, pk), header: { 'If-Match': etag }, query: { return: 'record' as const } }
-  const { record } = await dataOf(api.DELETE('/admin/tables/{id}/data/{pk}', { params }))
-  return record ?? {}
+export const deleteRecord = async (table: Table, pk: string, version: Version) => {
+  const params = changeOf(table, pk, version)
+  return recordOf(await dataOf(api.DELETE('/admin/tables/{id}/data/{pk}', { params })))
 }
 
 /** Creates deleted records again, with their keys. Only an import can set read-only fields. */

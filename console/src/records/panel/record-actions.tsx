@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Copy, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type Table, tablesQuery } from '../../tables/queries.ts'
@@ -6,8 +6,10 @@ import { texts } from '../../texts/record-panel.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify, notifyError } from '../../ui/toast.tsx'
-import { wideField } from '../keys.ts'
+import { invalidateRecords } from '../changes.ts'
+import { type Row, wideField } from '../keys.ts'
 import type { Version } from '../queries.ts'
+import { enqueueChange } from '../queues.ts'
 import { incomingOf } from './links.ts'
 import { deleteRecord, restoreRecords } from './queries.ts'
 
@@ -17,26 +19,30 @@ interface RecordActionsProps {
   readonly version: Version
   readonly name: string
   readonly onDuplicate: () => void
+  /** Called after the delete, if the user has not left the panel. */
   readonly onDeleted: () => void
-  readonly onRestored: () => void
 }
 
-const useDelete = ({ table, pk, version, name, onDeleted, onRestored }: RecordActionsProps) => {
-  const restore = async (record: Readonly<Record<string, unknown>>) => {
+const useDelete = ({ table, pk, version, name, onDeleted }: RecordActionsProps) => {
+  const restore = async (record: Row) => {
     try {
       await restoreRecords(table, [record])
       notify({ title: texts.restored(name) })
-      onRestored()
+      invalidateRecords(table.id)
     } catch (error) {
       notifyError(texts.restoreFailed(name), error)
     }
   }
-  return async () => {
-    const record = await deleteRecord(table, pk, version)
-    const undo = { label: texts.undo, run: () => restore(record) }
-    notify({ title: texts.deleted(name), ...(!wideField(table, record) && { action: undo }) })
-    onDeleted()
-  }
+  const { mutateAsync } = useMutation({
+    mutationFn: () => enqueueChange(table.id, pk, () => deleteRecord(table, pk, version)),
+    onSuccess: (record) => {
+      const undo = { label: texts.undo, run: () => restore(record) }
+      notify({ title: texts.deleted(name), ...(!wideField(table, record) && { action: undo }) })
+      invalidateRecords(table.id)
+    }
+  })
+  // `onDeleted` is not called after the user has left the panel.
+  return () => mutateAsync(undefined, { onSuccess: onDeleted })
 }
 
 const hintOf = ({ table, version }: RecordActionsProps, hasLinks: boolean) => {

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts as common } from '../../texts/common.ts'
@@ -29,7 +29,7 @@ interface RecordFormProps {
   readonly start?: Version
   readonly initial?: Row
   readonly onClose: () => void
-  readonly onSaved: (pk: string | null) => void
+  readonly onSaved: (pk: string) => void
   readonly onDuplicate: (row: Row) => void
 }
 
@@ -83,13 +83,19 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
     start,
     initial,
     onSaved: (key) => {
-      const name = nameOf({ table, pk: key })
+      const saved = nameOf({ table, pk: key })
+      notify({ title: pk === null ? texts.created(saved) : texts.saved(saved) })
+    },
+    onShow: (key) => {
       guard.release()
-      notify({ title: pk === null ? texts.created(name) : texts.saved(name) })
       onSaved(key)
     }
   })
   const guard: LeaveGuard = useLeaveGuard(form.isDirty, keepsRecord)
+  useEffect(() => {
+    // The record was saved while the dialog was open.
+    if (guard.isAsking && !form.isDirty) guard.leave()
+  }, [guard, form.isDirty])
   const isWritable = !isReadOnly(table)
   const name = nameOf({ table, pk })
   const save = () => {
@@ -112,9 +118,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
             onDeleted={() => {
               guard.release()
               onClose()
-              onSaved(null)
             }}
-            onRestored={() => onSaved(pk)}
           />
         )}
       </PanelHeader>
@@ -152,7 +156,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
         <ConflictDialog
           table={table}
           name={name}
-          mine={{ ...form.version?.record, ...form.values }}
+          mine={{ ...form.theirs.record, ...form.values }}
           theirs={form.theirs.record}
           onKeepMine={form.keepMine}
           onTakeTheirs={form.takeTheirs}

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queryClient } from '../../api/query-client.ts'
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/record-panel.ts'
 import { Problem } from '../../ui/page.tsx'
@@ -17,8 +16,8 @@ export interface RecordPanelProps {
   /** The first values of a new record. */
   readonly initial?: Row
   readonly onClose: () => void
-  /** Called after a create or an update with the key of the record, and after a delete with null. */
-  readonly onSaved: (pk: string | null) => void
+  /** Called after a create or an update with the key of the record, if the user has not left the panel. */
+  readonly onSaved: (pk: string) => void
 }
 
 interface StoredProps extends RecordPanelProps {
@@ -43,15 +42,12 @@ const Stored = ({ table, pk, ...on }: StoredProps) => {
 /** The panel of one record, or of a new one. After a create it shows the new record. */
 const Panel = ({ pk, initial, onSaved, ...props }: RecordPanelProps) => {
   const [shown, setShown] = useState({ pk, initial })
-  const onChanged = (next: string | null) => {
-    // What other parts of the page show of the records of this table.
-    queryClient.invalidateQueries({ queryKey: ['records', props.table.id] })
-    queryClient.invalidateQueries({ queryKey: ['choices', props.table.id] })
-    if (next !== null) setShown({ pk: next, initial: undefined })
+  const show = (next: string) => {
+    setShown({ pk: next, initial: undefined })
     onSaved(next)
   }
   const onDuplicate = (row: Row) => setShown({ pk: null, initial: row })
-  const shared = { ...props, onDuplicate, onSaved: onChanged }
+  const shared = { ...props, onDuplicate, onSaved: show }
   return shown.pk === null ? (
     <RecordForm key={`new ${JSON.stringify(shown.initial)}`} {...shared} pk={null} initial={shown.initial ?? {}} />
   ) : (

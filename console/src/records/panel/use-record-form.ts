@@ -1,16 +1,15 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { ServiceError } from '../../api/errors.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { createSubmit } from '../../api/submission.ts'
 import type { Table } from '../../tables/queries.ts'
-import { showSaved } from '../changes.ts'
+import { invalidateRecords, saveFields, showSaved } from '../changes.ts'
 import { keyOf, type Row } from '../keys.ts'
 import { readVersion, type Version } from '../queries.ts'
-import { inTurn } from '../queues.ts'
-import { isSameValue } from '../values.ts'
-import { changedFields, checkDrafts, type Drafts, draftsOf, type Entry, rebase, refusedFields } from './drafts.ts'
-import { createRecord, updateRecord, versionQuery } from './queries.ts'
+import { enqueueChange } from '../queues.ts'
+import { isSameIn } from '../values.ts'
+import { changedFields, checkDrafts, type Drafts, draftsOf, type Entry, refusedFields } from './drafts.ts'
+import { createRecord, versionQuery } from './queries.ts'
 
 interface FormOptions {
   readonly table: Table
@@ -18,7 +17,10 @@ interface FormOptions {
   readonly pk: string | null
   readonly start?: Version | undefined
   readonly initial?: Row | undefined
+  /** Called after each save, also if the user has left the form. */
   readonly onSaved: (pk: string) => void
+  /** Called after a save if the form is still shown. */
+  readonly onShow: (pk: string) => void
 }
 
 interface State {
@@ -33,55 +35,42 @@ const startOf = ({ table, start, initial = {} }: FormOptions): State => {
   return { version: start, before, drafts: before }
 }
 
-/** Keeps what the user has changed, and takes all else from another version. */
-const ontoVersion = (table: Table, { before, drafts }: State, next: Version): State => ({
-  version: next,
-  before: draftsOf(table, next.record),
-  drafts: rebase(table, before, drafts, next.record)
-})
+/** Keeps the drafts that differ from `before`, and takes all others from another version. */
+const rebaseOnto = (table: Table, { before, drafts }: Omit<State, 'version'>, version: Version): State => {
+  const next = draftsOf(table, version.record)
+  const kept = changedFields(table, before, drafts).map(({ name }) => [name, drafts[name]])
+  return { version, before: next, drafts: { ...next, ...Object.fromEntries(kept) } }
+}
 
-const differsIn = (names: readonly string[], one: Version, other: Version) =>
-  names.some((name) => !isSameValue(one.record[name], other.record[name]))
-
-/** Takes over what was saved in the grid. A field that is changed in both is left to the conflict. */
-const withSaved = (table: Table, present: State, next: Version): State => {
+/** Takes over another version, unless it changes what the user has changed: the next save then shows the conflict. */
+const rebaseUnlessConflict = (table: Table, present: State, next: Version): State => {
   const { version, before, drafts } = present
   const names = changedFields(table, before, drafts).map(({ name }) => name)
-  if (!version || version.etag === next.etag || differsIn(names, version, next)) return present
-  return ontoVersion(table, present, next)
+  return version && isSameIn(names, version.record, next.record) ? rebaseOnto(table, present, next) : present
 }
-
-/** Returns the version to save these values onto: what was saved in the grid, unless it has changed these fields. */
-const latestOf = (table: Table, pk: string, version: Version, values: Row) => {
-  const latest = queryClient.getQueryData(versionQuery(table, pk).queryKey)
-  return latest && !differsIn(Object.keys(values), version, latest) ? latest : version
-}
-
-const isConflict = (error: unknown) => error instanceof ServiceError && error.code === 'PRECONDITION_FAILED'
 
 interface Change {
-  readonly onto: Version | undefined
-  readonly send: Row
+  readonly version: Version | undefined
+  readonly values: Row
+  /** The drafts of the values. */
+  readonly drafts: Drafts
 }
 
-type Outcome =
-  | { readonly kind: 'saved'; readonly pk: string; readonly version?: Version | undefined }
-  | { readonly kind: 'conflict'; readonly theirs: Version }
+type Result =
+  | { readonly pk: string; readonly version?: Version | undefined; readonly theirs?: never }
+  | { readonly theirs: Version }
 
-/** A record that is stored counts as saved, even if it cannot be read again. */
-const update = async (table: Table, pk: string, onto: Version, values: Row): Promise<Outcome> => {
-  try {
-    await updateRecord(table, pk, latestOf(table, pk, onto, values), values)
-  } catch (error) {
-    if (!isConflict(error)) throw error
-    return { kind: 'conflict', theirs: await readVersion(table.id, pk) }
-  }
-  return { kind: 'saved', pk, version: await readVersion(table.id, pk).catch(() => undefined) }
+/** A record that is stored counts as saved, even if its new version cannot be read. */
+const update = async (table: Table, pk: string, version: Version, values: Row): Promise<Result> => {
+  const outcome = await saveFields({ table, pk, values, version })
+  if ('theirs' in outcome) return outcome
+  showSaved(table, pk, outcome.record)
+  return { pk, version: await readVersion(table.id, pk).catch(() => undefined) }
 }
 
 /** The state of the form of a record, and how it is saved. */
 export const useRecordForm = (options: FormOptions) => {
-  const { table, pk, start, onSaved } = options
+  const { table, pk, start, onSaved, onShow } = options
   const [state, setState] = useState(() => startOf(options))
   const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map())
   const [submit] = useState(createSubmit)
@@ -91,38 +80,38 @@ export const useRecordForm = (options: FormOptions) => {
   const { values, errors } = checkDrafts(pk === null ? table.fields : changed, drafts)
 
   useEffect(() => {
-    if (start) setState((present) => withSaved(table, present, start))
+    if (start) setState((present) => rebaseUnlessConflict(table, present, start))
   }, [start, table])
 
-  /** The cache has the latest version: each save in the grid adds to it. */
-  const cache = (next: Version) => pk !== null && queryClient.setQueryData(versionQuery(table, pk).queryKey, next)
-  const show = (next: Version) => {
-    const shown = draftsOf(table, next.record)
-    setState({ version: next, before: shown, drafts: shown })
-    cache(next)
+  /** Shows another version. Keeps the drafts that differ from `base`. */
+  const show = (next: Version, base: Drafts) => {
+    setState((present) => rebaseOnto(table, { before: base, drafts: present.drafts }, next))
+    if (pk !== null) queryClient.setQueryData(versionQuery(table, pk).queryKey, next)
   }
-  const save = useMutation({
-    mutationFn: async ({ onto, send }: Change): Promise<Outcome> => {
-      if (pk !== null && onto) return inTurn(table.id, pk, () => update(table, pk, onto, send))
-      const created = await submit(send, (key) => createRecord(table, send, key))
-      return { kind: 'saved', pk: keyOf(table, created) }
+  const { mutate, ...saving } = useMutation({
+    mutationFn: async ({ version, values }: Change): Promise<Result> => {
+      if (pk !== null && version) return enqueueChange(table.id, pk, () => update(table, pk, version, values))
+      return { pk: keyOf(table, await submit(values, (key) => createRecord(table, values, key))) }
     },
-    onSuccess: (outcome) => {
-      setRefused(new Map())
-      if (outcome.kind === 'conflict') {
-        setTheirs(outcome.theirs)
-        return
-      }
-      if (outcome.version) {
-        show(outcome.version)
-        showSaved(table, outcome.pk, outcome.version.record)
-      }
-      onSaved(outcome.pk)
-      // It is saved, but could not be read again: the panel does so, and says why if it fails.
-      if (pk !== null && !outcome.version) queryClient.resetQueries(versionQuery(table, pk))
-    },
-    onError: (error) => setRefused(refusedFields(error))
+    onSuccess: (result) => {
+      if (result.theirs) return
+      onSaved(result.pk)
+      invalidateRecords(table.id)
+    }
   })
+  const save = (change: Change) =>
+    // These callbacks do not run after the user has left the form.
+    mutate(change, {
+      onSuccess: (result) => {
+        setRefused(new Map())
+        if (result.theirs) return setTheirs(result.theirs)
+        if (result.version) show(result.version, change.drafts)
+        onShow(result.pk)
+        // It is saved, but could not be read again: the panel does so, and says why if it fails.
+        if (pk !== null && !result.version) queryClient.resetQueries(versionQuery(table, pk))
+      },
+      onError: (error) => setRefused(refusedFields(error))
+    })
   const change = (name: string, changes: Partial<Entry>) => {
     setState((present) => {
       const { draft, isNumber = false } = present.drafts[name] ?? {}
@@ -132,15 +121,17 @@ export const useRecordForm = (options: FormOptions) => {
   }
   const keepMine = () => {
     if (!theirs) return
-    setState(ontoVersion(table, state, theirs))
-    cache(theirs)
+    show(theirs, before)
     setTheirs(null)
-    save.mutate({ onto: theirs, send: values })
+    save({ version: theirs, values, drafts })
   }
   const takeTheirs = () => {
-    if (theirs) show(theirs)
+    if (!theirs || pk === null) return
+    show(theirs, drafts)
     setTheirs(null)
-    save.reset()
+    saving.reset()
+    showSaved(table, pk, theirs.record)
+    invalidateRecords(table.id)
   }
   return {
     version,
@@ -149,13 +140,13 @@ export const useRecordForm = (options: FormOptions) => {
     values,
     theirs,
     isDirty: changed.length > 0,
-    isSaving: save.isPending,
+    isSaving: saving.isPending,
     wrong: errors.size,
     errorOf: (name: string) => errors.get(name) ?? refused.get(name),
     /** Why the last save failed. null: it did not. */
-    problem: save.error,
+    problem: saving.error,
     change,
-    save: () => save.mutate({ onto: version, send: values }),
+    save: () => save({ version, values, drafts }),
     keepMine,
     takeTheirs,
     decideLater: () => setTheirs(null)
