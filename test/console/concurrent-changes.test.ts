@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createDatabase, createTable, dataOf } from '../helpers.ts'
 import { photographPage, skip, startConsole } from './console.ts'
-import { cell, enter, hold, saved } from './grid.ts'
+import { cell, enter, holdRequests, saved } from './grid.ts'
 
 const SQL = `
   CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER CHECK (lives < 10), note TEXT);
@@ -164,7 +164,7 @@ if (skip) {
   t.test('cells of one record are saved one after the other', async (t) => {
     const page = await openAsAdmin(t, `tables/${animals}`)
     await cell(page, 'Ann').waitFor()
-    const { sent, release } = await hold(page, 'PUT')
+    const { sent, release } = await holdRequests(page, 'PUT')
     await enter(page, 'Ann', 'Anna')
     await enter(page, 'a', 'first')
     // The same cell again, before it is saved.
@@ -181,7 +181,7 @@ if (skip) {
   t.test('several conflicts are shown one after the other', async (t) => {
     const page = await openAsAdmin(t, `tables/${animals}`)
     await cell(page, 'Ben').waitFor()
-    const { sent, release } = await hold(page, 'PUT')
+    const { sent, release } = await holdRequests(page, 'PUT')
     await enter(page, 'Ben', 'my Ben')
     await enter(page, 'Cat', 'my Cat')
     await page.locator('[class*=saving]').nth(1).waitFor()

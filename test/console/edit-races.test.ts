@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { skip, startConsole } from './console.ts'
-import { cell, enter, hold, saved } from './grid.ts'
+import { cell, enter, holdRequests, saved } from './grid.ts'
 
 const SQL = `
   CREATE TABLE cups (id INTEGER PRIMARY KEY, name TEXT, note TEXT);
@@ -68,7 +68,7 @@ if (skip) {
 
   t.test('a record that is created after the user has left does not open', async (t) => {
     const page = await openGrid(t, '?new=true')
-    const { first, release } = await hold(page, 'POST')
+    const { first, release } = await holdRequests(page, 'POST')
     await page.getByLabel('name', { exact: true }).fill('late')
     await button(page, 'Create').click()
     await first
@@ -83,7 +83,7 @@ if (skip) {
 
   t.test('a record that is deleted after the user has left does not close another panel', async (t) => {
     const page = await openGrid(t, '?record=9')
-    const { first, release } = await hold(page, 'DELETE')
+    const { first, release } = await holdRequests(page, 'DELETE')
     await button(page, 'Delete cups 9').click()
     await page.getByRole('dialog', { name: 'Delete cups 9?' }).getByRole('button', { name: 'Delete cups 9' }).click()
     await first
@@ -101,7 +101,7 @@ if (skip) {
 
   t.test('a panel that the user wants to leave closes when it is saved', async (t) => {
     const page = await openGrid(t, '?record=5')
-    const { first, release } = await hold(page, 'PUT')
+    const { first, release } = await holdRequests(page, 'PUT')
     await panel(page, 5).getByLabel('note', { exact: true }).fill('in time')
     await button(page, 'Save').click()
     await first
@@ -115,7 +115,7 @@ if (skip) {
 
   t.test('cells that wait are not saved after "Discard"', async (t) => {
     const page = await openGrid(t)
-    const { sent, first, release } = await hold(page, 'PUT')
+    const { sent, first, release } = await holdRequests(page, 'PUT')
     await enter(page, 'name 6', 'sent')
     await first
     await enter(page, 'note 6', 'discarded')
@@ -134,7 +134,7 @@ if (skip) {
 
   t.test('Escape does not hide that a cell is being saved', async (t) => {
     const page = await openGrid(t)
-    const { first, release } = await hold(page, 'PUT')
+    const { first, release } = await holdRequests(page, 'PUT')
     await enter(page, 'name 7', 'kept')
     await first
     await cell(page, 'kept').click()

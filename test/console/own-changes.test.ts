@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { skip, startConsole } from './console.ts'
-import { cell, hold, saved } from './grid.ts'
+import { cell, holdRequests, saved } from './grid.ts'
 
 const SQL = `
   CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER, note TEXT);
@@ -62,7 +62,7 @@ if (skip) {
 
   t.test('the panel waits for a cell that is being saved', async (t) => {
     const { page, field } = await openRecord(t, 2)
-    const { first, release } = await hold(page, 'PUT')
+    const { first, release } = await holdRequests(page, 'PUT')
     await field('name').fill('Ben')
     await type(page, 'note 2', 'in the grid')
     // The click ends the edit of the cell.
@@ -76,7 +76,7 @@ if (skip) {
 
   t.test('a cell waits for the panel that is being saved', async (t) => {
     const { page, field } = await openRecord(t, 3)
-    const { first, release } = await hold(page, 'PUT')
+    const { first, release } = await holdRequests(page, 'PUT')
     await field('name').fill('Cat')
     await savePanel(page)
     await first

@@ -133,7 +133,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
         }}
       >
         {/* What is typed while a record is being saved would be lost. */}
-        <div className={styles.fields} inert={form.isSaving}>
+        <div className={styles.fields} data-page-body inert={form.isSaving}>
           {!isWritable && <p className={styles.hint}>{texts.viewHint}</p>}
           {table.fields.map((field) => (
             <FieldRow
