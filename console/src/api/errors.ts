@@ -33,6 +33,8 @@ export const toServiceError = ({ status }: Pick<Response, 'status'>, body: unkno
 
 export const unreachable = () => new ServiceError(0, { message: texts.unreachable })
 
+export const fileChanged = () => new ServiceError(0, { message: texts.fileChanged })
+
 /** Returns the sentence for each field of a form that the service has refused, by the field's name. */
 export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
   const details = error instanceof ServiceError ? error.details : []

@@ -1,6 +1,6 @@
 import { renewSession } from '../session/renewal.ts'
 import { SERVICE_URL } from './client.ts'
-import { toServiceError, unreachable } from './errors.ts'
+import { fileChanged, toServiceError, unreachable } from './errors.ts'
 import type { paths } from './schema.d.ts'
 
 /** A path of the document with values in place of its parameters: `/admin/tables/3/import`. */
@@ -52,6 +52,9 @@ const parse = (text: string): unknown => {
   }
 }
 
+/** The browser no longer reads a file that has changed since it was chosen, and the request fails. */
+const failureOf = (body: Blob) => body.slice(0, 1).arrayBuffer().then(unreachable, fileChanged)
+
 /** Sends the body with XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 const send = (upload: Upload) => {
   const { promise, resolve, reject } = Promise.withResolvers<Received>()
@@ -61,7 +64,7 @@ const send = (upload: Upload) => {
   request.setRequestHeader('content-type', contentType)
   request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total)
   request.onload = () => resolve({ status: request.status, body: parse(request.responseText) })
-  request.onerror = () => reject(unreachable())
+  request.onerror = async () => reject(await failureOf(body))
   request.onabort = () => reject(signal?.reason)
   signal?.throwIfAborted()
   signal?.addEventListener('abort', () => request.abort(), { once: true })

@@ -1,6 +1,7 @@
 /** Texts that several features show. Each feature has a file beside this one. */
 export const texts = {
   unreachable: 'The service cannot be reached. Check that it runs, then try again.',
+  fileChanged: 'The file has changed, or was removed, since you chose it. Choose it again.',
   unexpectedResponse: (status: number) => `The service returned an unexpected response (status ${status}).`,
   noEtag:
     'The response has no ETag, so a change could overwrite the change of somebody else. Check that the proxy before the service keeps the header ETag.',

@@ -34,7 +34,15 @@ export const FileDrop = ({ file, onFile }: FileDropProps) => {
       <FileUp size={16} aria-hidden="true" />
       <span className={styles.file}>{file ? `${file.name} · ${formatBytes(file.size)}` : texts.choose}</span>
       {file && <span className={styles.other}>{texts.chooseOther}</span>}
-      <input type="file" accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json" onChange={({ target }) => take(target.files)} />
+      <input
+        type="file"
+        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json"
+        // Without this, the browser does not report that the same file is chosen again.
+        onClick={({ currentTarget }) => {
+          currentTarget.value = ''
+        }}
+        onChange={({ target }) => take(target.files)}
+      />
     </label>
   )
 }
