@@ -34,6 +34,17 @@ const FORMS = [
   ['/tokens/new', texts.newToken]
 ] as const
 
+/** Returns the groups with the commands first whose labels start with the text: Enter runs the first one that matches. */
+export const startingFirst = (groups: readonly CommandGroup[], text: string): readonly CommandGroup[] => {
+  const start = text.trim().toLocaleLowerCase()
+  const isStart = ({ label }: Command) => label.toLocaleLowerCase().startsWith(start)
+  if (start === '') return groups
+  return groups.map(({ label, items }) => ({
+    label,
+    items: [...items.filter(isStart), ...items.filter((item) => !isStart(item))]
+  }))
+}
+
 /** Everything that the command palette offers. */
 export const commandGroups = ({ tables, go, showHelp }: Surroundings): readonly CommandGroup[] => {
   const link = ([path, label]: readonly [string, string]) => ({ label, run: () => go(path) })

@@ -1,10 +1,11 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/commands.ts'
 import { Modal } from '../ui/dialog.tsx'
-import { type Command, type CommandGroup, commandGroups } from './commands.ts'
+import { type Command, type CommandGroup, commandGroups, startingFirst } from './commands.ts'
 import styles from './palette.module.css'
 
 const MAX_SHOWN = 200
@@ -30,6 +31,7 @@ interface PaletteProps {
 /** Goes to a table or a page, or does something, by a few letters of its name. */
 export const Palette = ({ onClose, onHelp }: PaletteProps) => {
   const tables = useQuery(tablesQuery)
+  const [text, setText] = useState('')
   const [, navigate] = useLocation()
   // A page that is open already can tell by the state that it is opened again.
   const go = (path: string) => navigate(path, { state: Date.now() })
@@ -43,7 +45,9 @@ export const Palette = ({ onClose, onHelp }: PaletteProps) => {
       <Autocomplete.Root
         inline
         open
-        items={groups}
+        items={startingFirst(groups, text)}
+        value={text}
+        onValueChange={(value) => setText(value)}
         itemToStringValue={(command: Command) => command.label}
         autoHighlight="always"
         keepHighlight
