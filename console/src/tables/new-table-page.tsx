@@ -7,7 +7,7 @@ import { texts } from '../texts/new-table.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { Checkbox, TextField } from '../ui/field.tsx'
-import { Form } from '../ui/form.tsx'
+import { Form, useProblemFocus } from '../ui/form.tsx'
 import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
 import { FormProblem, Page } from '../ui/page.tsx'
 import { type FieldDraft, newDraft, toNewField } from './fields/draft.ts'
@@ -67,7 +67,7 @@ const OtherWays = () => (
 
 const useNewTable = () => {
   const [draft, setDraft] = useState(START)
-  const [isSent, setSent] = useState(false)
+  const [submissions, setSubmissions] = useState(0)
   const [, navigate] = useLocation()
   const creation = useMutation({ mutationFn: () => createTable(draft), onSuccess: tableChanged })
   const guard = useFormGuard(draft !== START)
@@ -77,18 +77,19 @@ const useNewTable = () => {
     navigate(`/tables/${id}`)
   }
   const own = problemsOf(draft)
-  const shown = [...own].filter(([path]) => isSent || isShown(draft, path))
+  const shown = [...own].filter(([path]) => submissions > 0 || isShown(draft, path))
   return {
     draft,
     creation,
     guard,
+    box: useProblemFocus(submissions, creation.error),
     problems: new Map([...fieldErrors(creation.error), ...shown]) as Problems,
     change: (changed: Partial<TableDraft>) => {
       if (creation.isError) creation.reset()
       setDraft({ ...draft, ...changed })
     },
     submit: () => {
-      setSent(true)
+      setSubmissions(submissions + 1)
       if (own.size === 0) creation.mutate(undefined, { onSuccess: open })
     }
   }
@@ -137,10 +138,10 @@ const isShownAt =
 /** Declares a table of one's own. */
 export const NewTablePage = () => {
   const state = useNewTable()
-  const { draft, creation, guard, problems, change, submit } = state
+  const { draft, creation, guard, box, problems, change, submit } = state
   return (
     <Page title={texts.title} actions={<OtherWays />}>
-      <div className={styles.page}>
+      <div ref={box} className={styles.page}>
         <Form onSubmit={submit}>
           <Names {...state} />
           <h2>{texts.fields}</h2>

@@ -45,6 +45,8 @@ const NameInput = (row: FieldRowProps) => {
     <div className={styles.name}>
       <Input
         {...props}
+        // A dialog for one field starts at its name, not at the button for its details.
+        {...(row.isAddition && { autoFocus: true })}
         isMono
         isCompact
         aria-label={texts.nameOf(row.place)}

@@ -31,7 +31,8 @@ const Names = ({ form, field, change, errors, isView }: PartProps & { readonly i
         isMono
         spellCheck={false}
         value={form.name}
-        onChange={({ target }) => change({ name: target.value })}
+        // A label that is only the name stays that.
+        onChange={({ target: { value } }) => change({ name: value, ...(form.label === form.name && { label: value }) })}
       />
     )}
     <DisplayNames form={form} change={change} errors={errors} />
