@@ -1,5 +1,6 @@
 import { hashKey, type Query } from '@tanstack/react-query'
 import { api, dataOf, isServiceError } from '../api/client.ts'
+import { ServiceError } from '../api/errors.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
@@ -95,6 +96,22 @@ const readAgain = async (table: Table, records: readonly RecordData[]) => {
   return found
 }
 
+/** Returns the error without the number of its operation, which nobody has seen. */
+const withoutOperation = (error: unknown) => {
+  if (!(error instanceof ServiceError)) return error
+  const { status, hint, requestId, details } = error
+  const message = details[0]?.message ?? error.message
+  return new ServiceError(status, { message, ...(hint && { hint }), ...(requestId && { requestId }) })
+}
+
+const deleteAll = async (operations: readonly { op: 'delete'; table: string; pk: string }[]) => {
+  try {
+    await dataOf(api.POST('/admin/batch', { body: { operations: [...operations] } }))
+  } catch (error) {
+    throw withoutOperation(error)
+  }
+}
+
 /**
  * Deletes those of the records that still exist, all or none. Returns their number, and how to create them again, with
  * their keys.
@@ -106,8 +123,8 @@ export const deleteRecords = async (table: Table, records: ReadonlyMap<string, R
     const field = wideField(table, record)
     if (field) throw new Error(texts.notUndoable(keyOf(table, record), field.name))
   }
-  const operations = before.map((record) => ({ op: 'delete', table: table.name, pk: keyOf(table, record) }))
-  if (operations.length > 0) await dataOf(api.POST('/admin/batch', { body: { operations } }))
+  const operations = before.map((record) => ({ op: 'delete' as const, table: table.name, pk: keyOf(table, record) }))
+  if (operations.length > 0) await deleteAll(operations)
   await invalidateRecords(table.id)
   const restore = async () => {
     await restoreRecords(table, before)
