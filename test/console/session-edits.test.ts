@@ -63,7 +63,7 @@ if (skip) {
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Check the file' }).click()
     await renew(page)
-    await page.getByText('The file is right. 2 records will be created, 0 changed.').waitFor()
+    await page.getByText('The file has no errors. 2 records will be created, 0 changed.').waitFor()
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Import 2 records' }).click()
     t.equal(await total(), 2, 'nothing is stored before the login')

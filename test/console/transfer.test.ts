@@ -66,7 +66,7 @@ if (skip) {
     await button(page, 'Export').click()
     await page.getByLabel('Guard against formulas').uncheck()
     await page.getByLabel('Byte order mark').check()
-    await page.getByLabel('Only the records that are shown now').uncheck()
+    await page.getByLabel('Only the matching records').uncheck()
     t.match(await download(page), /^\uFEFF"id".*\r\n1,"pen","=1\+1".*\r\n2,.*\r\n3,"pad",,120,\r\n$/s)
   })
 
@@ -105,7 +105,7 @@ if (skip) {
     await page.getByLabel('Records whose key exists').selectOption('upsert')
     await page.getByLabel('Key of a record').selectOption('sku')
     await button(page, 'Check the file').click()
-    await page.getByText('The file is right. 1 record will be created, 1 changed.').waitFor()
+    await page.getByText('The file has no errors. 1 record will be created, 1 changed.').waitFor()
     await photographPage(page, 'import')
     await button(page, 'Import 2 records').click()
     await page.getByText('1 record created and 1 changed in stock').first().waitFor()

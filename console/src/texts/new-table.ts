@@ -11,5 +11,5 @@ export const texts = {
   timestampsHint: 'Adds created_at and updated_at, which Rowhouse sets.',
   create: (name: string) => (name === '' ? 'Create the table' : `Create ${name}`),
   preview: 'SQL preview',
-  previewHint: 'What the service will run, as far as the console knows it.'
+  previewHint: 'The SQL that the service will run. It completes the names that end with …'
 }

@@ -12,7 +12,8 @@ export const texts = {
     `“${to}” has logged in, in another tab of this browser. Go on as “${to}”, or enter the password of “${from}”. Nothing that you entered is lost.`,
   goOnAs: (name: string) => `Go on as “${name}”`,
   changeTitle: 'Choose a new password',
-  changeHint: 'Somebody else knows your present password. Choose one that only you know.',
+  changeHint:
+    'Your present password was printed by the service, or chosen by another administrator. Choose one that only you know.',
   oldPassword: 'Present password',
   newPassword: 'New password',
   newPasswordHint: 'At least 8 characters.',

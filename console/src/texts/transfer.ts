@@ -12,8 +12,8 @@ export const texts = {
     csv: 'For spreadsheets and most programs. NULL is an empty cell, empty text is "".',
     ndjson: 'One JSON object in each line. Keeps the types of all values.'
   },
-  onlyShown: 'Only the records that are shown now',
-  onlyShownHint: 'With the present search, filter and order.',
+  onlyShown: 'Only the matching records',
+  onlyShownHint: 'All that match the present search and filter, in the present order.',
   guard: 'Guard against formulas',
   guardHint:
     "A text that a spreadsheet could run as a formula gets a leading '. An import with “Remove the guard” restores it.",
@@ -45,7 +45,7 @@ export const texts = {
   storing: 'The service stores the records. If you close this window, a notice says what has happened.',
   importFailed: (table: string) => `The import into ${table} failed`,
   wouldDo: (created: number, updated: number) =>
-    `The file is right. ${records(created)} will be created, ${number.format(updated)} changed.`,
+    `The file has no errors. ${records(created)} will be created, ${number.format(updated)} changed.`,
   import: (rows: number) => `Import ${records(rows)}`,
   imported: (created: number, updated: number, table: string) =>
     `${records(created)} created and ${number.format(updated)} changed in ${table}`,
