@@ -33,6 +33,7 @@ export const texts = {
     { keys: ['Enter'], does: 'Edit the chosen cell' },
     { keys: ['Mod', 'Enter'], does: 'Open the record of the chosen cell' },
     { keys: ['Mod', 'C'], does: 'Copy the chosen cell, or the selected rows' },
+    { keys: ['Mod', 'V'], does: 'Paste into the chosen cell, or rows of a spreadsheet as new records' },
     { keys: ['Shift', 'Space'], does: 'Select the row of the chosen cell' },
     { keys: ['Mod', 'F'], does: 'Search the records' },
     { keys: ['Mod', 'G'], does: 'Go to a row' }

@@ -3,7 +3,7 @@ export const texts = {
   importInstead: 'Import existing tables',
   fileInstead: 'From a file',
   name: 'Name',
-  nameHint: 'In the database and in the paths of the API: letters A–Z, digits and _.',
+  nameHint: 'In the database and in the paths of the API: letters without accents, digits and _.',
   label: 'Label',
   labelHint: 'A title for people. It can be empty.',
   fields: 'Fields',
