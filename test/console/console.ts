@@ -28,7 +28,7 @@ interface ConsoleOptions {
 
 const OTHER_PASSWORD = 'another horse'
 
-/** Changes the first password, and back: then the console does not ask for a new one. */
+/** Changes the first password and back, so that the console does not ask for a new one. */
 export const keepPassword = async (admin: Client) => {
   dataOf(await admin.put('/auth/password', { oldPassword: PASSWORD, newPassword: OTHER_PASSWORD }))
   dataOf(await admin.put('/auth/password', { oldPassword: OTHER_PASSWORD, newPassword: PASSWORD }))

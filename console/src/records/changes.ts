@@ -104,9 +104,10 @@ const withoutOperation = (error: unknown) => {
   return new ServiceError(status, { message, ...(hint && { hint }), ...(requestId && { requestId }) })
 }
 
-const deleteAll = async (operations: readonly { op: 'delete'; table: string; pk: string }[]) => {
+const deleteAll = async (table: Table, records: readonly RecordData[]) => {
+  const operations = records.map((record) => ({ op: 'delete', table: table.name, pk: keyOf(table, record) }))
   try {
-    await dataOf(api.POST('/admin/batch', { body: { operations: [...operations] } }))
+    await dataOf(api.POST('/admin/batch', { body: { operations } }))
   } catch (error) {
     throw withoutOperation(error)
   }
@@ -123,8 +124,7 @@ export const deleteRecords = async (table: Table, records: ReadonlyMap<string, R
     const field = wideField(table, record)
     if (field) throw new Error(texts.notUndoable(keyOf(table, record), field.name))
   }
-  const operations = before.map((record) => ({ op: 'delete' as const, table: table.name, pk: keyOf(table, record) }))
-  if (operations.length > 0) await deleteAll(operations)
+  if (before.length > 0) await deleteAll(table, before)
   await invalidateRecords(table.id)
   const restore = async () => {
     await restoreRecords(table, before)

@@ -25,8 +25,6 @@ export const texts = {
   group: (number: number) => `Group ${number}`,
   listHint: 'Separate values by commas. Put a value that has a comma in quotes: "Doe, J.", "Roe, R."',
   type: 'Type of the value',
-  asText: 'text',
-  asNumber: 'number',
   true: 'true',
   false: 'false',
   and: ' and ',

@@ -66,7 +66,7 @@ export const parseUntypedNumber = (text: string): Parsed => {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? { error: errors.wideNumber } : { value: number }
 }
 
-/** Returns the value to send for a draft, or what is wrong with it. `isNumber`: as which type `any` is stored. */
+/** Returns the value to send for a draft, or its error. `isNumber`: a value of the kind `any` is sent as a number. */
 export const parseDraft = (field: TableField, draft: Exclude<Draft, undefined>, isNumber = false): Parsed => {
   if (draft === null) return { value: null }
   switch (kindOf(field)) {

@@ -8,6 +8,13 @@ interface TypeChoiceProps {
   readonly onChange: (isNumber: boolean) => void
 }
 
+export const TypeOptions = () => (
+  <>
+    <option value="text">{texts.asText}</option>
+    <option value="number">{texts.asNumber}</option>
+  </>
+)
+
 /** A column without a type stores numbers and text: 5 and "5" are different values. */
 export const TypeChoice = ({ field, isNumber, onChange }: TypeChoiceProps) => (
   <select
@@ -16,7 +23,6 @@ export const TypeChoice = ({ field, isNumber, onChange }: TypeChoiceProps) => (
     value={isNumber ? 'number' : 'text'}
     onChange={({ target }) => onChange(target.value === 'number')}
   >
-    <option value="text">{texts.asText}</option>
-    <option value="number">{texts.asNumber}</option>
+    <TypeOptions />
   </select>
 )

@@ -4,6 +4,7 @@ import { texts } from '../../texts/records-filter.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/input.tsx'
 import { kindOf } from '../fields/kind.ts'
+import { TypeOptions } from '../fields/type-choice.tsx'
 import styles from './filter.module.css'
 import { type Condition, hasTypes, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
 
@@ -54,8 +55,7 @@ const TypeChoice = ({ condition, onChange }: Pick<ConditionRowProps, 'condition'
     value={condition.isNumber ? 'number' : 'text'}
     onChange={({ target }) => onChange({ ...condition, isNumber: target.value === 'number' })}
   >
-    <option value="text">{texts.asText}</option>
-    <option value="number">{texts.asNumber}</option>
+    <TypeOptions />
   </Select>
 )
 

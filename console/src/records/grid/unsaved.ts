@@ -16,7 +16,7 @@ export interface Unsaved {
   readonly draft: Exclude<Draft, undefined>
   /** Why it could not be saved. Left out: it is being saved. */
   readonly error?: string
-  /** What is to be saved, or could not be saved. Left out: the draft is no value of the field. */
+  /** The edit that is being saved, or that failed. Left out: the draft is not a valid value of the field. */
   readonly edit?: Edit
 }
 
