@@ -19,6 +19,7 @@ const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
   requestId: id,
   address: ip,
   confirm: async () => {},
+  confirmRight: async () => {},
   mayRead: () => false
 })
 

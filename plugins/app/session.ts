@@ -141,6 +141,7 @@ export default fp(
         if (request.socket.destroyed) throw disconnected()
         await confirmSession(request)
       },
+      confirmRight: () => confirmSession(request),
       mayRead: () => true
     })
 

@@ -135,12 +135,17 @@ export default fp<TokenAuthOptions>(
       address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
-        const action = request[ACTION]
-        if (action === null) tokens.current(request.token)
-        else confirmTable(request, action)
+        confirmRight(request)
       },
+      confirmRight: async () => confirmRight(request),
       mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
     })
+
+    const confirmRight = (request: FastifyRequest) => {
+      const action = request[ACTION]
+      if (action === null) tokens.current(request.token)
+      else confirmTable(request, action)
+    }
 
     const confirmTable = (request: FastifyRequest, action: NeededAction) => {
       const before = request[TABLE]

@@ -22,6 +22,8 @@ export interface Caller {
    * has ended since the request began, or if the client has disconnected.
    */
   confirm(): Promise<void>
+  /** Like `confirm`, but also for a client that has disconnected: for work that must not end halfway. */
+  confirmRight(): Promise<void>
   /** Whether the caller has the right to read the records of this table now. */
   mayRead(table: string): boolean
   /** Absent without an Idempotency-Key. */
@@ -41,5 +43,6 @@ export const serviceCaller: Caller = {
   requestId: '',
   address: '',
   confirm: async () => {},
+  confirmRight: async () => {},
   mayRead: () => true
 }

@@ -103,6 +103,7 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
     const storeStep = async () => {
       const step = await staging.step({ after, rows })
       if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
+      await caller.confirmRight()
       assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
       const unit = [isSameTable, ...unitOf({ after, last: step.last, rows: step.rows, now: clock() })]

@@ -1,7 +1,7 @@
 import type { BodyChunks } from '../../schemas/import.ts'
 import type { NewTable } from '../../schemas/table.ts'
 import { UnreadableFile } from '../engine/staging/import-errors.ts'
-import type { Caller } from '../model/caller.ts'
+import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import { isRequired, type RegisteredTable } from '../model/table.ts'
@@ -78,7 +78,7 @@ export const createTableFileService = ({ tables, imports, clock, viewOf }: Table
     try {
       await imports.storeAll(caller, viewOf(created), checked)
     } catch (error) {
-      await tables.drop(caller, created.id, true)
+      await tables.drop(serviceCaller, created.id, true)
       throw withoutRest(error)
     }
     return created

@@ -17,6 +17,7 @@ import {
   startApp,
   type TestResponse
 } from '../../helpers.ts'
+import { interrupt as beforeCalls } from '../../staging-events.ts'
 
 const file = createDatabase(
   t,
@@ -448,29 +449,8 @@ t.test('a conflict that the declaration of the table ignores ends the import', a
   expectData(t, await csv.post(url('ignoring'), 'id\n2\n'), imported(1))
 })
 
-/** Calls `event` before a call of the staging, with the number of that call from 0. */
-const interrupt = (t: Test, method: 'attach' | 'step', event: (call: number) => unknown) => {
-  const { stage } = app.database
-  t.teardown(() => Object.assign(app.database, { stage }))
-  const interrupted: typeof stage = (request) => {
-    const staging = stage(request)
-    let calls = 0
-    const before = async () => {
-      await event(calls)
-      calls += 1
-    }
-    const attach: typeof staging.attach = async () => {
-      await before()
-      return staging.attach()
-    }
-    const step: typeof staging.step = async (range) => {
-      await before()
-      return staging.step(range)
-    }
-    return { ...staging, ...(method === 'attach' ? { attach } : { step }) }
-  }
-  Object.assign(app.database, { stage: interrupted })
-}
+const interrupt = (t: Test, ...rest: [method: 'attach' | 'step', event: (call: number) => unknown]) =>
+  beforeCalls(t, app, ...rest)
 
 const manyRecords = (count: number) => `n\n${'1\n'.repeat(count)}`
 const INTEGERS: readonly NewField[] = [{ name: 'n', jsonType: 'integer' }]
