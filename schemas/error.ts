@@ -193,6 +193,10 @@ export const errorCatalogue = {
       'The record is not in the state that `If-Match` or `If-None-Match` requires. Nothing was changed. Read it again.'
   },
   TOO_MANY_OPERATIONS: { kind: 'too-large', meaning: 'The batch has more than 1,000 operations.' },
+  RESULTS_TOO_LARGE: {
+    kind: 'too-large',
+    meaning: 'The records that the batch returns have more than 8 MiB together. Nothing was changed.'
+  },
   BODY_TOO_LARGE: {
     kind: 'too-large',
     meaning: 'The body is larger than BODY_LIMIT. The body of a login is limited to 32 KiB.'

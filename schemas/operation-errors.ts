@@ -76,7 +76,8 @@ export const BATCH_ERRORS: readonly ErrorCode[] = [
   'TOO_MANY_AFFECTED',
   'FILTER_NOT_INDEXED',
   'PRECONDITION_FAILED',
-  'TOO_MANY_OPERATIONS'
+  'TOO_MANY_OPERATIONS',
+  'RESULTS_TOO_LARGE'
 ]
 
 const ANY_OPERATION: readonly ErrorCode[] = [

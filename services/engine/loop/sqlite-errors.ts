@@ -21,6 +21,15 @@ const details = (message: string, code: string, text: string) =>
 const busy = () =>
   new DomainError('DATABASE_BUSY', 'Another program has locked the database. Try again.', { retryAfter: 1 })
 
+const resultsTooLarge = () =>
+  new DomainError(
+    'RESULTS_TOO_LARGE',
+    'The records that the batch returns have more than 8 MiB. Nothing was changed.',
+    {
+      hint: 'Send several batches, or update the records: an update in a batch returns no record.'
+    }
+  )
+
 const storageUnavailable = () =>
   new DomainError('STORAGE_UNAVAILABLE', 'The disk failed during a read or a write. No change was acknowledged.', {
     retryAfter: 5
@@ -108,6 +117,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_CANTOPEN: storageUnavailable,
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
+  RESULTS_TOO_LARGE: resultsTooLarge,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5),
   VIEW_PROCESS_ENDED: (message) => overloaded(message, 1)

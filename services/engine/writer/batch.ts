@@ -13,7 +13,7 @@ import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { sizeOf } from '../shared/size.ts'
+import { createResultsCheck, sizeOfRows } from './results-size.ts'
 
 export interface BatchResult {
   /** One for each unit that was committed together, in their order. */
@@ -27,12 +27,8 @@ type Run = (unit: Unit) => Outcome
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
 
-const sizeOfOutcome = (outcome: Outcome) => {
-  if ('error' in outcome) return 0
-  let size = 0
-  for (const { rows } of outcome) for (const row of rows) size += sizeOf(Object.values(row))
-  return size
-}
+const sizeOfOutcome = (outcome: Outcome) =>
+  'error' in outcome ? 0 : outcome.reduce((size, result) => size + sizeOfRows(result), 0)
 
 /** The statements of a unit return every value that later ones refer to. */
 const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) =>
@@ -113,10 +109,12 @@ export const createBatchRunner = (connection: Connection) => {
   const executeStatement = (
     { sql, params, expect }: UnitStatement,
     position: number,
-    earlier: readonly WriteResult[]
+    earlier: readonly WriteResult[],
+    checkSize: (result: WriteResult) => void
   ) => {
     try {
       const result = run(sql, boundValues(params, earlier))
+      checkSize(result)
       if (expect === undefined || result.changes === expect) return result
     } catch (error) {
       throw Object.assign(new Error(), toPlainError(error), { statement: position })
@@ -126,7 +124,9 @@ export const createBatchRunner = (connection: Connection) => {
 
   const execute = (unit: Unit) => {
     const results: WriteResult[] = []
-    for (const [position, statement] of unit.entries()) results.push(executeStatement(statement, position, results))
+    const checkSize = createResultsCheck()
+    for (const [position, statement] of unit.entries())
+      results.push(executeStatement(statement, position, results, checkSize))
     return results
   }
 
