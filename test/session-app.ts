@@ -25,8 +25,10 @@ export const createTestClock = (now = Date.parse('2026-03-01T12:00:00.250Z')) =>
 }
 
 export const openTestDatabase = async (t: Test) => {
+  const directory = temporaryDirectory(t)
   const db = await openDatabase({
-    file: join(temporaryDirectory(t), 'test.db'),
+    file: join(directory, 'test.db'),
+    stagingDirectory: join(directory, 'staging'),
     cacheSize: 16,
     walSize: 16,
     isQuiet: () => false,

@@ -252,8 +252,7 @@ t.test('over HTTP', async (t) => {
   await app.listen({ port: 0 })
   const { port } = app.server.address() as AddressInfo
   const headers = { ...write, 'content-type': 'text/csv' }
-  const directory = app.config.DATA_DIR
-  const stagingFiles = () => readdirSync(directory).filter((name) => name.includes('-import-'))
+  const stagingFiles = () => readdirSync(`${app.config.DATA_DIR}/staging`)
 
   const waitFor = async (isDone: () => boolean) => {
     while (!isDone()) await wait(10)

@@ -7,13 +7,16 @@ import { createBulkWrites } from './bulk-writes.ts'
 import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
-import { createStagings, removeStagingFiles } from './stagings.ts'
+import { prepareStagingFiles } from './staging-files.ts'
+import { createStagings } from './stagings.ts'
 import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
 
 export interface DatabaseOptions {
   /** The SQLite file; created if it does not exist. Its directory must exist. */
   readonly file: string
+  /** The directory of the files of running imports; created if it does not exist. */
+  readonly stagingDirectory: string
   /** MiB of database pages that the event loop's and the writer's connection may each cache. */
   readonly cacheSize: number
   /** MiB of WAL after which its pages are copied into the file. */
@@ -34,7 +37,7 @@ const canonicalPath = (file: string) =>
 
 /** Opens the engine. @throws an Error with the reason if the file is damaged, locked or already served */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { file, cacheSize, walSize, isQuiet, onDeath } = options
+  const { file, stagingDirectory, cacheSize, walSize, isQuiet, onDeath } = options
   const path = canonicalPath(file)
   const listeners: (() => void)[] = []
   const onExternalCommit = () => {
@@ -45,14 +48,13 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
     { onExternalCommit, onDeath }
   )
-  // The lock of the writer keeps out another Rowhouse, whose imports could be running.
-  removeStagingFiles(path)
+  const stagingFiles = prepareStagingFiles(stagingDirectory, path)
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
   const viewScans = createViewScans({ file: path, cacheSize: READER_CACHE_SIZE })
 
-  const stagings = createStagings(path, writer.attach)
+  const stagings = createStagings({ servedFile: path, stagingFiles, attach: writer.attach })
 
   const close = async () => {
     await stagings.close()

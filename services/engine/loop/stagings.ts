@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Attachment } from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
@@ -16,20 +14,12 @@ import type {
 } from '../staging/protocol.ts'
 import { stagingFile as threadFile } from '../thread-files.ts'
 import { toDomainError } from './sqlite-errors.ts'
+import type { StagingFiles } from './staging-files.ts'
 
 /** Bytes that are sent to the thread together. */
 const CHUNK_BYTES = 128 * 1024
 /** MiB. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 }
-
-const prefixOf = (file: string) => `${basename(file)}-import-`
-
-/** Deletes the staging files that a killed process has left. */
-export const removeStagingFiles = (file: string) => {
-  const directory = dirname(file)
-  for (const name of readdirSync(directory))
-    if (name.startsWith(prefixOf(file))) rmSync(join(directory, name), { force: true })
-}
 
 interface PendingCall {
   readonly resolve: (result: never) => void
@@ -115,13 +105,20 @@ const createChunks = (send: (chunk: FileChunk) => Promise<FileChunk>) => {
   }
 }
 
-/** Stages the files of imports next to the served file. `attach`: of the writer. */
-export const createStagings = (servedFile: string, attach: (attachment: Attachment) => Promise<void>) => {
+interface StagingsOptions {
+  readonly servedFile: string
+  readonly stagingFiles: StagingFiles
+  /** Attaches a file to the writer. */
+  readonly attach: (attachment: Attachment) => Promise<void>
+}
+
+/** Stages the files of imports. */
+export const createStagings = ({ servedFile, stagingFiles, attach }: StagingsOptions) => {
   const open = new Set<() => Promise<unknown>>()
   let count = 0
 
   const stage = (request: StagingRequest) => {
-    const stagingFile = join(dirname(servedFile), `${prefixOf(servedFile)}${randomUUID()}`)
+    const stagingFile = stagingFiles.newPath()
     const thread = startThread({ ...request, servedFile, stagingFile })
     count += 1
     const chunks = createChunks((chunk) => thread.call('write', chunk))

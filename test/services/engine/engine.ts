@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import type { Test } from 'tap'
 import type { Database } from '../../../services/engine/database.ts'
@@ -11,6 +11,9 @@ export const sql = (text: string, ...params: readonly SqlValue[]): Statement => 
 
 /** Returns a path for a database in the fixture directory of `t`. */
 export const databaseFile = (t: Test) => join(t.testdir(), 'served.sqlite')
+
+/** Returns the directory of staging files that `startEngine` uses. */
+export const stagingDirectoryOf = (file: string) => join(dirname(file), 'staging')
 
 /** Opens a connection as another program would. */
 export const openExternal = (t: Test, file: string) => {
@@ -30,6 +33,7 @@ export const prepareFile = (file: string, text: string) => {
 export const startEngine = async (t: Test, file: string, options: Partial<DatabaseOptions> = {}): Promise<Database> => {
   const database = await openDatabase({
     file,
+    stagingDirectory: stagingDirectoryOf(file),
     cacheSize: 8,
     walSize: 16,
     isQuiet: () => false,

@@ -7,7 +7,14 @@ import { temporaryDirectory } from '../../helpers.ts'
 
 let now = Date.parse('2026-03-01T12:00:00Z')
 const file = join(temporaryDirectory(t), 'rowhouse.db')
-const db = await openDatabase({ file, cacheSize: 4, walSize: 16, isQuiet: () => true, onDeath: t.threw })
+const db = await openDatabase({
+  file,
+  stagingDirectory: `${file}-staging`,
+  cacheSize: 4,
+  walSize: 16,
+  isQuiet: () => true,
+  onDeath: t.threw
+})
 t.teardown(() => db.close())
 const { check } = createReadiness({ db, clock: () => now })
 

@@ -1,9 +1,16 @@
 import { openDatabase } from '../../../services/engine/loop/open.ts'
-import { sql } from './engine.ts'
+import { sql, stagingDirectoryOf } from './engine.ts'
 
 const [, , file = ''] = process.argv
 
-const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => process.exit(1) })
+const db = await openDatabase({
+  file,
+  stagingDirectory: stagingDirectoryOf(file),
+  cacheSize: 1,
+  walSize: 16,
+  isQuiet: () => false,
+  onDeath: () => process.exit(1)
+})
 await db.write([sql('CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY)')])
 await db.write([sql('CREATE TABLE IF NOT EXISTS made (name TEXT)')])
 

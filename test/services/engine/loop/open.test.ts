@@ -4,7 +4,6 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../../services/engine/database.ts'
-import { openDatabase } from '../../../../services/engine/loop/open.ts'
 import { READER_THREADS } from '../../../../services/engine/loop/reader-pool.ts'
 import { startWriter } from '../../../../services/engine/loop/writer-client.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
@@ -332,7 +331,7 @@ t.test('a file is served once, also through a symbolic link', async (t) => {
 t.test('a closed file can be opened again, and its WAL was copied into it', async (t) => {
   const file = databaseFile(t)
   for (const text of ['first', 'second']) {
-    const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => true, onDeath: () => t.fail() })
+    const db = await startEngine(t, file, { isQuiet: () => true })
     await db.write([sql('CREATE TABLE IF NOT EXISTS notes (text TEXT)'), note(text)])
     await db.scan(COUNT, serviceCaller)
     await db.close()
@@ -366,7 +365,7 @@ t.test('a lock file that cannot be opened is refused with the reason', async (t)
 t.test('closing stops scans, finishes accepted writes, and refuses later calls', async (t) => {
   const file = databaseFile(t)
   prepareFile(file, SCHEMA)
-  const db = await openDatabase({ file, cacheSize: 1, walSize: 16, isQuiet: () => false, onDeath: () => t.fail() })
+  const db = await startEngine(t, file)
   const held = await db.holdReader(serviceCaller)
   await held.scan(COUNT)
   await db.scan(COUNT, serviceCaller)

@@ -1,6 +1,7 @@
-import { readdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { prepareStagingFiles } from '../../../../services/engine/loop/staging-files.ts'
 import type { StagedCheck, StagingRequest } from '../../../../services/engine/staging/protocol.ts'
 import type { Structure } from '../../../../services/model/table.ts'
 import {
@@ -11,7 +12,7 @@ import {
   toImportTarget
 } from '../../../../services/sql/imports.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
-import { databaseFile, prepareFile, rejection, sql, startEngine } from '../engine.ts'
+import { databaseFile, prepareFile, rejection, sql, stagingDirectoryOf, startEngine } from '../engine.ts'
 
 const TABLES = `
   CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n INTEGER CHECK (n > 0), parent INTEGER REFERENCES items (id),
@@ -239,12 +240,30 @@ t.test('a thread without memory ends with an error', async (t) => {
   t.match(await rejection(stageAll(request, '{"v":"x"}\n')), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
 })
 
+t.test('files and directories of the user whose names resemble a staging file stay', async (t) => {
+  const file = databaseFile(t)
+  const directory = stagingDirectoryOf(file)
+  const { newPath } = prepareStagingFiles(directory, file)
+  const files = [`${file}-import-notes`, `${newPath()}.csv`, join(directory, 'notes')]
+  for (const name of files) writeFileSync(name, 'mine')
+  const directories = [`${file}-import-folder`, newPath()]
+  for (const name of directories) mkdirSync(name)
+  await startEngine(t, file)
+  for (const name of files) t.equal(readFileSync(name, 'utf8'), 'mine')
+  for (const name of directories) t.ok(existsSync(name))
+  t.equal(statSync(directory).mode & 0o777, 0o700, 'staged records are private')
+})
+
 t.test('files of a killed process are deleted at the start, and threads end at the close', async (t) => {
   const file = databaseFile(t)
-  writeFileSync(`${file}-import-lost`, '')
+  const directory = stagingDirectoryOf(file)
+  const stagingFiles = () => readdirSync(directory)
+  const lost = prepareStagingFiles(directory, file).newPath()
+  const lostByOther = prepareStagingFiles(directory, 'other.sqlite').newPath()
+  for (const path of [lost, lostByOther]) writeFileSync(path, '')
   const db = await startEngine(t, file)
-  const stagingFiles = () => readdirSync(dirname(file)).filter((name) => name.includes('-import-'))
-  t.strictSame(stagingFiles(), [])
+  t.strictSame(stagingFiles(), [basename(lostByOther)], 'a file of another service stays')
+  rmSync(lostByOther)
   const [row] = await db.read(selectImportTarget('none'))
   t.equal(toImportTarget(row, {} as Structure), null)
   const staging = db.stage({

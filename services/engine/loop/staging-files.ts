@@ -1,0 +1,22 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Several services may share a data directory: the names of staging files begin with a digest of the served file's path. */
+const digestOf = (servedFile: string) => createHash('sha256').update(servedFile).digest('hex').slice(0, 16)
+
+/**
+ * Creates the directory of staging files, and deletes those that a killed process has left for this served file. All other
+ * files stay. Call it with the lock of the served file: another Rowhouse could be importing.
+ */
+export const prepareStagingFiles = (directory: string, servedFile: string) => {
+  const digest = digestOf(servedFile)
+  const pattern = new RegExp(`^${digest}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+  // Staged records are as private as the database.
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isFile() && pattern.test(entry.name)) rmSync(join(directory, entry.name), { force: true })
+
+  return { newPath: () => join(directory, `${digest}-${randomUUID()}`) }
+}
+export type StagingFiles = ReturnType<typeof prepareStagingFiles>
