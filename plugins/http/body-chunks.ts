@@ -1,26 +1,124 @@
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { BodyChunks } from '../../schemas/import.ts'
+import { DomainError, disconnected } from '../../services/model/errors.ts'
 import { notAFile } from './errors.ts'
+import { arrivingFiles } from './pending-requests.ts'
+
+export interface FileLimits {
+  /** Bytes that arrive in each interval, unless the service itself does not read. */
+  readonly minBytes: number
+  readonly intervalMs: number
+  /** Milliseconds for the whole file. */
+  readonly totalMs: number
+  /** Milliseconds for the rest of a file that is discarded. Then the connection is closed. */
+  readonly restMs: number
+}
+
+const LIMITS: FileLimits = { minBytes: 64 * 1024, intervalMs: 10_000, totalMs: 3_600_000, restMs: 60_000 }
 
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 
-/** After an error the rest of the body is discarded, so that the client gets the response. */
-async function* readChunks(payload: IncomingMessage, limit: number): AsyncGenerator<Uint8Array> {
-  let size = 0
-  try {
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
-      size += chunk.length
-      if (size > limit) throw tooLarge()
-      yield chunk
+const tooSlow = ({ minBytes, intervalMs }: FileLimits) =>
+  new DomainError(
+    'REQUEST_TIMEOUT',
+    `Less than ${minBytes / 1024} KiB of the file arrived in ${intervalMs / 1000} seconds. Nothing was imported.`,
+    { hint: 'Send the file on a faster connection.' }
+  )
+
+const tooLong = ({ totalMs }: FileLimits) =>
+  new DomainError(
+    'REQUEST_TIMEOUT',
+    `The file did not arrive within ${totalMs / 60_000} minutes. Nothing was imported.`,
+    {
+      hint: 'Send it in several smaller files.'
     }
-  } finally {
-    payload.resume()
+  )
+
+/** Requests of tests may have no connection. */
+const connectionOf = ({ socket }: IncomingMessage) => (socket instanceof Socket ? socket : null)
+
+/** Waits for the bytes of a file, for as long as the limits allow. */
+const createArrival = (payload: IncomingMessage, limits: FileLimits) => {
+  const start = performance.now()
+  let wake: (() => void) | null = null
+  let failure: Error | null = null
+  let received = 0
+
+  const resume = () => wake?.()
+  const fail = (error: Error) => {
+    failure ??= error
+    resume()
+  }
+  const check = () => {
+    if (performance.now() - start >= limits.totalMs) fail(tooLong(limits))
+    // Without `wake`, the service does not read: the client may not be able to send.
+    else if (wake && received < limits.minBytes) fail(tooSlow(limits))
+    received = 0
+  }
+  const timer = setInterval(check, limits.intervalMs)
+  const events = { readable: resume, end: resume, close: resume, error: fail }
+  for (const [event, listener] of Object.entries(events)) payload.on(event, listener)
+
+  return {
+    count: (bytes: number) => {
+      received += bytes
+    },
+    /** Resolves when there may be more bytes. */
+    more: async () => {
+      if (!failure) await new Promise<void>((resolve) => (wake = resolve))
+      wake = null
+      if (failure) throw failure
+    },
+    end: () => {
+      clearInterval(timer)
+      for (const [event, listener] of Object.entries(events)) payload.off(event, listener)
+    }
   }
 }
 
-/** Makes files the only bodies. They are read while they arrive. `limit`: bytes. */
-export const addFileBodies = (fastify: FastifyInstance, limit: number) => {
+/** Discards the rest, so that the client gets the response. Node may have ended its own time limit for the request. */
+const discardRest = (payload: IncomingMessage, { restMs }: FileLimits) => {
+  payload.on('error', () => {})
+  payload.resume()
+  if (payload.readableEnded) return
+  const timer = setTimeout(() => connectionOf(payload)?.destroy(), restMs).unref()
+  for (const event of ['end', 'close']) payload.once(event, () => clearTimeout(timer))
+}
+
+async function* readChunks(payload: IncomingMessage, maxBytes: number, limits: FileLimits): BodyChunks {
+  const connection = connectionOf(payload)
+  const arrival = createArrival(payload, limits)
+  let size = 0
+  if (connection) arrivingFiles.add(connection)
+  // No byte moves while records are checked and stored.
+  connection?.setTimeout(0)
+  try {
+    while (!payload.readableEnded) {
+      const chunk: Buffer | null = payload.read()
+      if (chunk) {
+        size += chunk.length
+        if (size > maxBytes) throw tooLarge()
+        arrival.count(chunk.length)
+        yield chunk
+      } else {
+        if (payload.destroyed) throw disconnected()
+        await arrival.more()
+      }
+    }
+  } finally {
+    arrival.end()
+    if (connection) arrivingFiles.delete(connection)
+    discardRest(payload, limits)
+  }
+}
+
+/**
+ * Makes files the only bodies. They are read while they arrive, with time limits of their own: a large file takes longer
+ * than `requestTimeout`. `maxBytes`: of a file.
+ */
+export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits = LIMITS) => {
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', async (_request: FastifyRequest, payload: IncomingMessage) => {
     payload.resume()
@@ -29,8 +127,10 @@ export const addFileBodies = (fastify: FastifyInstance, limit: number) => {
   fastify.addContentTypeParser(
     ['text/csv', 'application/x-ndjson'],
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {
-      if (Number(headers['content-length']) > limit) throw tooLarge()
-      return readChunks(payload, limit)
+      if (Number(headers['content-length']) > maxBytes) throw tooLarge()
+      return readChunks(payload, maxBytes, limits)
     }
   )
+  // A client that does not read the response is limited again.
+  fastify.addHook('onSend', async ({ raw, server }) => void connectionOf(raw)?.setTimeout(server.server.timeout))
 }

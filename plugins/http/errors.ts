@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { type ErrorBody, type ErrorCode, statusOf } from '../../schemas/error.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
 import { createFailureLog, type Failure, type FailureLog } from './failure-log.ts'
-import { hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
+import { arrivingFiles, hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
 import { createRequestIds, REQUEST_ID_HEADER } from './request-id.ts'
 import { SECURITY_HEADERS, setCommonHeaders } from './security-headers.ts'
 
@@ -131,6 +131,8 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
   if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
   if (error.etag !== undefined) reply.header('etag', error.etag)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  // The rest of the request may never arrive.
+  if (error.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close')
   return reply
     .code(status)
     .type('application/json; charset=utf-8')
@@ -185,6 +187,8 @@ const failedConnections = new WeakSet<Socket>()
  */
 export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable || hasEarlyResponse(socket)) return socket.destroy()
+  // Node reports a request that is late once, and then no longer limits its time.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && arrivingFiles.has(socket)) return
   // Node reports the same error again for each packet that follows.
   if (failedConnections.has(socket)) return
   failedConnections.add(socket)

@@ -27,6 +27,9 @@ const pipelining = new WeakSet<Socket>()
 /** Connections that close after a response in flight. Later requests do not run: they would get no response. */
 const closing = new WeakSet<Socket>()
 
+/** Connections on which the file of an import arrives. `body-chunks.ts` limits its time. */
+export const arrivingFiles = new WeakSet<Socket>()
+
 /** Reads Node's own flag for a response after which it closes the connection. */
 const closesConnection = ({ response }: PendingRequest) => Reflect.get(response, '_last') === true
 

@@ -28,7 +28,7 @@ interface NewImport {
   readonly body: BodyChunks
 }
 
-const MAX_IMPORTS = 2
+const MAX_IMPORTS = 4
 const RETRY_AFTER_SECONDS = 5
 
 export const importFailed = ({ total, first }: ImportErrors) =>
@@ -79,7 +79,7 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
     if (running.has(name))
       throw overloaded('An import of this caller is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
     if (running.size >= MAX_IMPORTS)
-      throw overloaded('Two imports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
+      throw overloaded('Four imports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
     running.add(name)
     return () => running.delete(name)
   }

@@ -287,26 +287,25 @@ t.test('over HTTP', async (t) => {
     t.equal(await totalOf(), before)
   })
 
-  await t.test('a caller has one import at a time, and two callers import at the same time', async (t) => {
+  await t.test('a caller has one import at a time, and four callers import at the same time', async (t) => {
     const large = `name\n${'x\n'.repeat(80_000)}`
     const first = await begin(large)
     expectError(t, await csv.post(url, 'name\nx\n'), 503, 'OVERLOADED')
     const other = client(app, { ...(await asToken(['create'])), 'content-type': 'text/csv' })
     expectData(t, await other.post(url, 'name\nx\n'), imported(1))
-    const second = request({
-      port,
-      path: url,
-      method: 'POST',
-      headers: { ...(await asToken(['create'])), 'content-type': 'text/csv' }
-    })
-    second.on('error', () => {})
-    second.write(large)
-    await waitFor(() => stagingFiles().length === 2)
+    const others = []
+    for (let count = 2; count <= 4; count += 1) {
+      const headers = { ...(await asToken(['create'])), 'content-type': 'text/csv' }
+      const sent = request({ port, path: url, method: 'POST', headers })
+      sent.on('error', () => {})
+      sent.write(large)
+      await waitFor(() => stagingFiles().length === count)
+      others.push(sent)
+    }
     const refused = await other.post(url, 'name\nx\n')
     expectError(t, refused, 503, 'OVERLOADED')
     t.equal(refused.headers['retry-after'], '5')
-    first.destroy()
-    second.destroy()
+    for (const sent of [first, ...others]) sent.destroy()
     await waitFor(() => stagingFiles().length === 0)
     expectData(t, await csv.post(url, 'name\nx\n'), imported(1))
   })
