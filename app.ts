@@ -14,6 +14,7 @@ import session from './plugins/app/session.ts'
 import status from './plugins/app/status.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
 import typedDocuments from './plugins/app/typed-documents.ts'
+import unusedHeaders from './plugins/app/unused-headers.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
 import errors, { onClientError, onFrameworkError } from './plugins/http/errors.ts'
 import { createLogController } from './plugins/http/logging.ts'
@@ -104,6 +105,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   firstAdmin.catch(() => {})
   await app.register(caller)
   await app.register(retryKeys)
+  await app.register(unusedHeaders)
   await app.register(declarations)
   await app.register(openapi)
   await app.register(typedDocuments)

@@ -14,26 +14,25 @@ interface FileRequest {
   readonly integers: IntegerFormat
 }
 
-/** An import may take several transactions, so no key can be stored with its effect. @throws VALIDATION_FAILED */
-const refuseRetryKey = ({ 'idempotency-key': key }: IncomingHttpHeaders) => {
-  if (key === undefined) return
-  throw invalid(
-    [{ path: '/idempotency-key', code: 'unknown', message: 'An import takes no Idempotency-Key.' }],
-    'Send `mode=upsert` instead: an import that is repeated then changes nothing.'
-  )
-}
-
 const assertUtf8 = (parameters: readonly string[]) => {
   const charset = parameters.map((text) => /^\s*charset=\s*"?([^"]*)"?\s*$/i.exec(text)?.[1]).find(Boolean)
   if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw notAFile()
 }
 
-/** @throws UNSUPPORTED_MEDIA_TYPE */
+/** RFC 4180, section 3. @throws VALIDATION_FAILED */
+const assertHeader = (parameters: readonly string[]) => {
+  if (!parameters.some((text) => /^\s*header=\s*"?absent"?\s*$/i.test(text))) return
+  const message = "'header=absent' is not supported: the first line of the file names its fields."
+  throw invalid([{ path: '/content-type', code: 'header', message }], 'Add a line with the names of the fields.')
+}
+
+/** @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
 const formatOf = ({ headers, query, integers }: FileRequest): ImportFormat => {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   assertUtf8(parameters)
   switch (type.trim().toLowerCase()) {
     case 'text/csv': {
+      assertHeader(parameters)
       const { delimiter = ',' } = query
       return {
         type: 'csv',
@@ -74,7 +73,6 @@ const onlyWithUpsert = () =>
 
 /** Returns how a file is imported. @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
 export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'setsReadOnly'> => {
-  refuseRetryKey(request.headers)
   const { mode, on, map = '{}', dryRun = false } = request.query
   const isUpsert = mode === 'upsert'
   if (on !== undefined && !isUpsert) throw onlyWithUpsert()

@@ -12,13 +12,6 @@ export const onlyCreates = ({ 'if-none-match': value }: IncomingHttpHeaders) => 
   throw invalid([{ path: '/if-none-match', code: 'format', message: "An upsert accepts only 'If-None-Match: *'." }])
 }
 
-/** @throws VALIDATION_FAILED: without an error, the client would expect a protection that it does not have */
-export const refuseIfMatch = ({ 'if-match': value }: IncomingHttpHeaders) => {
-  if (value === undefined) return
-  const message = "'If-Match' is only for an update, a delete or an increment of one record."
-  throw invalid([{ path: '/if-match', code: 'unknown', message }], 'In a batch, send `ifMatch` in the operation.')
-}
-
 /** @throws VALIDATION_FAILED */
 export const refuseIfNoneMatch = ({ 'if-none-match': value }: IncomingHttpHeaders) => {
   if (value === undefined) return

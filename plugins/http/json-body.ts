@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError, invalid, type Violation } from '../../services/model/errors.ts'
+import { hasWideInteger, parseExactJson } from '../../services/model/exact-json.ts'
 import { countKeysIn, hasMoreParts, MAX_PARTS, tooManyParts } from '../../services/model/json-parts.ts'
 import { findViolation } from '../../services/model/json-violations.ts'
-import { hasWideInteger, parseExactJson } from './exact-json.ts'
 
 /** Counts the keys of all objects in a value. */
 const countKeys = (value: unknown): number => {

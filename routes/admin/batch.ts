@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
 import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import type { BatchTables } from '../../services/records/batch.ts'
-import { refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -32,9 +31,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         maxParts: MAX_BATCH_PARTS
       }
     },
-    async ({ caller, headers, body }, reply) => {
-      refuseIfMatch(headers)
-      refuseIfNoneMatch(headers)
+    async ({ caller, body }, reply) => {
       assertRoomForResponse(reply)
       return okBatch(reply, await records.batch(caller, batchTables, body.operations))
     }

@@ -25,7 +25,7 @@ import {
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { onlyCreates, refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
+import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
 import { sendExport } from '../replies/export.ts'
 import {
   assertRoomForResponse,
@@ -132,7 +132,6 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ caller, params, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
       const view = viewOf(params.id)
-      refuseIfMatch(headers)
       if (query.upsert === undefined) {
         refuseIfNoneMatch(headers)
         return okStored(reply, await records.create(caller, view, body))

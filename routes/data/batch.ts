@@ -6,7 +6,6 @@ import type { RegisteredTable } from '../../services/model/table.ts'
 import type { BatchTables } from '../../services/records/batch.ts'
 import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
-import { refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
 
@@ -85,9 +84,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     },
     async (request, reply) => {
-      const { caller, headers, body } = request
-      refuseIfMatch(headers)
-      refuseIfNoneMatch(headers)
+      const { caller, body } = request
       assertRoomForResponse(reply)
       const { batchTables, confirm } = createTokenTables(fastify, request)
       const confirmAll = async () => {

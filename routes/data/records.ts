@@ -25,7 +25,7 @@ import {
 } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
-import { onlyCreates, refuseIfMatch, refuseIfNoneMatch } from '../preconditions.ts'
+import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
 import {
   assertRoomForResponse,
   changeOptions,
@@ -114,7 +114,6 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ caller, token, table, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
       const view = tokenView(table, token.integers)
-      refuseIfMatch(headers)
       if (query.upsert === undefined) {
         refuseIfNoneMatch(headers)
         return okStored(reply, await records.create(caller, view, body))

@@ -15,6 +15,26 @@ export const parseReal = (text: string): number | undefined =>
 /** The same, but an integer of 64 bits stays exact. */
 export const parseNumber = (text: string): bigint | number | undefined => parseInteger(text) ?? parseReal(text)
 
+/** Characters of a decimal number that a double may have, such as 5e-324 without an exponent. */
+const MAX_EXACT_LENGTH = 400
+
+/** Returns the sign, the digits without zeros around them, and the power of ten of a text that `parseReal` accepts. */
+const decimalOf = (text: string) => {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  const power = Number(exponent) - fraction.length + digits.length - significant.length
+  return [text.startsWith('-'), significant, significant === '' ? 0 : power].join()
+}
+
+/**
+ * Whether a double has the same decimal digits as a text that `parseReal` accepts. False for -0, and with leading zeros,
+ * which a number does not keep.
+ */
+export const isExactReal = (text: string) =>
+  text.length <= MAX_EXACT_LENGTH && !/^-?0\d/.test(text) && decimalOf(text) === decimalOf(String(Number(text)))
+
 /**
  * Returns the bytes of canonical base64 (RFC 4648, section 4), or undefined. They have an ArrayBuffer of their own: Node
  * makes small buffers in a pool of 8 KiB, and structured clone would send the whole pool to another thread.

@@ -106,8 +106,8 @@ const readComputed = (view: View, { compute }: RecordAggregate, groups: readonly
 /** Returns the order of the rows. @throws VALIDATION_FAILED */
 const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[] => {
   const names = new Set(outputs.map(({ name }) => name))
-  return splitOrder(order).map((item) => {
-    const parsed = parseItem(item, (name) => names.has(name))
+  return splitOrder(order, names).map((item) => {
+    const parsed = parseItem(item, names)
     if (parsed) return parsed
     throw notAField(item, names, 'a name of `compute`, `groupBy` or `by`')
   })

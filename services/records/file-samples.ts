@@ -4,16 +4,17 @@ import type { JsonType } from '../../schemas/table.ts'
 import { createCsvReader, type RecordReader } from '../engine/staging/csv-records.ts'
 import { createNdjsonReader } from '../engine/staging/ndjson-records.ts'
 import type { ImportFormat } from '../engine/staging/protocol.ts'
+import { hasWideInteger, parseExactJson } from '../model/exact-json.ts'
 import { withoutGuard } from '../model/kinds/csv-cells.ts'
 import type { CsvCell } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { toColumn } from '../tables/field-rules.ts'
 
-/** A value of a file. `text`: what a field for texts shows. */
+/** A value of a file. `value`: what JSON has; a cell has its text only. */
 export interface SampledValue {
   readonly type: JsonType
-  readonly value: unknown
-  readonly text: unknown
+  readonly text: string
+  readonly value?: unknown
 }
 
 type SampledRecord = ReadonlyMap<string, SampledValue>
@@ -40,23 +41,27 @@ const typeOfCell = (cell: CsvCell): JsonType => {
   return fits(cell, 'number') && !/^-?\d+$/.test(cell.text) ? 'number' : 'string'
 }
 
-const valueOfCell = ({ text }: CsvCell, type: JsonType) => {
-  if (type === 'string') return text
-  const value: unknown = JSON.parse(text)
-  // Wide integers are texts in JSON.
-  return type === 'integer' && !Number.isSafeInteger(value) ? text : value
-}
+const sampledCell = (cell: CsvCell): SampledValue => ({ type: typeOfCell(cell), text: cell.text })
 
-const sampledCell = (cell: CsvCell): SampledValue => {
-  const type = typeOfCell(cell)
-  return { type, value: valueOfCell(cell, type), text: cell.text }
-}
-
-/** `value`: of JSON, and not null. */
+/** `value`: of JSON, and not null. A `bigint` is a wide integer. */
 const typeOfJson = (value: unknown): JsonType => {
   if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'integer'
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number'
   return typeof value as 'boolean' | 'string' | 'object'
+}
+
+const sampledValue = (value: unknown): SampledValue => ({
+  type: typeOfJson(value),
+  text: typeof value === 'object' ? '' : String(value),
+  value
+})
+
+/** Returns the values of a line. */
+const sampledObject = (record: object, text: string): SampledRecord => {
+  const exact = hasWideInteger(text) ? (parseExactJson(text) as object) : record
+  const values = Object.entries(exact).filter(([, value]) => value !== null)
+  return new Map(values.map(([name, value]) => [name, sampledValue(value)]))
 }
 
 interface Sampler {
@@ -76,7 +81,7 @@ const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv
       return cell && (cell.text !== '' || cell.isQuoted) ? [[name, sampledCell(unguard(cell))] as const] : []
     })
   const reader = createCsvReader(delimiter, (_line, cells) => {
-    if (!names) names = cells.map((cell) => unguard(cell).text)
+    if (!names) names = cells.length > 0 ? cells.map((cell) => unguard(cell).text) : undefined
     else if (cells.length > 0 || names.length === 1) records.push(new Map(sampledCells(names, cells)))
   })
   return { reader, names: () => names ?? [], records }
@@ -85,16 +90,9 @@ const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv
 const sampleNdjson = (): Sampler => {
   const names = new Set<string>()
   const records: SampledRecord[] = []
-  const reader = createNdjsonReader((_line, record) => {
-    const entries = Object.entries(record)
-    for (const [name] of entries) names.add(name)
-    records.push(
-      new Map(
-        entries.flatMap(([name, value]) =>
-          value === null ? [] : [[name, { type: typeOfJson(value), value, text: value }]]
-        )
-      )
-    )
+  const reader = createNdjsonReader((_line, record, text) => {
+    for (const name of Object.keys(record)) names.add(name)
+    records.push(sampledObject(record, text))
   })
   return { reader, names: () => [...names], records }
 }

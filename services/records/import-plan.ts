@@ -86,6 +86,7 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
       names: options.names,
       fallbacks: fallbacksOf(table, now),
       format: options.format,
+      keepsDigits: false,
       hasFixedFields: options.isUpsert
     }
   }

@@ -4,18 +4,12 @@ import { excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import { type FileSample, MAX_SAMPLED_BYTES } from './file-samples.ts'
 import type { ImportOptions } from './import-plan.ts'
+import { shownAs, typeOfValues } from './inferred-types.ts'
 
 const MAX_PREVIEW_ROWS = 20
 
-/** Returns the type of a field with values of these types. */
-const commonType = (types: ReadonlySet<JsonType>): JsonType => {
-  const [only = 'string', ...others] = types
-  if (others.length === 0) return only
-  return [...types].every((type) => type === 'integer' || type === 'number') ? 'number' : 'string'
-}
-
 const typeIn = ({ records }: FileSample, name: string) =>
-  commonType(new Set(records.flatMap((record) => record.get(name)?.type ?? [])))
+  typeOfValues(records.flatMap((record) => record.get(name) ?? []))
 
 /** `POST /admin/tables` makes an integer `id` the key. A text can be one, too. */
 const toField = (name: string, jsonType: JsonType): NewField =>
@@ -54,7 +48,7 @@ export const inferFields = (sample: FileSample, names: ImportOptions['names']): 
     Object.fromEntries(
       columns.map(({ name, field }) => {
         const found = record.get(name)
-        return [field.name, (field.jsonType === 'string' ? found?.text : found?.value) ?? null]
+        return [field.name, found ? shownAs(field.jsonType, found) : null]
       })
     )
   )

@@ -56,7 +56,8 @@ export const createTableFileService = ({ tables, imports, clock, viewOf }: Table
     }
     // No stored record can have the same key.
     const target = { declarations: [createTableSql(table.name, declarations, structure.key)], uniqueKeys: [] }
-    return planImport(view, target, options, clock())
+    const plan = planImport(view, target, options, clock())
+    return { ...plan, staging: { ...plan.staging, keepsDigits: true } }
   }
 
   /** Infers the table from the first records. After an error the rest of the body is discarded. */

@@ -57,6 +57,16 @@ t.test('a token imports visible fields that it may write', async (t) => {
   t.equal(await totalOf(), 2)
 })
 
+t.test('the header follows empty lines, and must be there', async (t) => {
+  expectData(t, await csv.post(`${url}?dryRun=true`, '\n\r\nname\nx\n'), { ...imported(1), dryRun: true })
+  const wrong = await csv.post(`${url}?dryRun=true`, '\nnom\nx\n')
+  t.match(wrong.json().error.details, [{ line: 2, column: 'nom' }])
+  const without = client(app, { ...write, 'content-type': 'text/csv; charset=utf-8; header=absent' })
+  expectError(t, await without.post(url, 'x\ny\n'), 400, 'VALIDATION_FAILED', '/content-type')
+  const present = client(app, { ...write, 'content-type': 'text/csv; header=present' })
+  expectData(t, await present.post(`${url}?dryRun=true`, 'name\nx\n'), { ...imported(1), dryRun: true })
+})
+
 t.test('an error does not name a hidden field', async (t) => {
   const hidden = await createTable(admin, {
     name: 'hiding',

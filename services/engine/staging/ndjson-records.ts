@@ -8,7 +8,8 @@ const LF = 0x0a
 /** Maximum number of bytes of one line. */
 const MAX_LINE_BYTES = 8 * 2 ** 20
 
-export type OnObject = (line: number, record: Readonly<Record<string, unknown>>) => void
+/** `text`: the JSON of the record. */
+export type OnObject = (line: number, record: Readonly<Record<string, unknown>>, text: string) => void
 
 const unreadable = (line: number, code: string, message: string) =>
   new UnreadableFile({ line, column: null, code, message })
@@ -41,7 +42,7 @@ export const createNdjsonReader = (onObject: OnObject): RecordReader => {
     }
     const record = parseLine(content, line)
     if (!isRecord(record)) throw unreadable(line, 'type', 'The line must be a JSON object.')
-    onObject(line, record)
+    onObject(line, record, content)
   }
 
   return {

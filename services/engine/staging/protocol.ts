@@ -32,6 +32,8 @@ export interface StagingRequest {
   /** Values of fields that the file need not have. */
   readonly fallbacks: readonly (readonly [name: string, SqlValue])[]
   readonly format: ImportFormat
+  /** A number is refused if its field would not keep each digit. */
+  readonly keepsDigits: boolean
   /** Every record must have the same fields. */
   readonly hasFixedFields: boolean
 }

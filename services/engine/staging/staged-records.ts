@@ -4,6 +4,7 @@ import { findViolation, stringViolation } from '../../model/json-violations.ts'
 import { withoutGuard } from '../../model/kinds/csv-cells.ts'
 import type { Checked, CsvCell } from '../../model/kinds/kind.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
+import { isExactReal } from '../../model/literals.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { MAX_KEY_LENGTH } from '../../sql/keys.ts'
 import { createErrorList, type ImportError, UnreadableFile, unknownName } from './import-errors.ts'
@@ -18,6 +19,13 @@ interface NamedField {
 }
 
 const NULL_VIOLATION = { violation: { code: 'required', message: 'must not be null' } }
+
+const LOST_DIGITS = {
+  violation: {
+    code: 'digits',
+    message: 'has a digit that a number would not keep. Create the table with a string field'
+  }
+}
 
 const checkNull = ({ mayBeNull }: ImportField): Checked => (mayBeNull ? { value: null } : NULL_VIOLATION)
 
@@ -40,7 +48,7 @@ const byName = (entries: readonly ImportField[]) => new Map(entries.map((field) 
 
 /** Checks the records of a file and stores them. Collects what is wrong, by line. */
 export const createStagedRecords = (options: StagingThreadOptions, table: StagedTable) => {
-  const { names, required, fallbacks, format, hasFixedFields } = options
+  const { names, required, fallbacks, format, keepsDigits, hasFixedFields } = options
   const fields = byName(options.fields)
   const errors = createErrorList()
   const seen = new Set<string>()
@@ -134,7 +142,11 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
 
   const checkCell = (field: ImportField, { text, isQuoted }: CsvCell): Checked => {
     if (text === '' && !isQuoted) return checkNull(field)
-    return kindOf(field.column).parseCell({ text: unguard(text), isQuoted }, field.column)
+    const { column } = field
+    const cell = { text: unguard(text), isQuoted }
+    const checked = kindOf(column).parseCell(cell, column)
+    const losesDigits = keepsDigits && column.jsonType === 'number' && 'value' in checked && !isExactReal(cell.text)
+    return losesDigits ? LOST_DIGITS : checked
   }
 
   const createCellsReader = () => {
@@ -150,7 +162,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
       write = writerOf(named)
     }
     return (line: number, cells: readonly CsvCell[]) => {
-      if (!write) return readHeader(line, cells)
+      if (!write) return cells.length > 0 ? readHeader(line, cells) : undefined
       // The record of a table with one field may be an empty line, which is NULL. Otherwise such a line is no record.
       if (cells.length === 0 && width > 1) return
       const record = cells.length === 0 ? [{ text: '', isQuoted: false }] : cells

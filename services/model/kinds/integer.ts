@@ -6,23 +6,26 @@ import type { Checked, JsonContext, Kind, KindSchema } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { faulty, typed, valid } from './typed.ts'
 
-const WIDE_INTEGER =
-  'must be an integer, without quotes. Only beyond ±(2^53−1), send it as decimal text, such as "9007199254740993"'
+const message = (what: string) =>
+  `must be ${what}, without quotes. Only beyond ±(2^53−1), send an integer as decimal text, such as "9007199254740993"`
+const NOT_INTEGER = message('an integer')
+/** For fields that take fractions, too. */
+export const NOT_NUMBER = message('a number')
 
 /**
  * Accepts a JSON number if it is exact, and decimal text of 64 bits if a JSON number would be rounded. A token with the
- * integer format `string` may send any integer as text.
+ * integer format `string` may send any integer as text. `refusal`: the message.
  */
-export const checkInteger = (value: unknown, integers: IntegerFormat): Checked => {
+export const checkInteger = (value: unknown, integers: IntegerFormat, refusal = NOT_INTEGER): Checked => {
   if (typeof value === 'bigint') return valid(value)
   if (typeof value === 'number' && Number.isInteger(value)) {
-    return Number.isSafeInteger(value) ? valid(BigInt(value)) : faulty('range', WIDE_INTEGER)
+    return Number.isSafeInteger(value) ? valid(BigInt(value)) : faulty('range', refusal)
   }
-  if (typeof value !== 'string') return faulty('type', WIDE_INTEGER)
+  if (typeof value !== 'string') return faulty('type', refusal)
   const integer = parseInteger(value)
-  if (integer === undefined) return faulty('type', WIDE_INTEGER)
+  if (integer === undefined) return faulty('type', refusal)
   const isText = integers === 'string' || !Number.isSafeInteger(Number(integer))
-  return isText ? valid(integer) : faulty('type', WIDE_INTEGER)
+  return isText ? valid(integer) : faulty('type', refusal)
 }
 
 export const integerSchema = (integers: IntegerFormat): KindSchema =>

@@ -84,6 +84,62 @@ t.test('the types of the fields follow from the values', async (t) => {
   )
 })
 
+t.test('numbers that would lose a digit are texts', async (t) => {
+  const columns: Record<string, readonly [type: string, ...cells: string[]]> = {
+    time: ['string', '08.30', '9.15'],
+    code: ['string', '01e5', '2'],
+    padded: ['string', '00.5', '1.5'],
+    wide: ['string', '9007199254740993', '0.5'],
+    digits: ['string', '0.12345678901234567890', '1'],
+    zero: ['string', '-0.0', '1'],
+    tiny: ['string', '1e-400', '1'],
+    huge: ['string', `1.${'0'.repeat(400)}`, '1'],
+    version: ['string', '1.10', '1.9'],
+    price: ['number', '1.10', '19.90'],
+    whole: ['number', '1.10', '3'],
+    mixed: ['number', '1.25', '1.5'],
+    exponent: ['number', '1e5', '-2.5E-3'],
+    even: ['number', '9007199254740994', '0.5'],
+    safe: ['integer', '9007199254740993', '0']
+  }
+  const names = Object.keys(columns)
+  const lines = [1, 2].map((index) => names.map((name) => columns[name]?.[index]).join())
+  const { fields, rows, table } = dataOf(await csv.post(url('exact'), [names.join(), ...lines].join('\n')))
+  t.strictSame(
+    fields.map(({ jsonType }: { jsonType: string }) => jsonType),
+    names.map((name) => columns[name]?.[0])
+  )
+  const stored = await rowsOf(table.id)
+  t.strictSame(
+    stored,
+    rows.map((row: object, index: number) => ({ id: index + 1, ...row })),
+    'the preview shows what is stored'
+  )
+  t.match(stored, [
+    { time: '08.30', wide: '9007199254740993', price: 1.1, even: 9007199254740994, safe: '9007199254740993' },
+    { version: '1.9', price: 19.9, exponent: -0.0025 }
+  ])
+})
+
+t.test('a later number that would lose a digit is an error', async (t) => {
+  const text = (last: string) => `n,s\n${'1.5,x\n'.repeat(1000)}${last},01\n`
+  for (const last of ['08.30', '9007199254740993'])
+    t.match(expectNoTable(t, await csv.post(url('late', '&dryRun=true'), text(last)), 400, 'IMPORT_FAILED'), [
+      { path: '/n', code: 'digits', line: 1002 }
+    ])
+  t.equal(dataOf(await csv.post(url('late', '&dryRun=true'), text('8.30'))).created, 1001)
+})
+
+t.test('an NDJSON integer beyond a safe one is not rounded', async (t) => {
+  const send = (lines: string) => ndjson.post(url('wide_json', '&dryRun=true'), lines)
+  t.match(expectNoTable(t, await send('{"n":9007199254740993}\n'), 400, 'IMPORT_FAILED'), [{ path: '/n', line: 1 }])
+  expectNoTable(t, await send('{"n":9007199254740993}\n{"n":0.5}\n'), 400, 'IMPORT_FAILED')
+  t.match(dataOf(await send('{"n":9007199254740994}\n{"n":0.5}\n')), {
+    fields: [{ jsonType: 'number' }],
+    rows: [{ n: 9007199254740994 }, { n: 0.5 }]
+  })
+})
+
 t.test('the fields of a preview create the same table', async (t) => {
   const { fields } = dataOf(await csv.post(url('previewed', '&dryRun=true'), 'a,b\n1,x\n'))
   t.match(dataOf(await admin.post('/admin/tables', { name: 'previewed', label: '', fields })), {
@@ -108,10 +164,10 @@ t.test('a field id is the key', async (t) => {
 })
 
 t.test('NDJSON has the types of JSON, and records with different fields', async (t) => {
-  const text = '{"s":"1","i":1,"n":1,"o":{"a":1},"l":[1],"b":true}\n{"n":0.5,"more":null}\n'
+  const text = '{"s":"1","i":1,"n":1,"o":{"toString":1},"l":[1],"b":true}\n{"n":0.5,"more":null}\n'
   const { table, rows } = dataOf(await ndjson.post(url('json'), text))
   const expected = [
-    { s: '1', i: 1, n: 1, o: { a: 1 }, l: [1], b: true, more: null },
+    { s: '1', i: 1, n: 1, o: { toString: 1 }, l: [1], b: true, more: null },
     { s: null, i: null, n: 0.5, o: null, l: null, b: null, more: null }
   ]
   t.strictSame(rows, expected)

@@ -35,6 +35,33 @@ t.test('each format of a direction is parsed', async (t) => {
   t.strictSame(parsed(undefined), [])
 })
 
+t.test('a name can have commas, and spaces at its ends', async (t) => {
+  const odd = viewOf(['id', 'Price, net', 'a', 'b', 'a,b', 'name', 'name ', 'end ', ' start', 'x,y,z'])
+  const expected: Record<string, string[]> = {
+    'Price, net': ['Price, net'],
+    '-Price, net,id': ['Price, net down', 'id'],
+    'id,Price, net desc': ['id', 'Price, net down'],
+    'a,b': ['a,b'],
+    'a , b': ['a', 'b'],
+    'b,a': ['b', 'a'],
+    'id,-a,b': ['id', 'a,b down'],
+    name: ['name'],
+    'name ': ['name '],
+    '-name ': ['name  down'],
+    'end ,id': ['end ', 'id'],
+    'id, end ': ['id', 'end '],
+    ' start': [' start'],
+    '- start': [' start down'],
+    'id,x,y,z desc': ['id', 'x,y,z down']
+  }
+  for (const [order, items] of Object.entries(expected)) t.strictSame(parsed(order, odd), items, JSON.stringify(order))
+  for (const [order, unknown] of [
+    ['end', "'end'"],
+    ['id,x,y', "'x'"]
+  ] as const)
+    t.match(await rejection((async () => parsed(order, odd))()), { details: [{ message: new RegExp(unknown) }] })
+})
+
 t.test('a field with exactly this name wins', async (t) => {
   t.strictSame(parsed('desc'), ['desc'])
   t.strictSame(parsed('-desc'), ['desc down'])

@@ -58,6 +58,7 @@ const start = async (t: Test) => {
       names: { Other: null, Number: 'n' },
       fallbacks: [],
       format: CSV,
+      keepsDigits: false,
       hasFixedFields: false,
       ...options
     }
@@ -275,6 +276,7 @@ t.test('files of a killed process are deleted at the start, and threads end at t
     names: {},
     fallbacks: [],
     format: CSV,
+    keepsDigits: false,
     hasFixedFields: false
   })
   await staging.end()

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../../schemas/table.ts'
 import { kindOf } from '../../../../services/model/kinds/kind-of.ts'
+import type { Column } from '../../../../services/model/table.ts'
 
 const kind = (jsonType: JsonType, sqliteType: SqliteType, declaredType: string = sqliteType) =>
   kindOf({ jsonType, sqliteType, declaredType })
@@ -17,6 +18,17 @@ t.test('the kind of a column follows from its JSON type, stored type and declara
   t.equal(kind('string', 'BLOB', '').name, 'untyped')
   t.equal(kind('string', 'BLOB', 'ANY').name, 'untyped')
   t.equal(kind('string', 'NUMERIC', 'DATETIME').name, 'loose')
+})
+
+t.test('a field for numbers asks for a number', async (t) => {
+  const messageOf = (value: unknown) => {
+    const column = { jsonType: 'number', sqliteType: 'NUMERIC' } as Column
+    const checked = kind('number', 'NUMERIC').check(value, column, 'auto')
+    return 'violation' in checked ? checked.violation.message : null
+  }
+  t.match(messageOf('5'), /^must be a number, without quotes/)
+  t.equal(messageOf('x'), 'must be a number')
+  t.strictSame([messageOf(5), messageOf(1.5), messageOf('9007199254740993')], [null, null, null])
 })
 
 t.test('a kind parses the text that it makes of a key', async (t) => {

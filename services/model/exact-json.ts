@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json'
-import { parseInteger } from '../../services/model/literals.ts'
+import { parseInteger } from './literals.ts'
 
 /** Digits of the smallest integer that a double may round. */
 const WIDE_INTEGER = /\d{16}/
