@@ -28,7 +28,7 @@ export const openTestDatabase = async (t: Test) => {
   const directory = temporaryDirectory(t)
   const db = await openDatabase({
     file: join(directory, 'test.db'),
-    stagingDirectory: join(directory, 'staging'),
+    dataDirectory: directory,
     cacheSize: 16,
     walSize: 16,
     isQuiet: () => false,

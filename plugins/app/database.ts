@@ -92,7 +92,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
   const removeDirectory = createDirectory(config.DATA_DIR)
   const opened = openDatabase({
     file,
-    stagingDirectory: join(config.DATA_DIR, 'staging'),
+    dataDirectory: config.DATA_DIR,
     cacheSize: config.CACHE_SIZE,
     walSize: config.WAL_SIZE,
     isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,

@@ -7,6 +7,7 @@ import { createBulkWrites } from './bulk-writes.ts'
 import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
+import { createServedRecord } from './served-record.ts'
 import { prepareStagingFiles } from './staging-files.ts'
 import { createStagings } from './stagings.ts'
 import { createViewScans } from './view-scans.ts'
@@ -15,8 +16,8 @@ import { startWriter } from './writer-client.ts'
 export interface DatabaseOptions {
   /** The SQLite file; created if it does not exist. Its directory must exist. */
   readonly file: string
-  /** The directory of the files of running imports; created if it does not exist. */
-  readonly stagingDirectory: string
+  /** The directory of our other files; created if it does not exist. */
+  readonly dataDirectory: string
   /** MiB of database pages that the event loop's and the writer's connection may each cache. */
   readonly cacheSize: number
   /** MiB of WAL after which its pages are copied into the file. */
@@ -35,10 +36,12 @@ const WRITER_BUSY_TIMEOUT_MS = 2000
 const canonicalPath = (file: string) =>
   existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 
-/** Opens the engine. @throws an Error with the reason if the file is damaged, locked or already served */
+/** Opens the engine. @throws an Error with the reason if the file is damaged, locked, replaced or already served */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { file, stagingDirectory, cacheSize, walSize, isQuiet, onDeath } = options
+  const { file, dataDirectory, cacheSize, walSize, isQuiet, onDeath } = options
   const path = canonicalPath(file)
+  const servedRecord = createServedRecord(dataDirectory, path)
+  servedRecord.check()
   const listeners: (() => void)[] = []
   const onExternalCommit = () => {
     for (const listener of listeners) listener()
@@ -48,7 +51,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
     { onExternalCommit, onDeath }
   )
-  const stagingFiles = prepareStagingFiles(stagingDirectory, path)
+  const stagingFiles = prepareStagingFiles(dataDirectory, path)
+  servedRecord.write()
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const readBatches = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })

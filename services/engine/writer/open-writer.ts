@@ -52,12 +52,21 @@ const assertAccess = (path: string, mode: number, advice: string) => {
   }
 }
 
-/** SQLite opens a file without write permission as read-only, and fails later. @throws an Error that names the path */
+/**
+ * SQLite opens a file without write permission as read-only, and fails later. It names the WAL after the path, so a file
+ * may have only one. @throws an Error that names the path
+ */
 export const assertWritable = (file: string) => {
   const { R_OK, W_OK, X_OK } = constants
   assertAccess(dirname(file), W_OK | X_OK, `SQLite keeps the write-ahead log of ${file} there. Give it the permission.`)
   if (!existsSync(file)) return
-  if (!statSync(file).isFile()) throw new Error(`${file} is not a file. Name a SQLite database.`)
+  const stats = statSync(file)
+  if (!stats.isFile()) throw new Error(`${file} is not a file. Name a SQLite database.`)
+  if (stats.nlink > 1) {
+    throw new Error(
+      `${file} has ${stats.nlink} names (hard links). A program that opens another one would not find the write-ahead log and could damage the file. Serve a copy, or remove the other names.`
+    )
+  }
   assertAccess(file, R_OK | W_OK, 'Give it the permission to read and write this file.')
 }
 

@@ -12,6 +12,7 @@ import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
 import { openWriter, type WriterOptions } from './open-writer.ts'
+import { createServedFileCheck } from './served-file.ts'
 
 const IDLE_CHECK_MS = 1000
 
@@ -47,11 +48,13 @@ const serve = () => {
   const { connection, release } = openLocked(options)
   const attach = createAttachments(connection, options.cacheSize)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection)
+  const assertServed = createServedFileCheck(connection)
 
   const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
 
-  // Each batch checks for external commits. This check is for the time between batches.
+  // Each batch has these checks, too.
   const idleCheck = setInterval(() => {
+    assertServed()
     if (sawExternalCommit()) postResult({ outcomes: [], sawExternalCommit: true })
   }, IDLE_CHECK_MS)
 
@@ -67,7 +70,11 @@ const serve = () => {
     const requests = [first, ...receiveWaiting()]
     for (const request of requests) if (isAttachment(request)) post({ attached: attach(request.attachment) })
     const messages = requests.filter(isPacked)
-    for (const result of runBatch(messages.flatMap(unpackUnits))) postResult(result)
+    for (const result of runBatch(messages.flatMap(unpackUnits))) {
+      // An error ends the thread, and the units of this batch get OUTCOME_UNKNOWN.
+      assertServed()
+      postResult(result)
+    }
     if (requests.includes('close')) close()
   })
   post({ ready: true })

@@ -33,7 +33,7 @@ export const prepareFile = (file: string, text: string) => {
 export const startEngine = async (t: Test, file: string, options: Partial<DatabaseOptions> = {}): Promise<Database> => {
   const database = await openDatabase({
     file,
-    stagingDirectory: stagingDirectoryOf(file),
+    dataDirectory: dirname(file),
     cacheSize: 8,
     walSize: 16,
     isQuiet: () => false,

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../services/engine/loop/open.ts'
@@ -9,7 +9,7 @@ let now = Date.parse('2026-03-01T12:00:00Z')
 const file = join(temporaryDirectory(t), 'rowhouse.db')
 const db = await openDatabase({
   file,
-  stagingDirectory: `${file}-staging`,
+  dataDirectory: dirname(file),
   cacheSize: 4,
   walSize: 16,
   isQuiet: () => true,

@@ -1,11 +1,12 @@
+import { dirname } from 'node:path'
 import { openDatabase } from '../../../services/engine/loop/open.ts'
-import { sql, stagingDirectoryOf } from './engine.ts'
+import { sql } from './engine.ts'
 
 const [, , file = ''] = process.argv
 
 const db = await openDatabase({
   file,
-  stagingDirectory: stagingDirectoryOf(file),
+  dataDirectory: dirname(file),
   cacheSize: 1,
   walSize: 16,
   isQuiet: () => false,

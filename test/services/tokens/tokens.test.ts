@@ -18,7 +18,7 @@ const file = join(directory, 'rowhouse.db')
 const open = () =>
   openDatabase({
     file,
-    stagingDirectory: join(directory, 'staging'),
+    dataDirectory: directory,
     cacheSize: 4,
     walSize: 16,
     isQuiet: () => true,

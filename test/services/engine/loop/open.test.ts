@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
@@ -444,9 +444,11 @@ t.test('a reader that cannot open the file rejects the scan, and opens it for a 
   const file = databaseFile(t)
   const db = await startEngine(t, file)
   const held = await db.holdReader(serviceCaller)
-  renameSync(file, `${file}-moved`)
+  renameSync(`${file}-wal`, `${file}-moved`)
+  mkdirSync(`${file}-wal`)
   t.match(await rejection(held.scan(sql('SELECT 1 AS n'))), { code: 'STORAGE_UNAVAILABLE', retryAfter: 5 })
-  renameSync(`${file}-moved`, file)
+  rmdirSync(`${file}-wal`)
+  renameSync(`${file}-moved`, `${file}-wal`)
   t.strictSame(await held.scan(sql('SELECT 1 AS n')), [{ n: 1 }])
   await held.release()
 })
