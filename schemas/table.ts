@@ -282,7 +282,8 @@ export const TableSchema = Type.Object(
     kind: TableKindSchema,
     foreignKeys: Type.Array(ForeignKeySchema, { description: 'The foreign keys, in the order of their declaration.' }),
     warnings: Type.Array(Type.String(), {
-      description: 'Names of fields that generators of clients may not handle, one sentence each.',
+      description:
+        'Names of fields that generators of clients may not handle, and for administrators why fields of a view are hidden. One sentence each.',
       examples: [[]]
     }),
     searchIndex: SearchIndexSchema,

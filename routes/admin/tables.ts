@@ -77,7 +77,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminImportTables',
         summary: 'Import tables and views',
         description:
-          'Registers existing tables of the database, and views, which can only be read. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
+          'Registers existing tables of the database, and views, which can only be read. Their columns and rows do not change. The properties of the request, such as hidden fields, are set in the same step: tokens never see a table without them. A field of a view is hidden if it may show a hidden column of a registered table, unless it is sent with `isHidden: false`; `warnings` say why. Of several tables, all are imported or none; each must have all `fields` that are sent. With `names`, `data` is a list.',
         tags,
         body: TableImportSchema,
         response: { 200: ImportedEnvelope }

@@ -92,7 +92,10 @@ export interface Database extends Scans {
    * The same for statements on SQL views, in processes that are killed if a statement takes too long: a view can work for
    * ever before it returns a row, and nothing else can end it. One reader can be held.
    */
-  readonly viewScans: Pick<Scans, 'scan' | 'holdReader'>
+  readonly viewScans: Pick<Scans, 'scan' | 'holdReader'> & {
+    /** Prepares an SQL view and describes it, without running it. Does not wait for scans. */
+    describe(view: string, caller: ScanCaller): Promise<Row>
+  }
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */

@@ -26,11 +26,27 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
   readonly checks: Checks
 }
 
+/** A column of a stored table. Both names are folded. */
+export interface Origin {
+  readonly table: string
+  readonly column: string
+}
+
+/** What an SQL view reads. Names are folded. */
+export interface ViewSources {
+  /** The stored column that a column of the view shows; null if it may show others, too. */
+  readonly origins: readonly { readonly name: string; readonly origin: Origin | null }[]
+  /** The tables that it reads, and the views that it may read. */
+  readonly reads: readonly string[]
+}
+
 /** The properties of a stored table that its SQL depends on. */
 export interface Structure {
   readonly columns: readonly Column[]
   /** It is an SQL view, which can only be read. It has no rowid, and `key` is empty unless an administrator named one. */
   readonly isView: boolean
+  /** Only for an SQL view that SQLite could prepare. */
+  readonly sources?: ViewSources
   readonly isStrict: boolean
   /** The names of the key's columns, in the key's order. A table that declares no key has the name of its rowid here. */
   readonly key: readonly string[]
@@ -88,6 +104,11 @@ export interface FieldChoices {
   readonly label: string
   readonly jsonType: JsonType
   readonly isHidden: boolean
+  /**
+   * Only for a field of an SQL view: the hidden columns that an administrator lets it show. By the id of the table and the
+   * folded name: `3.password`.
+   */
+  readonly unhides?: readonly string[]
   readonly isReadonly: boolean
   /**
    * Only for a field of the key: whether the API reports it as nullable. SQLite reports each text key of a table that was
@@ -117,6 +138,17 @@ export interface TableSearchIndex extends SearchIndex {
   readonly declarations: readonly string[]
 }
 
+/** A hidden column of a registered table. */
+export interface HiddenSource {
+  /** As in `unhides`. */
+  readonly id: string
+  readonly table: string
+  readonly column: string
+}
+
+/** By the name of a field. */
+export type HiddenSources = ReadonlyMap<string, readonly HiddenSource[]>
+
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable
   extends Omit<
@@ -131,6 +163,8 @@ export interface RegisteredTable
    * cannot prepare. Calls for its records fail with STRUCTURE_CHANGED until a refresh.
    */
   readonly isOutdated: boolean
+  /** Only for an SQL view: its fields that are hidden because of what they show, each with the hidden columns. */
+  readonly hiddenSources?: HiddenSources
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
   readonly exactFields: ReadonlySet<string>
   readonly searchIndex: TableSearchIndex
@@ -138,7 +172,10 @@ export interface RegisteredTable
 
 /** A row of the registry whose choices cannot be read. It is listed, and can only be unregistered. */
 export interface UnusableTable
-  extends Omit<RegisteredTable, 'choices' | 'structure' | 'isOutdated' | 'exactFields' | 'searchIndex'> {
+  extends Omit<
+    RegisteredTable,
+    'choices' | 'structure' | 'isOutdated' | 'hiddenSources' | 'exactFields' | 'searchIndex'
+  > {
   readonly structure: null
   readonly isPublished: false
   readonly isEditable: false

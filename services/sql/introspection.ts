@@ -3,7 +3,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
-import type { Checks, Column, DefaultLiteral, Structure } from '../model/table.ts'
+import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../model/table.ts'
 import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
@@ -59,19 +59,6 @@ export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []
 }
-
-/** Describes the columns of an SQL view. Fails with SQLite's reason if they cannot be found out. */
-export const describeView = (name: string): Statement => ({
-  sql: `SELECT json_group_array(json_object('name', name, 'type', type, 'notNull', 0, 'defaultSql', NULL,
-    'keyPosition', 0, 'hidden', ${COMPUTED}) ORDER BY cid) AS stored_columns FROM temp.pragma_table_xinfo(?)`,
-  params: [name]
-})
-
-/** Prepares the whole view, which fails with SQLite's reason if that is not possible. Does not run it. */
-export const prepareView = (name: string): Statement => ({
-  sql: `EXPLAIN QUERY PLAN SELECT * FROM ${identifier(name)}`,
-  params: []
-})
 
 /** Selects `type`, `name` and `sql` of the table, of its indexes and of its triggers. */
 export const selectDeclarations = (table: string): Statement => ({
@@ -306,10 +293,11 @@ const ANY_TYPE = 'BLOB'
 
 const viewType = (type: string) => (type.toUpperCase() === ANY_TYPE ? '' : type)
 
-/** Returns the structure of an SQL view as `describeView` describes it. Its columns are like generated columns of a table. */
+/** Returns the structure of an SQL view as the engine describes it. Its columns are like generated columns of a table. */
 export const toViewStructure = (row: Row): Structure => ({
   columns: storedColumns(row).map((stored) => toColumn({ ...stored, type: viewType(stored.type) }, false, false)),
   isView: true,
+  sources: JSON.parse(String(row.sources)) as ViewSources,
   isStrict: false,
   key: [],
   isRowidKey: false,

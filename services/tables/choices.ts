@@ -8,6 +8,7 @@ import {
   type Choices,
   type Column,
   type FieldChoices,
+  type HiddenSource,
   isFilledIn,
   type RegisteredTable,
   type Structure,
@@ -43,6 +44,8 @@ const isClientName = (value: unknown): value is string => typeof value === 'stri
 
 const isOptional = (value: unknown, isValid: (value: unknown) => boolean) => value === undefined || isValid(value)
 
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string')
+
 const isField = (value: unknown): value is FieldChoices =>
   isObject(value) &&
   isName(value.name) &&
@@ -50,6 +53,7 @@ const isField = (value: unknown): value is FieldChoices =>
   typeof value.label === 'string' &&
   isJsonType(value.jsonType) &&
   isBoolean(value.isHidden) &&
+  isOptional(value.unhides, isTexts) &&
   isBoolean(value.isReadonly) &&
   isOptional(value.isNullableKey, isBoolean) &&
   isOptional(value.exactType, (type) => typeof type === 'string')
@@ -179,11 +183,17 @@ const checkUnique = (fields: readonly FieldChoices[], { name, clientName }: Fiel
   if (other) throw clientNameTaken(path, clientName, `the field '${other.name}'`)
 }
 
-type Chosen<T> = Pick<RegisteredTable, 'name' | 'structure'> & { readonly choices: T }
+type Chosen<T> = Pick<RegisteredTable, 'name' | 'structure' | 'hiddenSources'> & { readonly choices: T }
+
+/** The choices for a field after a change. To show a field of an SQL view means to show what it shows now. */
+const changedField = (field: FieldChoices, change: Partial<FieldChoices>, sources: readonly HiddenSource[]) => {
+  if (change.isHidden !== false || sources.length === 0) return { ...field, ...change }
+  return { ...field, ...change, unhides: [...(field.unhides ?? []), ...sources.map(({ id }) => id)] }
+}
 
 /** The choices after changes to labels, flags and client names of fields. @throws VALIDATION_FAILED, UNIQUE_VIOLATION */
 export const changedChoices = <T extends UnnamedChoices>(
-  { name: table, structure, choices }: Chosen<T>,
+  { name: table, structure, choices, hiddenSources }: Chosen<T>,
   changes: readonly FieldChanges[]
 ): T => {
   const columns = new Map(structure.columns.map((column) => [column.name, column]))
@@ -195,7 +205,7 @@ export const changedChoices = <T extends UnnamedChoices>(
     const { clientName } = change
     if (clientName && isReservedForFields(clientName)) throw reservedName(`/fields/${index}/clientName`, clientName)
     const isReadonly = isFilledIn(structure, column) || (change.isReadonly ?? field.isReadonly)
-    fields.set(name, { ...field, ...change, isReadonly })
+    fields.set(name, { ...changedField(field, change, hiddenSources?.get(name) ?? []), isReadonly })
   }
   const changed = [...fields.values()]
   for (const [index, { name, clientName }] of changes.entries()) {

@@ -15,6 +15,7 @@ import type { TableRegistry } from './registry.ts'
 import { isReserved } from './reserved-names.ts'
 import { createRowEstimates } from './row-estimates.ts'
 import { createStoredTables, type StoredObject, type StoredTable, servable } from './stored-tables.ts'
+import { checkVisibleKey } from './view-fields.ts'
 
 interface ImportOptions {
   readonly db: Database
@@ -121,7 +122,11 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     const chosen: UnnamedChoices[] = []
     for (const table of tables) {
       if (isEditable) checkEditable(table)
-      chosen.push(changedChoices({ ...table, choices: await importedChoices(table.structure) }, fields))
+      const choices = await importedChoices(table.structure)
+      const hiddenSources = registry.hiddenSources({ ...table, choices })
+      const changed = changedChoices({ ...table, choices, hiddenSources }, fields)
+      checkVisibleKey(table.structure.key, registry.hiddenSources({ ...table, choices: changed }))
+      chosen.push(changed)
     }
     for (const table of tables) await checkKey(caller, table)
     const exactTypes = await measure(caller, tables)

@@ -34,9 +34,11 @@ export const createRegistration = (db: Database, registry: TableRegistry, { give
     const results = await db.write([...before, ...inserts]).catch((error) => {
       throw toTableError(error, (index) => tables[index - before.length] as StoredTable)
     })
-    return tables.map(({ structure }, index) =>
+    const registered = tables.map(({ structure }, index) =>
       registry.apply(results[before.length + index]?.rows[0] as Row, (known) => known ?? structure)
     )
+    // A later one may hide fields of an earlier view.
+    return registered.map(({ id }) => registry.get(id))
   }
 
   return (tables: readonly UnnamedTable[], now: number, before: Unit = []): Promise<RegisteredTable[]> =>

@@ -11,8 +11,9 @@ import { exactFieldsOf } from './exactness.ts'
 import { tableUnusable } from './failures.ts'
 import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
-import { combine } from './structure.ts'
+import { combine, renameInSources } from './structure.ts'
 import { describeRegistrations, selectRegisteredViews, selectRegistrations } from './table-statements.ts'
+import { type ChosenView, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
 import { createWriteEffects } from './write-effects.ts'
 
 const toMetadata = (row: Row) => ({
@@ -56,10 +57,40 @@ export const createTableRegistry = (db: Database) => {
   let schemaVersion: SqlValue | undefined
   let unreported: UnusableTable[] = []
 
-  const add = <T extends Registration>(table: T) => {
+  /** SQL views without what follows from the choices for other tables. */
+  let views = new Map<number, RegisteredTable>()
+
+  const put = (table: Registration) => {
     byId.set(table.id, table)
     byName.set(foldName(table.name), table)
-    return table
+  }
+
+  const find = (name: string) => byName.get(foldName(name))
+
+  /** To be called after every change: a field of a view is hidden if it shows a hidden column of another table. */
+  const hideInViews = () => {
+    for (const view of views.values()) {
+      const served = withHiddenSources(view, find)
+      if (!isSameTable(byId.get(view.id), served)) put(served)
+    }
+  }
+
+  const register = (table: Registration) => {
+    put(table)
+    views.delete(table.id)
+    if (table.structure?.isView) views.set(table.id, table)
+  }
+
+  const add = (table: RegisteredTable) => {
+    register(table)
+    hideInViews()
+    return byId.get(table.id) as RegisteredTable
+  }
+
+  /** SQLite renames the table in the views that read it, too. */
+  const renameInViews = (from: string, to: string) => {
+    for (const [name, known] of facts) if (known) facts.set(name, renameInSources(known, from, to))
+    for (const [id, view] of views) views.set(id, { ...view, structure: renameInSources(view.structure, from, to) })
   }
 
   const toRegisteredTable = (row: Row): RegisteredTable => {
@@ -84,10 +115,13 @@ export const createTableRegistry = (db: Database) => {
     const before = byId
     byId = new Map()
     byName = new Map()
+    views = new Map()
     for (const row of rows) {
-      const table = add(toRegistration(row))
+      const table = toRegistration(row)
+      register(table)
       if (table.structure === null && before.get(table.id)?.structure !== null) unreported.push(table)
     }
+    hideInViews()
   }
 
   /** Returns false if a row names a table that SQLite has not described: another program added or renamed the row. */
@@ -107,7 +141,7 @@ export const createTableRegistry = (db: Database) => {
     return views
   }
 
-  const reload = async () => {
+  const reload = async (): Promise<void> => {
     const version = (await db.read(SCHEMA_VERSION))[0]?.schema_version
     if (version === schemaVersion && (await loadRows())) return
     await effects.load()
@@ -120,6 +154,8 @@ export const createTableRegistry = (db: Database) => {
     // Last, and nothing is awaited after it: the reads before it may be delayed by a lock, and this must not undo a
     // change that is acknowledged during the delay.
     const rows = await db.read(describeRegistrations)
+    // What the views read may have changed together with what is hidden.
+    if (rows.some(({ schema_version }) => schema_version !== version)) return reload()
     facts = new Map(
       rows.map((row) => [nameOf(row), row.stored_type === 'view' ? factsOfView(nameOf(row)) : toStructure(row)])
     )
@@ -155,15 +191,20 @@ export const createTableRegistry = (db: Database) => {
       byName.delete(foldName(name))
       facts.delete(foldName(name))
       facts.set(nameOf(row), known)
+      renameInViews(name, String(row.name))
       return add(toRegisteredTable(row))
     },
     remove: ({ id, name }: Registration) => {
       byId.delete(id)
       byName.delete(foldName(name))
       facts.delete(foldName(name))
+      views.delete(id)
+      hideInViews()
     },
+    /** Returns the hidden columns that the fields of an SQL view may show. */
+    hiddenSources: (view: ChosenView) => hiddenSourcesOf(view, find),
     /** Finds a registration by its name, ignoring case. */
-    find: (name: string) => byName.get(foldName(name)),
+    find,
     /** @throws TABLE_NOT_FOUND */
     getRegistration: (id: number) => {
       const table = byId.get(id)

@@ -1,8 +1,7 @@
 import type { Database, ScanCaller } from '../engine/database.ts'
 import { DomainError, hasCode } from '../model/errors.ts'
-import type { Row } from '../model/sql-value.ts'
 import type { Structure } from '../model/table.ts'
-import { describeView, prepareView, toViewStructure } from '../sql/introspection.ts'
+import { toViewStructure } from '../sql/introspection.ts'
 
 /** Whether the view causes the error: it is broken, or takes too long to prepare. */
 const isCausedByView = (error: unknown): error is DomainError =>
@@ -11,9 +10,7 @@ const isCausedByView = (error: unknown): error is DomainError =>
 /** Returns the structure of an SQL view, or the reason why SQLite cannot prepare it. */
 export const readView = async (db: Database, caller: ScanCaller, name: string): Promise<Structure | string> => {
   try {
-    await db.viewScans.scan(prepareView(name), caller)
-    const [row] = await db.viewScans.scan(describeView(name), caller)
-    return toViewStructure(row as Row)
+    return toViewStructure(await db.viewScans.describe(name, caller))
   } catch (error) {
     if (!isCausedByView(error)) throw error
     return error.reported ?? error.message

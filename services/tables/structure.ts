@@ -113,7 +113,7 @@ export const keepKey = (facts: Structure, { viewKey }: Choices): Structure => {
 }
 
 /** The structure without the facts that the records of the table do not depend on. */
-const recordFacts = ({ columns, foreignKeys: _, ...structure }: Structure) => ({
+const recordFacts = ({ columns, foreignKeys: _, sources: __, ...structure }: Structure) => ({
   ...structure,
   columns: columns.map(({ isIndexed: _, isUnique: __, ...column }) => column)
 })
@@ -128,4 +128,16 @@ export const withColumn = (facts: Structure, column: Column): Structure => {
   const columns = [...facts.columns, column]
   const keepsRowid = facts.isRowidKey || facts.rowid === null
   return { ...facts, columns, rowid: keepsRowid ? facts.rowid : reachableRowid(columns) }
+}
+
+/** Renames a table in what an SQL view reads. */
+export const renameInSources = (structure: Structure, from: string, to: string): Structure => {
+  const { sources } = structure
+  if (!sources) return structure
+  const renamed = (table: string) => (table === foldName(from) ? foldName(to) : table)
+  const origins = sources.origins.map(({ name, origin }) => ({
+    name,
+    origin: origin && { ...origin, table: renamed(origin.table) }
+  }))
+  return { ...structure, sources: { reads: sources.reads.map(renamed), origins } }
 }

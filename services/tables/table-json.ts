@@ -4,6 +4,7 @@ import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys
 import { nameWarnings } from './name-warnings.ts'
 import { NO_SEARCH_INDEX } from './search-state.ts'
 import type { UpdatedTable } from './table-updates.ts'
+import { hiddenFieldWarnings } from './view-fields.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
   if (defaultLiteral === 'none') return 'none'
@@ -79,7 +80,10 @@ const withForeignKeys = (shown: Table, foreignKeys: readonly ForeignKey[]): Tabl
   return { ...shown, fields, foreignKeys: [...foreignKeys] }
 }
 
-const showAll = cached((table) => withForeignKeys(show(table, table.structure.columns), table.structure.foreignKeys))
+const showAll = cached((table) => {
+  const shown = withForeignKeys(show(table, table.structure.columns), table.structure.foreignKeys)
+  return { ...shown, warnings: [...shown.warnings, ...hiddenFieldWarnings(table)] }
+})
 
 /** Returns a table as administrators see it. If it cannot be read, it has no fields and no client name. */
 export const toTable = (table: Registration): Table =>

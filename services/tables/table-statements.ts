@@ -17,11 +17,13 @@ export const selectRegistration = (id: number): Statement => ({
   params: [BigInt(id)]
 })
 
+const SCHEMA_VERSION = '(SELECT schema_version FROM temp.pragma_schema_version) AS schema_version'
+
 /** The registrations, each with what SQLite knows of the stored table. */
 export const describeRegistrations: Statement = {
   sql: describeEach(
     '_rowhouse_tables',
-    [...COLUMNS.map((column) => `source.${column}`), searchIndexFacts('source.id'), ''].join(', ')
+    [...COLUMNS.map((column) => `source.${column}`), searchIndexFacts('source.id'), SCHEMA_VERSION, ''].join(', ')
   ),
   params: []
 }

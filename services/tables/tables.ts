@@ -1,12 +1,13 @@
-import type { Database } from '../engine/database.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { tableNotFound } from '../model/errors.ts'
+import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import { measuredChoices, refreshedChoices } from './choices.ts'
 import { createMeasurement, type ExactTypes } from './exactness.ts'
-import { confirmationRequired, otherKind, storedTableGone } from './failures.ts'
+import { confirmationRequired, otherKind, storedTableGone, tableChanged } from './failures.ts'
 import { createFieldAdditions } from './field-additions.ts'
 import { createFieldDrops } from './field-drops.ts'
 import { createFieldUpdates } from './field-updates.ts'
@@ -26,6 +27,7 @@ import { createTableDrops } from './table-drops.ts'
 import { deleteTable, updateChoices } from './table-statements.ts'
 import { createTableUpdates } from './table-updates.ts'
 import { createTableWrites } from './table-writes.ts'
+import { choicesWithout } from './view-fields.ts'
 
 interface TableServiceOptions {
   readonly db: Database
@@ -76,7 +78,14 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   const unregister = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
     const table = registry.getRegistration(id)
     if (!isConfirmed) throw confirmationRequired(table.name, await countStored(caller, table))
-    const [deleted] = await db.write([deleteTable(id), ...dropSearchIndex(id)])
+    // Its choices end here, and views may still show what it hides.
+    const hiding = choicesWithout(table, registry.all())
+    const before = hiding.map(({ view, choices }) => updateChoices(view, choices, clock()))
+    const results = await db.write([...before, deleteTable(id), ...dropSearchIndex(id)]).catch((error) => {
+      throw error instanceof UnexpectedChanges ? tableChanged() : error
+    })
+    for (const index of before.keys()) registry.apply(results[index]?.rows[0] as Row)
+    const deleted = results[before.length]
     registry.remove(table)
     if (deleted?.changes === 0) throw tableNotFound(id)
   }

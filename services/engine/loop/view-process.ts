@@ -27,6 +27,14 @@ const timeout: PlainError = {
   message: 'The view took longer than 30 s and was stopped. Correct it, or add indexes that its SELECT can use.'
 }
 
+/** SQLite resolves the names of nested views again for each use. A reload of the registry waits for it. */
+const DESCRIPTION_LIMIT_MS = 5000
+
+const descriptionTimeout: PlainError = {
+  code: 'SCAN_TIMEOUT',
+  message: 'SQLite took longer than 5 s to prepare the view, which was stopped. Use fewer nested views.'
+}
+
 /**
  * Where SQLite stores temporary files: https://sqlite.org/tempfiles.html#temporary_file_storage_locations. Other variables of
  * the environment contain secrets.
@@ -75,11 +83,14 @@ export const startViewProcess = (options: ViewProcessOptions) => {
   }
 
   const run = async (request: ScanRequest): Promise<ScanOutcome> => {
+    const isDescription = request.view !== undefined
     clearTimeout(idleTimer)
     child.ref()
     child.channel?.ref()
     await ready
-    const timer = setTimeout(() => kill(timeout), limit)
+    const timer = isDescription
+      ? setTimeout(() => kill(descriptionTimeout), Math.min(limit, DESCRIPTION_LIMIT_MS))
+      : setTimeout(() => kill(timeout), limit)
     const response = nextMessage(child) as Promise<ScanOutcome>
     child.send(request, () => {})
     const outcome = await Promise.race([response, failed])

@@ -9,19 +9,21 @@ import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toViewError } from './sqlite-errors.ts'
 import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
 
-/** An export may hold one, so that there is always another one for all other statements. */
-const MAX_PROCESSES = 2
+/** An export may hold one, so that there are always two others for all other statements. */
+const MAX_PROCESSES = 3
 const IDLE_MS = 60_000
 
 type Options = Pick<ViewProcessOptions, 'file' | 'cacheSize'> & Partial<ViewProcessOptions>
 
 /** Runs statements on SQL views in processes of their own. A process starts with the first statement. */
 export const createViewScans = (options: Options) => {
-  const slots = createSlots(MAX_PROCESSES)
+  // One caller can use all but one: its views may work for ever.
+  const slots = createSlots(MAX_PROCESSES, MAX_PROCESSES - 1)
   const processes = new Set<ViewProcess>()
   const free = new Set<ViewProcess>()
   let isStopped = false
   let isHeld = false
+  let describing: Promise<unknown> = Promise.resolve()
 
   const start = () => {
     const started = startViewProcess({ limit: SCAN_LIMIT_MS, idle: IDLE_MS, ...options })
@@ -47,10 +49,10 @@ export const createViewScans = (options: Options) => {
     return outcome.rows
   }
 
-  const runInFree = async (statement: Statement) => {
+  const runInFree = async (request: ScanRequest) => {
     const process = takeProcess()
     try {
-      return await runIn(process, statement)
+      return await runIn(process, request)
     } finally {
       if (processes.has(process)) {
         free.add(process)
@@ -61,6 +63,16 @@ export const createViewScans = (options: Options) => {
 
   const scan = (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> =>
     slots.run(caller, () => runInFree(statement), onTime)
+
+  /** Descriptions do not wait for scans, which may take long. They run one at a time, in one more process if none is free. */
+  const describe = async (view: string, caller: ScanCaller): Promise<Row> => {
+    await caller.confirm()
+    const described = describing.then(() => runInFree({ sql: '', params: [], view }))
+    describing = described.catch(() => {})
+    const [row] = await described
+    await caller.confirm()
+    return row as Row
+  }
 
   const readerOf = (process: ViewProcess, caller: ScanCaller): HeldReader => {
     const scanHeld = (statement: Statement) => runIn(process, statement)
@@ -106,5 +118,5 @@ export const createViewScans = (options: Options) => {
     await Promise.all([...processes].map((process) => process.kill(engineStopped)))
   }
 
-  return { scan, holdReader, close } satisfies Database['viewScans'] & { close(): Promise<void> }
+  return { scan, describe, holdReader, close } satisfies Database['viewScans'] & { close(): Promise<void> }
 }

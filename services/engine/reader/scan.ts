@@ -2,6 +2,7 @@ import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { describePreparedView } from './view-description.ts'
 
 export interface ReaderOptions {
   readonly file: string
@@ -14,6 +15,8 @@ export interface ReaderOptions {
 export interface ScanRequest extends Statement {
   /** Memory for a large `text` of a row, as UTF-8. The row then has the length of the text in bytes instead. */
   readonly textBuffer?: SharedArrayBuffer
+  /** Describes this SQL view instead of running the statement. */
+  readonly view?: string
 }
 
 export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
@@ -66,10 +69,11 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
     return opened
   }
 
-  return ({ sql, params, textBuffer }: ScanRequest): ScanOutcome => {
+  return ({ sql, params, textBuffer, view }: ScanRequest): ScanOutcome => {
     deadline = clock() + SCAN_LIMIT_MS
     try {
       connection ??= open()
+      if (view !== undefined) return { rows: [describePreparedView(connection, view)] }
       const { rows } = connection.run(sql, params)
       return { rows: textBuffer ? rows.map((row) => putText(row, textBuffer)) : rows }
     } catch (error) {

@@ -343,12 +343,12 @@ t.test('a token cannot read the fields of an outdated table', async (t) => {
 t.test('a view that cannot be read now keeps its facts, and is read again by the next load', async (t) => {
   const sql = `${TABLE}; CREATE VIEW names AS SELECT id, name FROM cats`
   const { db, execute, registry, tables, id } = await setup(t, sql, 'names')
-  const { scan } = db.viewScans
+  const { describe } = db.viewScans
   let reads = 0
   const setReadable = (isReadable: boolean) => {
-    db.viewScans.scan = (...args) => {
+    db.viewScans.describe = (...args) => {
       reads += 1
-      return isReadable ? scan(...args) : Promise.reject(overloaded('full', 1))
+      return isReadable ? describe(...args) : Promise.reject(overloaded('full', 1))
     }
   }
   setReadable(false)

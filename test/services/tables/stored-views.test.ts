@@ -6,7 +6,7 @@ import { readRegisteredView, readView } from '../../../services/tables/stored-vi
 import { rejection } from '../engine/engine.ts'
 
 const failingWith = (error: Error) =>
-  ({ viewScans: { scan: () => Promise.reject(error) } }) as unknown as Pick<Database, 'viewScans'> as Database
+  ({ viewScans: { describe: () => Promise.reject(error) } }) as unknown as Pick<Database, 'viewScans'> as Database
 
 const broken = new DomainError('STRUCTURE_CHANGED', 'SQLite cannot compute the view: x.', { reported: 'x' })
 const slow = new DomainError('SCAN_TIMEOUT', 'too slow')

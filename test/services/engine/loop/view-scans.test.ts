@@ -121,18 +121,43 @@ t.test('callers that wait are served in rotation, also after a statement was sto
   t.ok(order.indexOf('b') < 4, order.join(' '))
 })
 
-t.test('at most two processes run', { skip: noProc }, async (t) => {
+t.test('a caller whose views never end leaves a process to others, and descriptions wait for nobody', async (t) => {
+  const { scan, describe } = start(t, { limit: 3000 })
+  const endless = [1, 2, 3].map(() => rejection(scan(sql(ENDLESS), ann)))
+  const began = performance.now()
+  t.equal((await scan(sql('SELECT 1'), bob)).length, 1)
+  const others = [1, 2].map(() => rejection(scan(sql(ENDLESS), bob)))
+  t.match(await describe('cell_values', ann), { stored_columns: /value/, sources: /cells/ })
+  t.match(await rejection(describe('broken', ann)), { code: 'STRUCTURE_CHANGED', reported: /missing/ })
+  t.ok(performance.now() - began < 3000, 'no statement has ended yet')
+  for (const failure of [...endless, ...others]) t.match(await failure, { code: 'SCAN_TIMEOUT' })
+})
+
+t.test('a view that takes too long to prepare is stopped', async (t) => {
+  const file = databaseFile(t)
+  const nested = Array.from(
+    { length: 60 },
+    (_, i) => `CREATE VIEW v${i + 1} AS SELECT a.i FROM v${i} AS a, v${i} AS b;`
+  )
+  prepareFile(file, `CREATE VIEW v0 AS SELECT 1 AS i; ${nested.join('\n')}`)
+  const { describe, close } = createViewScans({ file, cacheSize: 2, limit: 200 })
+  t.teardown(close)
+  t.match(await rejection(describe('v60', ann)), { code: 'SCAN_TIMEOUT', message: /prepare/ })
+  t.match(await describe('v1', ann), { sources: /v0/ })
+})
+
+t.test('at most three processes run statements', { skip: noProc }, async (t) => {
   const { scan } = start(t, { limit: 300 })
   const before = childrenOf().length
   const running = Promise.all([1, 2, 3, 4].map((id) => rejection(scan(sql(ENDLESS), callerOf(id)))))
-  await until(() => childrenOf().length === before + 2)
+  await until(() => childrenOf().length === before + 3)
   let most = 0
   const watch = setInterval(() => {
     most = Math.max(most, childrenOf().length)
   }, 5)
   await running
   clearInterval(watch)
-  t.equal(most, before + 2)
+  t.equal(most, before + 3)
 })
 
 t.test('an idle process ends, and the next statement starts another one', { skip: noProc }, async (t) => {
