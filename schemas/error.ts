@@ -181,6 +181,11 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'No index serves the filter of an update or delete, and the table is too large to be scanned.'
   },
+  REFERENCE_NOT_INDEXED: {
+    kind: 'conflict',
+    meaning:
+      'Other records may refer to the ones to change, and no index finds them. The hint has the index that an administrator can create.'
+  },
   IDEMPOTENCY_KEY_IN_FLIGHT: {
     kind: 'conflict',
     meaning: 'An earlier request with this Idempotency-Key is still running. See Retry-After.'
@@ -191,6 +196,11 @@ export const errorCatalogue = {
     kind: 'precondition',
     meaning:
       'The record is not in the state that `If-Match` or `If-None-Match` requires. Nothing was changed. Read it again.'
+  },
+  TOO_MUCH_WORK: {
+    kind: 'too-large',
+    meaning:
+      'The changes of the request would hold up other writes for too long. Nothing was changed. Send less in each request.'
   },
   TOO_MANY_OPERATIONS: { kind: 'too-large', meaning: 'The batch has more than 1,000 operations.' },
   RESULTS_TOO_LARGE: {

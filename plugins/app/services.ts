@@ -98,7 +98,7 @@ export default fp<ServicesOptions>(
     const totals = createTotals({ db, isCountable: registry.isCountable })
     const credentials = createCredentials(createPasswords(hashingCost, verifyPassword))
 
-    const { hasTriggers, hasUpdateEffects } = registry
+    const { hasTriggers, hasUpdateEffects, effectsOf } = registry
     const onBuildFailure = (table: string, error: unknown) =>
       fastify.log.error({ err: error, table }, 'The search index could not be built. Retrying.')
     const tokens = createTokenService({ db, clock })
@@ -109,7 +109,7 @@ export default fp<ServicesOptions>(
     const views = createViews(db.dialect)
     fastify.decorate('views', views)
     const cursors = createCursors(readSecret(config))
-    const facts = { hasTriggers, hasUpdateEffects }
+    const facts = { hasTriggers, hasUpdateEffects, effectsOf }
     const search = createSearch(db, totals)
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)

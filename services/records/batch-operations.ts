@@ -97,14 +97,14 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
     return { operation: withResult(operation, toText), record: { columns, fields } }
   }
 
-  const filteredRecords = async ({ caller, view, input: { filter, maxAffected } }: CompileInput) => ({
-    condition: await filteredChanges.readCondition(caller, view, filter),
+  const filteredRecords = ({ view, input: { filter, maxAffected } }: CompileInput) => ({
+    condition: filteredChanges.readCondition(view, filter),
     maxAffected: Number(maxAffected)
   })
 
-  const updateFiltered = async (compileInput: CompileInput): Promise<Compiled> => {
+  const updateFiltered = (compileInput: CompileInput): Compiled => {
     const { view } = compileInput
-    const records = await filteredRecords(compileInput)
+    const records = filteredRecords(compileInput)
     const operation = withValues(compileInput, (values) => filteredChanges.updateFilteredOp(view, records, values))
     return { operation: withResult(operation, toAffected) }
   }
@@ -117,8 +117,8 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
     return { operation: withResult(operation, toDone) }
   }
 
-  const deleteFiltered = async (compileInput: CompileInput): Promise<Compiled> => {
-    const operation = filteredChanges.deleteFilteredOp(compileInput.view, await filteredRecords(compileInput))
+  const deleteFiltered = (compileInput: CompileInput): Compiled => {
+    const operation = filteredChanges.deleteFilteredOp(compileInput.view, filteredRecords(compileInput))
     return { operation: withResult(operation, toAffected) }
   }
 

@@ -85,7 +85,7 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
       if (index > 0 && index % OPERATIONS_PER_TICK === 0) await nextTick()
       compiled.push(await compile(input, index))
     }
-    // An operation may have waited until its table was counted.
+    // An operation may have waited for a read.
     await caller.confirm()
     return commit(caller, compiled)
   }

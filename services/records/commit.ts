@@ -1,13 +1,18 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
+import { sizeOf } from '../engine/shared/size.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Unit, UnitStatement } from '../sql/statement.ts'
 import type { Diagnosis, Operation } from './operation.ts'
 import type { Totals } from './totals.ts'
+import { createBudget, MAX_SMALL_STEPS } from './work.ts'
+import type { WorkEstimates } from './work-estimates.ts'
 
 interface CommitOptions {
   readonly db: Database
   readonly totals: Totals
+  readonly estimate: WorkEstimates
 }
 
 /** The results of operations, one for each. */
@@ -18,6 +23,10 @@ type Outcome = { readonly parts: readonly (readonly WriteResult[])[] } | { reado
 
 /** Statements of a unit that does not hold up other units for long. */
 const MAX_SMALL_UNIT = 50
+/** Characters and bytes of the values of such a unit. */
+const MAX_SMALL_SIZE = 256 * 1024
+/** Operations that are estimated before other requests run. */
+const ESTIMATES_PER_TICK = 50
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const unitOf = (operations: readonly Operation[]): Unit => {
@@ -56,11 +65,36 @@ const diagnose = async (caller: Caller, operations: readonly Operation[], error:
  * statement matches no row although its record exists now, the record was inserted concurrently: the unit is retried
  * once, after the caller's right has been checked again.
  */
-export const createCommit = ({ db, totals }: CommitOptions) => {
-  const attempt = async (caller: Caller, operations: readonly Operation[]): Promise<Outcome> => {
+export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
+  /** Returns the estimated steps of the operations together. @throws TOO_MUCH_WORK, FILTER_NOT_INDEXED, REFERENCE_NOT_INDEXED */
+  const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<number> => {
+    const spend = createBudget()
+    const request = { caller, changed: new Map(), counted: new Map() }
+    let steps = 0
+    let reads = 0
+    for (const operation of operations) {
+      const works = estimate(request, operation)
+      if (works instanceof Promise && ++reads % ESTIMATES_PER_TICK === 0) await nextTick()
+      try {
+        steps = spend(works instanceof Promise ? await works : works)
+      } catch (error) {
+        const diagnosis = await operation.explain(caller, { error: error as Error, statement: undefined })
+        throw await diagnosis.error()
+      }
+    }
+    if (reads > 0) await caller.confirm()
+    return steps
+  }
+
+  const isSmall = (unit: Unit, steps: number) =>
+    unit.length <= MAX_SMALL_UNIT &&
+    steps <= MAX_SMALL_STEPS &&
+    unit.reduce((sum, { params }) => sum + sizeOf(params), 0) <= MAX_SMALL_SIZE
+
+  const attempt = async (caller: Caller, operations: readonly Operation[], steps: number): Promise<Outcome> => {
     try {
       const unit = unitOf(operations)
-      const written = unit.length > MAX_SMALL_UNIT ? db.writeBulk(unit) : db.write(unit)
+      const written = isSmall(unit, steps) ? db.write(unit) : db.writeBulk(unit)
       return { parts: await totals.track(operations, written) }
     } catch (error) {
       return { diagnosis: await diagnose(caller, operations, error as Error) }
@@ -69,10 +103,11 @@ export const createCommit = ({ db, totals }: CommitOptions) => {
 
   /** @throws the error of the failed operation; in this case no operation has had an effect */
   return async <const T extends readonly Operation[]>(caller: Caller, operations: T): Promise<Results<T>> => {
-    let outcome = await attempt(caller, operations)
+    const steps = await estimateAll(caller, operations)
+    let outcome = await attempt(caller, operations, steps)
     if ('diagnosis' in outcome && outcome.diagnosis.mayRetry) {
       await caller.confirm()
-      outcome = await attempt(caller, operations)
+      outcome = await attempt(caller, operations, steps)
     }
     if ('diagnosis' in outcome) throw await outcome.diagnosis.error()
     const { parts } = outcome

@@ -1,3 +1,4 @@
+import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
 
 const quotedNames = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
@@ -101,13 +102,40 @@ export const tooManyAffected = (maxAffected: number) =>
     hint: 'Narrow the filter, or send a larger `maxAffected`.'
   })
 
-/** `rows`: the maximum size of a table whose records a filter without an index may change. */
-export const filterNotIndexed = (rows: number) =>
+/** `rows`: those that were counted. `fields`: those of an index that would help; null if none would. */
+export const filterNotIndexed = (table: string, rows: number, fields: readonly string[] | null) =>
   new DomainError(
     'FILTER_NOT_INDEXED',
-    `No index serves the filter, and the table has more than ${rows} records. Other writes would have to wait.`,
-    { hint: 'Create an index for the filter, or query the records and change them by their keys.' }
+    `No index serves the filter, and the table '${table}' has at least ${rows} records. Other writes would have to wait until all of them are read.`,
+    {
+      hint:
+        fields === null
+          ? 'Query the records and change them by their keys, or add a condition on a field with an index.'
+          : `Create an index on ${quotedNames(fields)}, or query the records and change them by their keys.`
+    }
   )
+
+/** The foreign key of a child that no index serves. */
+interface UnindexedReference {
+  readonly table: string
+  readonly child: string
+  readonly fields: readonly string[]
+  /** Those of the child that were counted. */
+  readonly rows: number
+}
+
+/** A token gets the names only if it may know them. */
+export const referenceNotIndexed = ({ kind, mayRead }: Caller, { table, child, fields, rows }: UnindexedReference) => {
+  const isKnown = kind !== 'token' || (mayRead(table) && mayRead(child))
+  const names = kind === 'token' ? 'its foreign key' : quotedNames(fields)
+  const readBy = isKnown ? `the table '${child}', which refers to '${table}'` : 'a table that refers to the records'
+  const index = isKnown ? `an index on ${names} of '${child}'` : 'an index on the foreign key of that table'
+  return new DomainError(
+    'REFERENCE_NOT_INDEXED',
+    `No index serves ${readBy}. Other writes would have to wait until its ${rows} records are read for each record.`,
+    { hint: `Create ${index}.` }
+  )
+}
 
 export const hiddenFieldsRequired = () =>
   new DomainError('CONSTRAINT_VIOLATION', 'The table requires fields that are hidden from tokens.', {

@@ -3,14 +3,13 @@ import { type Database, UnexpectedChanges, type WriteResult } from '../engine/da
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Condition } from '../sql/conditions.ts'
-import { deleteFiltered, selectFiltered, updateFiltered } from '../sql/filtered-changes.ts'
+import { deleteFiltered, updateFiltered } from '../sql/filtered-changes.ts'
+import { namesOf } from '../sql/records.ts'
 import { assertTable } from '../tables/failures.ts'
-import { filterNotIndexed, tooManyAffected } from './failures.ts'
+import { tooManyAffected } from './failures.ts'
 import { readFilter } from './filter.ts'
 import { readAssignments } from './input.ts'
-import type { Operation, OperationFailure } from './operation.ts'
-import type { Planner } from './planner.ts'
-import type { Totals } from './totals.ts'
+import type { Operation, OperationFailure, RowChange } from './operation.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
@@ -23,33 +22,28 @@ interface FilteredRecords {
 /** The last statement changes the records. */
 const changesOf = (results: readonly WriteResult[]) => Number(results.at(-1)?.changes)
 
-/** Records of a table that may be scanned in the writer thread: about 20 ms of work. */
-const MAX_SCANNED_ROWS = 100_000
-
 interface FilteredChangesOptions {
   readonly db: Database
   readonly clock: Clock
-  readonly planner: Planner
-  readonly totals: Totals
 }
 
 /** Creates the functions that turn a filter into an operation. Its result is the number of changed records. */
-export const createFilteredChanges = ({ db, clock, planner, totals }: FilteredChangesOptions) => {
+export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => {
   const explainViolation = createViolations(db)
 
-  /** A scan in the writer thread holds up all other writes. @throws FILTER_NOT_INDEXED */
-  const assertBounded = async (caller: Caller, view: View, condition: Condition) => {
-    if (await planner.usesIndex(view, selectFiltered({ table: view.table, condition }))) return
-    if ((await totals.get(caller, view.table)) > MAX_SCANNED_ROWS) throw filterNotIndexed(MAX_SCANNED_ROWS)
+  /** Returns the condition of a filter. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
+  const readCondition = (view: View, filter: unknown) => {
+    assertTable(view.table)
+    return readFilter(view, filter)
   }
 
-  /** Returns the condition of a filter. @throws TABLE_READ_ONLY, VALIDATION_FAILED, FILTER_NOT_INDEXED */
-  const readCondition = async (caller: Caller, view: View, filter: unknown) => {
-    assertTable(view.table)
-    const condition = readFilter(view, filter)
-    await assertBounded(caller, view, condition)
-    return condition
-  }
+  const changeOf = (view: View, filter: FilteredRecords, columns: RowChange['columns']): RowChange => ({
+    view,
+    columns,
+    where: filter.condition.sql,
+    params: filter.condition.params,
+    filter
+  })
 
   const explain =
     (write: FailedWrite, maxAffected: number) =>
@@ -65,6 +59,7 @@ export const createFilteredChanges = ({ db, clock, planner, totals }: FilteredCh
     return {
       table: view.table,
       unit: updateFiltered({ ...records, table: view.table }, sent, clock()),
+      change: changeOf(view, records, namesOf(sent)),
       countChange: null,
       result: changesOf,
       shown: null,
@@ -75,6 +70,7 @@ export const createFilteredChanges = ({ db, clock, planner, totals }: FilteredCh
   const deleteFilteredOp = (view: View, records: FilteredRecords): Operation<number> => ({
     table: view.table,
     unit: deleteFiltered({ ...records, table: view.table }),
+    change: changeOf(view, records, null),
     countChange: (results) => -changesOf(results),
     result: changesOf,
     shown: null,

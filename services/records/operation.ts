@@ -1,7 +1,8 @@
 import type { WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import type { Unit } from '../sql/statement.ts'
+import type { Condition } from '../sql/conditions.ts'
+import type { Param, Unit } from '../sql/statement.ts'
 import type { View } from './view.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
@@ -19,6 +20,20 @@ export interface Diagnosis {
   readonly error: () => Error | Promise<Error>
 }
 
+/** Stored rows that an operation changes. The work is estimated before the unit runs. */
+export interface RowChange {
+  readonly view: View
+  /** The columns that the operation sets. null: it deletes the rows. */
+  readonly columns: readonly string[] | null
+  /** The condition of the rows, in SQL. */
+  readonly where: string
+  readonly params: readonly Param[]
+  /** If there is no such row, the operation creates one. */
+  readonly mayCreate?: true
+  /** Absent if the condition is that of one record. */
+  readonly filter?: { readonly condition: Condition; readonly maxAffected: number }
+}
+
 /**
  * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
  * operations, on one table or several.
@@ -27,6 +42,8 @@ export interface Operation<R = unknown> {
   /** null: a table of this service. */
   readonly table: RegisteredTable | null
   readonly unit: Unit
+  /** null: the operation only creates rows. */
+  readonly change: RowChange | null
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */

@@ -5,7 +5,8 @@ import type { Clock } from '../model/clock.ts'
 import { hasCode } from '../model/errors.ts'
 import { recordTag } from '../model/record-tag.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import type { IfMatch, ReturnedState } from '../sql/records.ts'
+import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
+import type { Param } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
@@ -23,7 +24,7 @@ import {
 import { incrementableColumn, readCount } from './increments.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf, readKey } from './keys.ts'
-import { type Diagnosis, final, type Operation, type OperationFailure } from './operation.ts'
+import { type Diagnosis, final, type Operation, type OperationFailure, type RowChange } from './operation.ts'
 import type { OperationResult } from './operation-result.ts'
 import type { Planner } from './planner.ts'
 import type { Read } from './read.ts'
@@ -75,6 +76,13 @@ const readPk = (pk: RecordRef): string | OperationResult => {
   if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
   return typeof pk === 'number' ? String(pk) : pk
 }
+
+const changeOf = (view: View, params: readonly Param[], columns: RowChange['columns']): RowChange => ({
+  view,
+  columns,
+  where: view.statements.match,
+  params
+})
 
 /** The record of an operation, and the tags that it may have. */
 interface Target {
@@ -137,6 +145,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: view.table,
       unit: view.statements.insert(sent, hasTriggers(view.table), fields),
+      change: null,
       countChange: () => 1,
       result: (results) => String(results.at(-1)?.rows[0]?.record),
       shown: view.columns,
@@ -158,6 +167,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: view.table,
       unit: view.statements.insertOrIgnore(sent),
+      change: null,
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
       shown: view.columns,
@@ -183,6 +193,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
         { key: key.params, assignments, unchanged, now: clock(), ifMatch },
         returnedBy(view, options)
       ),
+      change: changeOf(view, key.params, namesOf(assignments)),
       countChange: null,
       result: returnedRecord,
       shown: shownBy(view, options),
@@ -199,6 +210,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: view.table,
       unit: [view.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
+      change: changeOf(view, key.params, null),
       countChange: () => -1,
       result: returnedRecord,
       shown: shownBy(view, options),
@@ -231,6 +243,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: view.table,
       unit: view.statements.increment({ ...added, key: key.params, now: clock(), ifMatch }, returnedBy(view, options)),
+      change: changeOf(view, key.params, [column.name]),
       countChange: null,
       result: returnedRecord,
       shown: shownBy(view, options),

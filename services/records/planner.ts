@@ -2,7 +2,7 @@ import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from '../sql/bounded-text.ts'
-import type { Comparison } from '../sql/conditions.ts'
+import type { Comparison, Condition } from '../sql/conditions.ts'
 import { ALIAS_PREFIX } from '../sql/expansions.ts'
 import {
   followsKey,
@@ -68,6 +68,8 @@ interface QueryPlan {
 const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
+const READING_STEP = /^(?:SCAN|SEARCH) /
+
 /** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
 const BOUNDED_STEP = new RegExp(
   `^SCAN (?:\\(subquery-\\d+\\)|CONSTANT ROW|${LAST} LEFT-JOIN)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`
@@ -91,6 +93,24 @@ const indexServes = (step: string, conditions: readonly string[]) => {
   if (conditions.length === 0) return step.startsWith('SCAN ')
   const end = step.slice(-`(${conditions.join(' AND ')})`.length)
   return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
+}
+
+/**
+ * Returns the comparisons that bound the range of an index which the only reading step of a plan reads. Empty: it may read
+ * every row. Of two comparisons with the same column and operator, SQLite does not show which one the index serves.
+ */
+const servedBy = ({ structure }: RegisteredTable, comparisons: readonly Comparison[], steps: readonly string[]) => {
+  const [step = '', ...others] = steps.filter((text) => READING_STEP.test(text))
+  const isAmbiguous = structure.columns.some(({ name }) => / AND | \(/.test(name))
+  if (!step.startsWith('SEARCH ') || others.length > 0 || isAmbiguous) return []
+  const shown = step.slice(step.lastIndexOf(' (') + 2, -1).split(' AND ')
+  const names = comparisons.map(
+    ({ column, operator }) => `${column === structure.rowid ? 'rowid' : column}${operator}?`
+  )
+  return comparisons.filter((_, index) => {
+    const name = String(names[index])
+    return shown.includes(name) && names.indexOf(name) === names.lastIndexOf(name)
+  })
 }
 
 /** Whether each step that reads the table reads one range, by an index that serves all its comparisons. */
@@ -184,7 +204,14 @@ export const createPlanner = (db: Database) => {
     return (await isBoundedPage(view, byIndex)) ? byIndex : null
   }
 
-  return { usesIndex, planRecord, planPage, planQuery }
+  /**
+   * Returns the comparisons of a filter that bound the rows which a statement with this filter reads. Empty: it may read
+   * every row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
+   */
+  const rangeOf = async (view: View, statement: Statement, { comparisons }: Condition) =>
+    servedBy(view.table, comparisons, (await queryPlan(view, statement)).steps)
+
+  return { usesIndex, rangeOf, planRecord, planPage, planQuery }
 }
 
 export type Planner = ReturnType<typeof createPlanner>

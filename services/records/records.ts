@@ -3,6 +3,7 @@ import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import type { EffectsOf } from '../tables/reference-effects.ts'
 import { createAggregates } from './aggregates.ts'
 import { createBatches } from './batch.ts'
 import { createCommit } from './commit.ts'
@@ -19,6 +20,7 @@ import type { ListRequest } from './selection.ts'
 import type { Totals } from './totals.ts'
 import { createUpserts, type Upserted } from './upserts.ts'
 import type { View } from './view.ts'
+import { createWorkEstimates } from './work-estimates.ts'
 
 interface RecordServiceOptions {
   readonly db: Database
@@ -27,6 +29,7 @@ interface RecordServiceOptions {
   readonly scan: Scan
   readonly hasTriggers: (table: RegisteredTable) => boolean
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
+  readonly effectsOf: EffectsOf
   readonly cursors: Cursors
   readonly maxPageSize: number
 }
@@ -46,12 +49,13 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const planner = createPlanner(db)
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
-  const commit = createRetries({ db, clock, commit: createCommit({ db, totals }) })
+  const estimate = createWorkEstimates({ ...options, planner })
+  const commit = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
   const pages = createPages({ db, planner, totals, scan, maxPageSize })
   const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
   const { aggregate } = createAggregates(scan)
   const upserts = createUpserts(options)
-  const filteredChanges = createFilteredChanges({ ...options, planner })
+  const filteredChanges = createFilteredChanges(options)
   const batch = createBatches({ operations, upserts, filteredChanges, commit })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 

@@ -64,6 +64,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     return {
       table: null,
       unit: storeRetry({ ...key, digest, results }, limits),
+      change: null,
       countChange: null,
       result: () => undefined,
       shown: null,

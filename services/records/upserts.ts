@@ -5,7 +5,8 @@ import type { Clock } from '../model/clock.ts'
 import { invalid, pointer } from '../model/errors.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UnitAssignment } from '../sql/records.ts'
-import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
+import type { Param } from '../sql/statement.ts'
+import { hasKey, namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import { selectUniqueKeys, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
 import { alreadyExists, conflictIgnored, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
@@ -39,6 +40,9 @@ interface UpsertsOptions {
 }
 
 const columnsOf = (assignments: readonly UnitAssignment[]) => assignments.map(([column]) => column)
+
+const sentValue = (name: string, assignments: readonly UnitAssignment[]) =>
+  assignments.find(([column]) => column.name === name)?.[1] as Param
 
 /** @throws VALIDATION_FAILED for a field of the key that is not sent */
 const requireKey = (key: UniqueKey, sent: readonly UnitAssignment[]) => {
@@ -91,11 +95,12 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     const others = sent.filter(([{ name }]) => !namesOfKey(key).includes(name))
     // NULL means that SQLite generates the key of a new record.
     const unchanged = columnsOf(others.filter(([{ isPrimary }, value]) => isPrimary && value !== null))
+    const changed = columnsOf(others.filter(([{ isPrimary }]) => !isPrimary))
     const unit = upsertStatements({
       table,
       assignments,
       key,
-      changed: columnsOf(others.filter(([{ isPrimary }]) => !isPrimary)),
+      changed,
       unchanged,
       json: (shown.length === view.columns.size ? view.all : view.project(shown, [])).json.text,
       fields: options.fields ?? [],
@@ -111,6 +116,13 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     return {
       table,
       unit,
+      change: {
+        view,
+        columns: changed.map(({ name }) => name),
+        where: hasKey(table.name, key, () => '?'),
+        params: namesOfKey(key).map((name) => sentValue(name, assignments)),
+        mayCreate: true
+      },
       countChange: ([found]) => (found?.rows.length === 0 ? 1 : 0),
       result: (results) => ({
         created: results[0]?.rows.length === 0,

@@ -11,6 +11,8 @@ import { matchAll, matchAny, matchOf } from './trigrams.ts'
 export interface Comparison {
   readonly column: string
   readonly operator: '=' | '<' | '>'
+  readonly sql: string
+  readonly params: readonly SqlValue[]
 }
 
 /** A condition on the rows of a table. It may be NULL, which counts as false. */
@@ -19,6 +21,8 @@ export interface Condition {
   readonly params: readonly SqlValue[]
   /** SQL expression: bytes of text that the condition reads in one row. */
   readonly width: string
+  /** The number of tests that one row may need. */
+  readonly tests: number
   /** Comparisons that an index can serve, of which all must hold. */
   readonly comparisons: readonly Comparison[]
   /** Whether these comparisons are the whole condition. */
@@ -54,11 +58,14 @@ export const compare = (
   value: SqlValue
 ): Condition => {
   const isIndexable = !column.isBinary
+  const sql = `${comparedColumn(table, column)} ${SQL_OPERATORS[operator]} ?`
+  const params = [value]
   return {
-    sql: `${comparedColumn(table, column)} ${SQL_OPERATORS[operator]} ?`,
-    params: [value],
+    sql,
+    params,
     width: NO_TEXT,
-    comparisons: isIndexable ? [{ column: column.name, operator: PLAN_OPERATORS[operator] }] : [],
+    tests: 1,
+    comparisons: isIndexable ? [{ column: column.name, operator: PLAN_OPERATORS[operator], sql, params }] : [],
     isIndexable,
     match: null
   }
@@ -69,19 +76,24 @@ export const differs = ({ name: table }: TableName, { name: column }: ColumnName
   sql: `${columnRef(table, column)} IS NOT ?`,
   params: [value],
   width: NO_TEXT,
+  tests: 1,
   comparisons: [],
   isIndexable: false,
   match: null
 })
 
-export const isNull = ({ name: table }: TableName, { name: column }: ColumnName, expected: boolean): Condition => ({
-  sql: `${columnRef(table, column)} ${expected ? 'IS' : 'IS NOT'} NULL`,
-  params: [],
-  width: NO_TEXT,
-  comparisons: expected ? [{ column, operator: '=' }] : [],
-  isIndexable: expected,
-  match: null
-})
+export const isNull = ({ name: table }: TableName, { name: column }: ColumnName, expected: boolean): Condition => {
+  const sql = `${columnRef(table, column)} ${expected ? 'IS' : 'IS NOT'} NULL`
+  return {
+    sql,
+    params: [],
+    width: NO_TEXT,
+    tests: 1,
+    comparisons: expected ? [{ column, operator: '=', sql, params: [] }] : [],
+    isIndexable: expected,
+    match: null
+  }
+}
 
 /** SQLite reads a number without a fraction or an exponent as an integer, and a double beyond 2^53 would be another one. */
 const numberToJson = (value: number) => (/[.e]/.test(String(value)) ? String(value) : `${value}.0`)
@@ -99,6 +111,7 @@ export const isIn = ({ name: table }: TableName, column: Column, values: readonl
     sql: `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`,
     params: [`[${values.map(toJson).join(',')}]`],
     width: NO_TEXT,
+    tests: 1,
     comparisons: [],
     isIndexable: false,
     match: null
@@ -149,6 +162,7 @@ export const matchesText = (
     sql,
     params: [folded],
     width: widthOf(columnRef(table, column.name)),
+    tests: 1,
     comparisons: [],
     isIndexable: false,
     match
@@ -163,6 +177,8 @@ const totalWidth = (conditions: readonly Condition[]) => {
   return joinTerms([NO_TEXT, ...widths], '+')
 }
 
+const totalTests = (conditions: readonly Condition[]) => conditions.reduce((sum, { tests }) => sum + tests, 0)
+
 const matchesOf = (conditions: readonly Condition[]) => conditions.map(({ match }) => match)
 
 /** All conditions. Without conditions it is true. */
@@ -173,6 +189,7 @@ export const allOf = (conditions: readonly Condition[]): Condition => {
     sql: first ? joinTerms(sqlOf(conditions), 'AND') : '1',
     params: paramsOf(conditions),
     width: totalWidth(conditions),
+    tests: totalTests(conditions),
     comparisons: conditions.flatMap(({ comparisons }) => comparisons),
     isIndexable: conditions.every(({ isIndexable }) => isIndexable),
     match: matchAll(matchesOf(conditions))
@@ -184,6 +201,7 @@ export const anyOf = (conditions: readonly Condition[]): Condition => ({
   sql: joinTerms(['0', ...sqlOf(conditions)], 'OR'),
   params: paramsOf(conditions),
   width: totalWidth(conditions),
+  tests: totalTests(conditions),
   comparisons: [],
   isIndexable: false,
   match: matchAny(matchesOf(conditions))

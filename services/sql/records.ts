@@ -272,6 +272,8 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   return {
+    /** The condition for the record with a key. */
+    match,
     /** Selects the `record`. On the event loop it is `TOO_WIDE` if its text would be too long. */
     read: select(
       `${json} AS record`,

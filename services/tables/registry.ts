@@ -9,6 +9,7 @@ import type { Statement } from '../sql/statement.ts'
 import { readChoices } from './choices.ts'
 import { exactFieldsOf } from './exactness.ts'
 import { tableUnusable } from './failures.ts'
+import { createReferenceEffects } from './reference-effects.ts'
 import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
 import { combine, renameInSources } from './structure.ts'
@@ -51,6 +52,7 @@ const assertUsable = (table: Registration | undefined, ref: number | string): Re
  */
 export const createTableRegistry = (db: Database) => {
   const effects = createWriteEffects(db)
+  const references = createReferenceEffects(db)
   let byId = new Map<number, Registration>()
   let byName = new Map<string, Registration>()
   let facts = new Map<string, Facts>()
@@ -145,6 +147,7 @@ export const createTableRegistry = (db: Database) => {
     const version = (await db.read(SCHEMA_VERSION))[0]?.schema_version
     if (version === schemaVersion && (await loadRows())) return
     await effects.load()
+    await references.load()
     const views = await describeViews()
     const factsOfView = (name: string): Facts => {
       const read = views.get(name)
@@ -221,7 +224,8 @@ export const createTableRegistry = (db: Database) => {
     all: () => [...byId.values()].sort((a, b) => a.id - b.id),
     hasTriggers: effects.hasTriggers,
     hasUpdateEffects: effects.hasUpdateEffects,
-    isCountable: effects.isCountable
+    isCountable: effects.isCountable,
+    effectsOf: references.effectsOf
   }
 }
 

@@ -496,18 +496,22 @@ t.test('an update or a delete can take a filter', async (t) => {
   await refuse(t, [{ op: 'delete', table: 'big', filter: {}, maxAffected: 100 }], 403, 'TABLE_READ_ONLY', at)
 })
 
-t.test('a filter without an index may read 100,000 records', async (t) => {
-  const change = (field: string) => ({
-    op: 'update',
-    table: 'many',
-    filter: { where: { [field]: { eq: 7 } } },
-    maxAffected: 200,
-    values: { m: 7 }
-  })
-  t.strictSame(await results(change('n')), [{ success: true, affected: 100 }])
-  await refuse(t, [change('m')], 409, 'FILTER_NOT_INDEXED', '/operations/0')
-  await results({ op: 'delete', table: 'many', pk: 100001 })
-  t.strictSame(await results(change('m')), [{ success: true, affected: 100 }])
+t.test('a filter without an index reads all records, and each of its conditions counts', async (t) => {
+  const change = (filter: object) => ({ op: 'update', table: 'many', filter, maxAffected: 200, values: { m: 7 } })
+  t.strictSame(await results(change({ where: { n: { eq: 7 } } })), [{ success: true, affected: 100 }])
+  t.strictSame(await results(change({ where: { m: { eq: 7 } } })), [{ success: true, affected: 100 }])
+  const any = Array.from({ length: 9 }, (_, index) => ({ where: { m: { eq: index } } }))
+  const { hint } = await refuse(t, [change({ any })], 409, 'FILTER_NOT_INDEXED', '/operations/0')
+  t.match(hint, /^Query the records/)
+  await refuse(t, [change({ where: { m: { ne: 1 } }, any })], 409, 'FILTER_NOT_INDEXED', '/operations/0')
+  const { hint: index } = await refuse(
+    t,
+    [change({ where: { m: { eq: 7 } }, any })],
+    409,
+    'FILTER_NOT_INDEXED',
+    '/operations/0'
+  )
+  t.match(index, /^Create an index on 'm'/)
 })
 
 t.test('an operation takes its own members only', async (t) => {

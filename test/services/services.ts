@@ -33,10 +33,10 @@ export const startServices = async (t: Test, schema: string) => {
     tokenNames: createTokenService({ db, clock }).names,
     onBuildFailure: () => {}
   })
-  const { hasTriggers, hasUpdateEffects } = registry
+  const { hasTriggers, hasUpdateEffects, effectsOf } = registry
   const views = createViews(db.dialect)
   const cursors = createCursors('the secret of the tests')
-  const facts = { hasTriggers, hasUpdateEffects }
+  const facts = { hasTriggers, hasUpdateEffects, effectsOf }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
   const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize: 1000, ...facts })

@@ -26,7 +26,8 @@ const start = async (t: Parameters<typeof startServices>[0], limits: RetryLimits
   const { db, time, registry, records, external, serve } = services
   const cats = await serve('cats')
   const totals = createTotals({ db, isCountable: registry.isCountable })
-  const createOne = () => createRetries({ db, clock: () => time.now, commit: createCommit({ db, totals }), limits })
+  const createOne = () =>
+    createRetries({ db, clock: () => time.now, commit: createCommit({ db, totals, estimate: () => [] }), limits })
   const { incrementOp, createOp } = records.operations
   const increment = () => incrementOp(cats.view(), { pk: '1', field: 'lives' })
   const create = (name: string) => createOp(cats.view(), { name })
