@@ -17,7 +17,7 @@ export const enter = async (page: Page, content: string, value: string) => {
 }
 
 /** Holds the requests for records with this method until `release` is called. `sent`: their bodies. */
-export const holdRequests = async (page: Page, method: 'POST' | 'PUT' | 'DELETE') => {
+export const holdRequests = async (page: Page, method: 'GET' | 'POST' | 'PUT' | 'DELETE') => {
   const sent: unknown[] = []
   let release = () => {}
   const released = new Promise<void>((resolve) => {

@@ -74,6 +74,16 @@ const readOneByOne = async (options: PageOptions) => {
   return rows
 }
 
+/** Reads a page, also if its records are too large for one response. */
+const readAll = async (options: PageOptions) => {
+  try {
+    return await readPage(options)
+  } catch (error) {
+    if (!isTooLarge(error)) throw error
+    return { rows: await readOneByOne(options), size: options.size }
+  }
+}
+
 /**
  * One page of records. The service caches the count of a whole table, and reads late pages from the end
  * if it is asked for: the last page of 1,000,000 records takes 3 ms instead of 125. Counts of filters are not cached.
@@ -82,12 +92,7 @@ export const pageQuery = (tableId: number, view: View, { page, size }: PageNumbe
   queryOptions({
     queryKey: [...recordsKey(tableId), 'page', view, page, size],
     queryFn: async ({ signal }): Promise<readonly RecordData[]> => {
-      const options = { tableId, view, page, size, signal }
-      const read = await readPage(options).catch((error: unknown) => {
-        if (isTooLarge(error)) return null
-        throw error
-      })
-      if (read === null) return readOneByOne(options)
+      const read = await readAll({ tableId, view, page, size, signal })
       if (read.size === size) return read.rows
       // The page has other rows than expected. The grid loads pages of the right size.
       queryClient.setQueryData(pageSizeQuery.queryKey, read.size)
@@ -95,6 +100,25 @@ export const pageQuery = (tableId: number, view: View, { page, size }: PageNumbe
     },
     gcTime: PAGE_LIFE_MS
   })
+
+interface RangeOptions extends Pick<PageOptions, 'tableId' | 'view' | 'signal'> {
+  /** Rows, counted from 0. */
+  readonly first: number
+  readonly last: number
+}
+
+/** Reads the records of a range of rows as they are now, not from the cache. */
+export const readRange = async ({ first, last, ...options }: RangeOptions) => {
+  const size = queryClient.getQueryData(pageSizeQuery.queryKey) ?? PAGE_SIZE
+  const firstPage = Math.floor(first / size)
+  const records: RecordData[] = []
+  for (let page = firstPage; page * size <= last; page += 1) {
+    const { rows } = await readAll({ ...options, page, size })
+    records.push(...rows)
+  }
+  const start = firstPage * size
+  return records.slice(first - start, last + 1 - start)
+}
 
 /** The loaded records of a view, by key. */
 export const loadedRecords = (table: Table, view: View) => {

@@ -29,7 +29,7 @@ import { useActiveCell } from './use-active-cell.ts'
 import type { Edits } from './use-edits.ts'
 import { useGridColumns } from './use-grid-columns.ts'
 import { type Row, useRows } from './use-rows.ts'
-import { useSlots } from './use-slots.ts'
+import { HEADER_HEIGHT, useSlots } from './use-slots.ts'
 
 const ROW_HEIGHT = 32
 const COMPACT_ROW_HEIGHT = 26
@@ -68,7 +68,7 @@ export const RecordsGrid = ({
   const rowHeight = isCompact ? COMPACT_ROW_HEIGHT : ROW_HEIGHT
   const slots = useSlots(grid, total, rowHeight)
   const cell = useActiveCell(grid, slots, total)
-  const selection = useSelection()
+  const selection = useSelection(table, view)
   const { clear } = selection
   const { offset, first, visible } = slots
   const { rows, error, retry } = useRows({
@@ -169,7 +169,7 @@ export const RecordsGrid = ({
           rows={rows}
           rowKeyGetter={numberOf}
           rowHeight={rowHeight}
-          headerRowHeight={ROW_HEIGHT}
+          headerRowHeight={HEADER_HEIGHT}
           rowClass={({ isSelected }) => (isSelected ? styles.selected : undefined)}
           columnWidths={arranged.widths}
           onColumnWidthsChange={arranged.changeWidths}
@@ -182,7 +182,9 @@ export const RecordsGrid = ({
           onCellCopy={copy}
           onCellPaste={paste}
         />
-        {isAnySelected && <SelectionBar table={table} selected={selection.selected} onClear={clear} />}
+        {(isAnySelected || selection.isReading) && (
+          <SelectionBar table={table} selected={selection.selected} isReading={selection.isReading} onClear={clear} />
+        )}
       </div>
       <StatusBar
         total={total}

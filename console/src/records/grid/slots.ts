@@ -43,3 +43,20 @@ export const rebasedOffset = (slot: number, offset: number, rows: number) => {
 }
 
 export const clampOffset = (offset: number, rows: number) => Math.max(0, Math.min(offset, rows - slotCount(rows)))
+
+interface Visible {
+  /** The position of the scrollbar, and the height below the header: in pixels. */
+  readonly top: number
+  readonly height: number
+  readonly rows: number
+  readonly rowHeight: number
+}
+
+/** The first slot that is visible as a whole, and the number of such slots: at least one. */
+export const visibleSlots = ({ top, height, rows, rowHeight }: Visible) => {
+  const last = Math.max(0, slotCount(rows) * rowHeight - height)
+  const start = Math.min(top, last)
+  // With a zoom, positions have fractions of a pixel.
+  const slot = Math.ceil((start - 0.5) / rowHeight)
+  return { slot, visible: Math.max(1, Math.floor((start + height + 0.5) / rowHeight) - slot) }
+}

@@ -18,8 +18,7 @@ export interface Shown {
 
 const toggleVisible = ({ rows, first, visible, selection }: Shown, isAnySelected: boolean) => {
   if (isAnySelected) return selection.clear()
-  const shown = rows.filter(({ number, record }) => record && number >= first && number < first + visible)
-  selection.set(new Map(shown.map(({ pk, record }) => [pk ?? '', record ?? {}])))
+  selection.select(rows.filter(({ number }) => number >= first && number < first + visible))
 }
 
 interface ColumnsOptions extends Pick<ViewState, 'change'> {

@@ -1,7 +1,9 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { DataGridHandle } from 'react-data-grid'
-import { clampOffset, isNearEdge, offsetAt, rebasedOffset, slotCount, slotOfRow } from './slots.ts'
+import { clampOffset, isNearEdge, offsetAt, rebasedOffset, slotCount, slotOfRow, visibleSlots } from './slots.ts'
 
+/** The header stays above the rows, over those that are scrolled below it. */
+export const HEADER_HEIGHT = 32
 /** A wheel or a finger moved this long ago: the scrolling is its. */
 const WHEEL_MS = 400
 /** How often the rows to load are chosen while the wheel scrolls. The scrollbar rests after twice this time. */
@@ -9,7 +11,7 @@ const LOAD_MS = 60
 
 interface Place {
   readonly offset: number
-  /** The first row to load, and the number of rows. */
+  /** The first row that is visible as a whole, and the number of such rows. */
   readonly first: number
   readonly visible: number
 }
@@ -51,10 +53,10 @@ export const useSlots = (grid: RefObject<DataGridHandle | null>, rows: number, r
       const element = grid.current?.element
       if (!element) return
       move(nextOffset)
-      const { top, rowHeight } = now.current
+      const { top, rows, rowHeight } = now.current
       now.current.loadedAt = performance.now()
-      const slot = Math.floor((nextTop.current ?? top) / rowHeight)
-      const visible = Math.ceil(element.clientHeight / rowHeight)
+      const height = element.clientHeight - HEADER_HEIGHT
+      const { slot, visible } = visibleSlots({ top: nextTop.current ?? top, height, rows, rowHeight })
       setPlace({ offset: nextOffset, first: slot + nextOffset, visible })
     },
     [grid, move]
