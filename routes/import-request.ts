@@ -60,7 +60,7 @@ const isNames = (value: unknown): value is Record<string, string | null> =>
 const readMap = (text: string): ImportOptions['names'] => {
   let names: unknown
   try {
-    names = parseJson(Buffer.from(text), { needsUniqueKeys: true, subject: "'map'" })
+    names = parseJson(Buffer.from(text), { subject: "'map'" })
   } catch (error) {
     throw invalidMap((error as DomainError).message)
   }

@@ -16,7 +16,7 @@ const invalidFilter = (message: string) =>
 /** @throws VALIDATION_FAILED */
 const parseFilter = (text: string, keepsWideIntegers: boolean) => {
   try {
-    return parseJson(Buffer.from(text), { keepsWideIntegers, needsUniqueKeys: true, subject: "'filter'" })
+    return parseJson(Buffer.from(text), { keepsWideIntegers, subject: "'filter'" })
   } catch (error) {
     throw invalidFilter((error as DomainError).message)
   }

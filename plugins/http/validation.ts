@@ -7,8 +7,6 @@ import { parseJson } from './json-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body must not have an object with two equal keys. */
-    needsUniqueKeys?: boolean
     /** Maximum number of keys, objects and arrays of the body. */
     maxParts?: number
   }

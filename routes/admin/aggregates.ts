@@ -22,7 +22,7 @@ const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: AggregateEnvelope }
       },
       bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS], needsUniqueKeys: true }
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS] }
     },
     async ({ caller, params, body }, reply) =>
       okText(reply, await records.aggregate(caller, views.administratorView(tables.get(params.id)), body))

@@ -27,7 +27,6 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         credential: 'administrator',
         errors: [...TABLE_ERRORS, ...BATCH_ERRORS],
         takesRetryKey: true,
-        needsUniqueKeys: true,
         maxParts: MAX_BATCH_PARTS
       }
     },

@@ -23,7 +23,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: QueryPageEnvelope }
       },
       bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...QUERY_ERRORS] }
     },
     async ({ caller, params, body }, reply) =>
       okText(reply, await records.query(caller, views.administratorView(tables.get(params.id)), { ...body, readable }))

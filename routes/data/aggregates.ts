@@ -28,8 +28,7 @@ const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'token',
         action: 'read',
-        errors: [...TOKEN_READ_ERRORS, ...AGGREGATE_ERRORS],
-        needsUniqueKeys: true
+        errors: [...TOKEN_READ_ERRORS, ...AGGREGATE_ERRORS]
       }
     },
     async ({ caller, token, table, body }, reply) =>

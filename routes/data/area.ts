@@ -25,10 +25,10 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
         {
           token,
           routeOptions: {
-            config: { needsUniqueKeys, maxParts }
+            config: { maxParts }
           }
         }
-      ) => parseJson(bytes, { keepsWideIntegers: token.integers === 'number', needsUniqueKeys, maxParts })
+      ) => parseJson(bytes, { keepsWideIntegers: token.integers === 'number', maxParts })
     )
   )
 

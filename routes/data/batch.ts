@@ -79,7 +79,6 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         action: 'none',
         errors: [...TOKEN_READ_ERRORS, ...BATCH_ERRORS],
         takesRetryKey: true,
-        needsUniqueKeys: true,
         maxParts: MAX_BATCH_PARTS
       }
     },

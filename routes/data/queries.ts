@@ -28,7 +28,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: QueryPageEnvelope }
       },
       bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
-      config: { credential, action: 'read', errors: [...TOKEN_READ_ERRORS, ...QUERY_ERRORS], needsUniqueKeys: true }
+      config: { credential, action: 'read', errors: [...TOKEN_READ_ERRORS, ...QUERY_ERRORS] }
     },
     async ({ caller, token, table, body }, reply) =>
       okText(

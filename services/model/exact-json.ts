@@ -11,9 +11,8 @@ const toNumber = (text: string) => {
 
 /**
  * Returns the value of a JSON text that `JSON.parse` has accepted. An integer of 64 bits that a double may round is a
- * `bigint`. As in `JSON.parse`, the last of several equal keys counts.
+ * `bigint`.
  */
-export const parseExactJson = (text: string): unknown =>
-  parse(text, null, { parseNumber: toNumber, onDuplicateKey: ({ newValue }) => newValue })
+export const parseExactJson = (text: string): unknown => parse(text, null, { parseNumber: toNumber })
 
 export const hasWideInteger = (text: string) => WIDE_INTEGER.test(text)

@@ -67,6 +67,13 @@ t.test('the header follows empty lines, and must be there', async (t) => {
   expectData(t, await present.post(`${url}?dryRun=true`, 'name\nx\n'), { ...imported(1), dryRun: true })
 })
 
+t.test('a key twice in a line of NDJSON is an error', async (t) => {
+  const ndjson = client(app, { ...write, 'content-type': 'application/x-ndjson' })
+  const twice = await ndjson.post(url, '{"name":"x","lives":1}\n{"name":"x","name":"y"}\n')
+  expectError(t, twice, 400, 'IMPORT_FAILED')
+  t.match(twice.json().error.details, [{ line: 2, code: 'duplicate', message: /'name' twice/ }])
+})
+
 t.test('an error does not name a hidden field', async (t) => {
   const hidden = await createTable(admin, {
     name: 'hiding',

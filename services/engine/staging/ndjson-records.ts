@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hasMoreParts, MAX_PARTS, tooManyParts } from '../../model/json-parts.ts'
+import { hasRepeated, repeatedKey } from '../../model/repeated-keys.ts'
 import type { RecordReader } from './csv-records.ts'
 import { UnreadableFile } from './import-errors.ts'
 import { createUnreadBytes } from './unread-bytes.ts'
@@ -42,6 +43,11 @@ export const createNdjsonReader = (onObject: OnObject): RecordReader => {
     }
     const record = parseLine(content, line)
     if (!isRecord(record)) throw unreadable(line, 'type', 'The line must be a JSON object.')
+    const repeated = repeatedKey(bytes, content, record)
+    if (repeated !== undefined) {
+      const { code, message } = hasRepeated(repeated)
+      throw unreadable(line, code, `The line ${message}.`)
+    }
     onObject(line, record, content)
   }
 

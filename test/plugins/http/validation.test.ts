@@ -111,6 +111,16 @@ t.test('a JSON value with NUL, an unpaired surrogate or a number beyond a double
   }
 })
 
+t.test('a key that an object of any body has twice is refused and named', async (t) => {
+  const { send } = await startEcho(t, { body: Type.Any() })
+  for (const text of ['{"name":1,"name":1}', '[{"a":{"name":1,"b":":","name":2}}]']) {
+    const refused = await send(text)
+    t.equal(refused.statusCode, 400)
+    t.match(firstDetail(refused), { path: '', code: 'duplicate', message: /'name' twice/ })
+  }
+  t.equal((await send('[{"name":1,"a":{"name":":"}},{"name":2}]')).statusCode, 200)
+})
+
 t.test('a body may be nested 100 levels deep', async (t) => {
   const { send } = await startEcho(t, { body: Type.Object({}) })
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
