@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import { type Config, findMisspellings, loadEnvironmentFile, readConfig } from './config.ts'
 import { startOpening } from './plugins/app/database.ts'
@@ -43,8 +45,21 @@ const explainListenError = (error: NodeJS.ErrnoException, { HOST, PORT }: Config
   if (code === 'EADDRINUSE') {
     return new Error(`${HOST}:${PORT} is in use (EADDRINUSE). Set PORT to another port, or to 0 for a free one.`)
   }
+  if (code === 'EACCES') {
+    return new Error(`This user may not listen at ${HOST}:${PORT} (EACCES). Set PORT to 1024 or above, or to 0.`)
+  }
   if (WRONG_HOST.includes(code)) return new Error(`HOST is ${HOST}, which is not an address of this machine (${code}).`)
   return error
+}
+
+/** Listens and stops, before the start creates or changes a file. @throws an Error that says what to do */
+const assertCanListen = async (config: Config) => {
+  const probe = createServer().listen({ host: config.HOST, port: config.PORT })
+  await once(probe, 'listening').catch((error) => {
+    throw explainListenError(error, config)
+  })
+  probe.close()
+  await once(probe, 'close')
 }
 
 const warnOfMisspellings = () => {
@@ -62,6 +77,7 @@ const start = async () => {
     // Requests in flight have failed with 503. Their responses are sent before the process exits.
     setTimeout(() => process.exit(1), 100)
   }
+  await assertCanListen(config)
   // The writer thread starts while other modules are loaded. That saves a fifth of a cold start.
   const opening = startOpening({ config, onDeath })
   const [{ buildApp }, { createVerifier }] = await Promise.all([
@@ -73,11 +89,7 @@ const start = async () => {
   reportDeath = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process exits and must be restarted.')
   if (app.firstAdmin) printFirstAdmin(app.firstAdmin, config)
-  const address = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }).catch(async (error) => {
-    await app.close()
-    if (app.firstAdmin?.generatedPassword) warn('The administrator above was created. Keep the password.')
-    throw explainListenError(error, config)
-  })
+  const address = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG })
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'Uncaught error. The process exits.')

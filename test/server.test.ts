@@ -106,16 +106,42 @@ t.test('a HOST of another machine prevents the start', async (t) => {
 })
 
 t.test('a port without permission prevents the start, and the message has the reason', async (t) => {
-  const preload = withPreload(`import { Server } from 'node:net'
+  const failing = (code: string) =>
+    withPreload(`import { Server } from 'node:net'
     Server.prototype.listen = function () {
-      const error = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
+      const error = Object.assign(new Error('listen failed'), { code: '${code}' })
       setImmediate(() => this.emit('error', error))
       return this
     }`)
-  const { code, output } = await startAndFail(t, { DATA_DIR: temporaryDirectory(t), ...preload }, COVERED)
-  t.equal(code, 1)
-  t.match(output, /Rowhouse did not start: listen EACCES: permission denied/)
+  const DATA_DIR = join(temporaryDirectory(t), 'data')
+  const refused = await startAndFail(t, { DATA_DIR, ...failing('EACCES') }, COVERED)
+  t.equal(refused.code, 1)
+  t.match(refused.output, /Rowhouse did not start: This user may not listen at 127\.0\.0\.1:0 \(EACCES\)\. Set PORT/)
+  const unknown = await startAndFail(t, { DATA_DIR, ...failing('EMFILE') }, COVERED)
+  t.match(unknown.output, /Rowhouse did not start: listen failed/)
+  t.notOk(existsSync(DATA_DIR))
 })
+
+t.test(
+  'a DATA_DIR without write permission prevents the start, and nothing is changed',
+  {
+    skip: WITHOUT_OVERRIDE === null && 'root ignores permissions, and setpriv is missing'
+  },
+  async (t) => {
+    const directory = temporaryDirectory(t)
+    const [DATABASE, DATA_DIR] = [join(directory, 'shop.sqlite'), join(directory, 'data')]
+    createSqlite(DATABASE, 'CREATE TABLE notes (text TEXT)')
+    mkdirSync(DATA_DIR, { mode: 0o555 })
+    const before = contentsOf(directory)
+    const { code, output } = await startAndFail(t, { DATABASE, DATA_DIR }, { wrapper: WITHOUT_OVERRIDE ?? [] })
+    t.equal(code, 1)
+    t.match(
+      output,
+      /Rowhouse did not start: \S*data is not a directory in which this user can write \(EACCES\)\. Give it/
+    )
+    t.strictSame(contentsOf(directory), before)
+  }
+)
 
 t.test('a DATA_DIR that is a file prevents the start, and the file is unchanged', async (t) => {
   const file = join(temporaryDirectory(t), 'notes.txt')
@@ -262,22 +288,25 @@ t.test('the start message mentions when the service listens on all addresses', a
   t.equal(await stop(local), 0)
 })
 
-t.test('a port in use prevents the start, and the database is closed', async (t) => {
+t.test('a port in use prevents the start, and nothing is changed', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
-  const DATA_DIR = temporaryDirectory(t)
+  const directory = temporaryDirectory(t)
+  const DATABASE = join(directory, 'shop.sqlite')
+  createSqlite(DATABASE, 'CREATE TABLE notes (text TEXT)')
+  const before = contentsOf(directory)
   const PORT = String((other.address() as AddressInfo).port)
-  const { code, output } = await startAndFail(t, { DATA_DIR, PORT }, COVERED)
+  const env = { DATA_DIR: join(directory, 'data'), DATABASE }
+  const { code, output } = await startAndFail(t, { ...env, PORT }, COVERED)
   t.equal(code, 1)
   t.match(output, /Rowhouse did not start: 127\.0\.0\.1:\d+ is in use \(EADDRINUSE\)\. Set PORT/)
-  t.match(output, /The administrator above was created\. Keep the password\./)
-  const password = /password\s+(\S+)/.exec(output)?.[1] ?? ''
-  const again = await startAndFail(t, { DATA_DIR, PORT }, COVERED)
-  t.notMatch(again.output, /Keep the password/)
-  const restarted = await start(t, { DATA_DIR })
-  t.equal((await logIn(restarted.address, password)).status, 200)
-  t.equal(await stop(restarted), 0)
+  t.notMatch(output, /password/)
+  t.strictSame(contentsOf(directory), before)
+  const started = await start(t, env)
+  const password = /password\s+(\S+)/.exec(started.lines.join('\n'))?.[1] ?? ''
+  t.equal((await logIn(started.address, password)).status, 200)
+  t.equal(await stop(started), 0)
 })
 
 t.test('a second process on the same file does not start, and the first continues', async (t) => {

@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import fp from 'fastify-plugin'
 import type { Config } from '../../config.ts'
+import { checkSecret } from '../../services/accounts/secret.ts'
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
+import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -74,6 +76,27 @@ const createDirectory = (path: string) => {
   }
 }
 
+const assertUsable = (directory: string) => {
+  const { R_OK, W_OK, X_OK } = constants
+  try {
+    // The dot refuses a file.
+    accessSync(`${directory}/.`, R_OK | W_OK | X_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Error(
+      `${directory} is not a directory in which this user can write (${code}). Give it the permission, or set DATA_DIR to another directory.`
+    )
+  }
+}
+
+/** Checks what Rowhouse needs apart from the database, before it is opened. Returns what `createDirectory` returns. */
+const prepareDirectory = (config: Config) => {
+  checkSecret(config)
+  const removeDirectory = createDirectory(config.DATA_DIR)
+  for (const path of [config.DATA_DIR, stagingDirectory(config.DATA_DIR)]) if (existsSync(path)) assertUsable(path)
+  return removeDirectory
+}
+
 /**
  * Starts to open the database of this configuration, without waiting for it.
  * @throws an Error if the configuration names no usable file or directory
@@ -89,7 +112,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     })
 
   const file = fileOf(config)
-  const removeDirectory = createDirectory(config.DATA_DIR)
+  const removeDirectory = prepareDirectory(config)
   const opened = openDatabase({
     file,
     dataDirectory: config.DATA_DIR,

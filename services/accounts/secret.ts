@@ -39,15 +39,26 @@ const createSecret = (file: string) => {
   renameSync(temporary, file)
 }
 
+const readText = (file: string) => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Error(`${file} cannot be read (${code}). Give this user the permission to read it, or set JWT_SECRET.`)
+  }
+}
+
+const pathOfSecret = (dataDir: string) => join(dataDir, 'secret')
+
 /**
  * Returns the secret of the data directory. Creates it at the first start.
  * @throws an Error with the reason if the secret is not safe
  */
 export const readOrCreateSecret = (dataDir: string): string => {
-  const file = join(dataDir, 'secret')
+  const file = pathOfSecret(dataDir)
   if (!existsSync(file)) createSecret(file)
   assertPrivate(file)
-  const secret = readFileSync(file, 'utf8').trim()
+  const secret = readText(file).trim()
   assertSecret(secret, file)
   return secret
 }
@@ -67,4 +78,9 @@ export const readSecret = ({ JWT_SECRET, DATA_DIR }: SecretOptions): string => {
   if (JWT_SECRET === undefined) return readOrCreateSecret(DATA_DIR)
   assertSecret(JWT_SECRET, 'JWT_SECRET')
   return JWT_SECRET
+}
+
+/** Checks the secret without creating one. @throws an Error with the reason if the secret is not safe */
+export const checkSecret = (options: SecretOptions) => {
+  if (options.JWT_SECRET !== undefined || existsSync(pathOfSecret(options.DATA_DIR))) readSecret(options)
 }

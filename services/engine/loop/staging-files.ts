@@ -5,12 +5,14 @@ import { join } from 'node:path'
 /** Several services may share a data directory: the names of their files there have a digest of the served file's path. */
 export const digestOf = (servedFile: string) => createHash('sha256').update(servedFile).digest('hex').slice(0, 16)
 
+export const stagingDirectory = (dataDirectory: string) => join(dataDirectory, 'staging')
+
 /**
  * Creates the directory of staging files, and deletes those that a killed process has left for this served file. All other
  * files stay. Call it with the lock of the served file: another Rowhouse could be importing.
  */
 export const prepareStagingFiles = (dataDirectory: string, servedFile: string) => {
-  const directory = join(dataDirectory, 'staging')
+  const directory = stagingDirectory(dataDirectory)
   const digest = digestOf(servedFile)
   const pattern = new RegExp(`^${digest}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
   // Staged records are as private as the database.

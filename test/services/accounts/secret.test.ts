@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { assertSecret, readOrCreateSecret } from '../../../services/accounts/secret.ts'
@@ -42,6 +42,12 @@ for (const mode of [0o640, 0o604, 0o620, 0o666]) {
     t.throws(() => readOrCreateSecret(directory), { message: `${file} can be read or written by other users.` })
   })
 }
+
+t.test('a secret that cannot be read is refused', async (t) => {
+  const directory = temporaryDirectory(t)
+  mkdirSync(join(directory, 'secret'), { mode: 0o700 })
+  t.throws(() => readOrCreateSecret(directory), { message: /secret cannot be read \(EISDIR\)\. .* or set JWT_SECRET/ })
+})
 
 t.test('a secret of mode 400 is accepted', async (t) => {
   const { directory } = withSecret(t, GOOD, 0o400)
