@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../engine/database.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
@@ -46,8 +47,8 @@ const MAX_SKIPPED_ROWS = 1000
 /** Maximum rows of a query's page on the event loop: each may lie on another page of the file. */
 const MAX_QUERY_ROWS = 250
 
-/** Maximum number of query plans cached per view, one per SQL text: clients choose the order and the filter. */
-const MAX_PLANS_PER_VIEW = 100
+/** Limits of the query plans cached per view, one per SQL text, and of the characters of these: clients choose the filter. */
+const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
 
 /**
  * Maximum characters of a query's statement on the event loop. Its length grows with the fields of the record, of the
@@ -128,22 +129,21 @@ const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges']
  * table changes or another program commits.
  */
 export const createPlanner = (db: Database) => {
-  const plansByView = new WeakMap<View, Map<string, QueryPlan>>()
+  const plansByView = new WeakMap<View, LRUCache<string, QueryPlan>>()
   const boundedPages = new WeakMap<QueryPlan, boolean>()
 
   const cacheOf = (view: View) => {
     const cached = plansByView.get(view)
     if (cached) return cached
-    const plans = new Map<string, QueryPlan>()
+    const plans = new LRUCache<string, QueryPlan>(PLAN_CACHE)
     plansByView.set(view, plans)
     return plans
   }
 
-  const explain = async (plans: Map<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
+  const explain = async (plans: LRUCache<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
     const steps = await db.plan(statement)
     const has = (step: RegExp) => steps.some((text) => step.test(text))
     const plan = { steps, usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
-    if (plans.size >= MAX_PLANS_PER_VIEW) plans.clear()
     plans.set(statement.sql, plan)
     return plan
   }

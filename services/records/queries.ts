@@ -92,7 +92,8 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     if (request.expand === undefined) return caller
     const confirm = async () => {
       await caller.confirm()
-      if (projectionOf(view, request) !== before) throw tableChanged()
+      // The cache may have evicted the projection meanwhile. Then an equal one is composed.
+      if (projectionOf(view, request).json.text !== before.json.text) throw tableChanged()
     }
     return { ...caller, confirm }
   }

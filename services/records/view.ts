@@ -36,8 +36,12 @@ export interface View {
   readonly statements: RecordStatements
 }
 
-/** Maximum number of cached projections: clients choose the fields of a record. */
-const MAX_CACHED_PROJECTIONS = 100
+/** Limits of the cached projections of a view, and of their SQL in characters: clients choose the fields of a record. */
+const PROJECTION_CACHE = {
+  max: 100,
+  maxSize: 2 ** 18,
+  sizeCalculation: ({ json }: Projection) => json.text.length + json.width.length
+}
 
 /**
  * Creates the function that returns the parts of a cache key for an expansion. A shape has a number: an expanded table can
@@ -75,7 +79,7 @@ const createView = (
     return { columns, shape, json: jsonText(shape), csv: (escapesFormulas) => csvText(shape, escapesFormulas) }
   }
   const all = createProjection(visible)
-  const projections = new LRUCache<string, Projection>({ max: MAX_CACHED_PROJECTIONS })
+  const projections = new LRUCache<string, Projection>(PROJECTION_CACHE)
   const expansionKey = createExpansionKeys()
   const project = (columns: readonly Column[], expansions: readonly Expansion[]) => {
     const key = JSON.stringify([columns.map((column) => column.name), expansions.map(expansionKey)])

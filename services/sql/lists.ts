@@ -86,22 +86,30 @@ export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isR
 /** Joins records as the elements of a JSON array, without its brackets. */
 export const LIST = "coalesce(group_concat(value, ','), '')"
 
-/** Maximum number of cached texts: clients choose the order, and each order has its own text. */
-const MAX_CACHED_TEXTS = 100
+/** Limits of the cached texts, and of their characters: clients choose fields, order and filter. */
+const TEXT_CACHE = {
+  max: 1000,
+  maxSize: 2 ** 20,
+  sizeCalculation: (text: string, key: string) => text.length + key.length
+}
 
-/** Creates a cache of SQL texts for each record text: caches of statements find the same string faster. */
+/** Creates a cache of SQL texts: caches of statements find the same string faster. */
 export const createTextCache = () => {
-  const caches = new WeakMap<RecordText, LRUCache<string, string>>()
-  const cacheOf = (record: RecordText) => {
-    const cached = caches.get(record)
-    if (cached) return cached
-    const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
-    caches.set(record, texts)
-    return texts
+  const texts = new LRUCache<string, string>(TEXT_CACHE)
+  const numbers = new WeakMap<RecordText, number>()
+  let count = 0
+
+  const numberOf = (record: RecordText) => {
+    const known = numbers.get(record)
+    if (known !== undefined) return known
+    count += 1
+    numbers.set(record, count)
+    return count
   }
-  /** `key`: all that the text depends on besides the record. */
-  return (record: RecordText, key: string, compose: () => string) => {
-    const texts = cacheOf(record)
+
+  /** `rest`: all that the text depends on besides the record. */
+  return (record: RecordText, rest: string, compose: () => string) => {
+    const key = `${numberOf(record)} ${rest}`
     const cached = texts.get(key)
     if (cached !== undefined) return cached
     const sql = compose()

@@ -51,8 +51,11 @@ interface RecordIncrement {
  */
 export type ReturnedState = 'nothing' | 'changed' | 'final'
 
-/** Each set of fields in a request, and each order of them, has a text of its own. */
-const MAX_CACHED_TEXTS = 100
+/**
+ * Limits of the cached texts of a view, and of their characters. Each set of fields in a request, and each order of them,
+ * has a text of its own.
+ */
+const TEXT_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (text: string) => text.length }
 
 /** The text of a record that is too wide to be made on the event loop. A record's JSON is never empty. */
 export const TOO_WIDE = ''
@@ -115,7 +118,7 @@ const incrementOf = (before: string) => ({
  * Texts are composed once: this saves work, and a cache finds the same string object faster.
  */
 export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText, dialect: Dialect) => {
-  const texts = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
+  const texts = new LRUCache<string, string>(TEXT_CACHE)
   const cached = (kind: string, names: readonly string[], compose: () => string) => {
     const shape = `${kind}\0${names.join('\0')}`
     const known = texts.get(shape)

@@ -1,6 +1,6 @@
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
-import { type Connection, openConnection } from '../shared/connection.ts'
+import { CACHED_SQL_OF_READER, type Connection, openConnection } from '../shared/connection.ts'
 import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
 import { describePreparedView } from './view-description.ts'
 
@@ -64,7 +64,8 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
   }
 
   const open = () => {
-    const opened = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize })
+    const options = { file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize, cachedSql: CACHED_SQL_OF_READER }
+    const opened = openConnection(options)
     opened.raw.function('alive', { deterministic: false }, alive)
     return opened
   }

@@ -1,10 +1,11 @@
 import BetterSqlite3 from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import { recordTag } from '../../model/record-tag.ts'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
+import { createStatements } from './statements.ts'
 
-/** Prepared statements per cache. It needs a limit, because each table and choice of fields has its own SQL texts. */
-const MAX_CACHED_STATEMENTS = 500
+/** Characters of SQL in the cache of a connection. Readers need less: what they run takes longer than to prepare it. */
+const CACHED_SQL = 2 ** 20
+export const CACHED_SQL_OF_READER = 2 ** 18
 
 export interface ConnectionOptions {
   readonly file: string
@@ -13,6 +14,8 @@ export interface ConnectionOptions {
   readonly busyTimeout: number
   /** MiB of database pages that this connection may cache. */
   readonly cacheSize: number
+  /** Characters of SQL whose statements this connection may cache. */
+  readonly cachedSql?: number
 }
 
 /** One SQLite connection with its prepared statements. For `services/engine` only. */
@@ -40,20 +43,8 @@ const configure = (raw: BetterSqlite3.Database, cacheSize: number) => {
   raw.function('record_tag', { deterministic: true, directOnly: true }, recordTag)
 }
 
-type Prepare = (sql: string) => BetterSqlite3.Statement<unknown[]>
-
-const cached = (prepare: Prepare): Prepare => {
-  const statements = new LRUCache<string, BetterSqlite3.Statement<unknown[]>>({ max: MAX_CACHED_STATEMENTS })
-  return (sql) => {
-    const hit = statements.get(sql)
-    if (hit) return hit
-    const statement = prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
-}
-
-export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: ConnectionOptions): Connection => {
+export const openConnection = (options: ConnectionOptions): Connection => {
+  const { file, readonly, busyTimeout, cacheSize, cachedSql = CACHED_SQL } = options
   const raw = new BetterSqlite3(file, { readonly, timeout: busyTimeout })
   try {
     configure(raw, cacheSize)
@@ -62,8 +53,7 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
     throw error
   }
 
-  const prepare = cached((sql) => raw.prepare<unknown[]>(sql))
-  const preparePlucked = cached((sql) => raw.prepare<unknown[]>(sql).pluck())
+  const { prepare, prepareOnce } = createStatements(raw, cachedSql)
 
   // better-sqlite3 types rows as unknown. The values that SQLite returns are exactly SqlValue.
   const rows = (sql: string, params: readonly SqlValue[]) => prepare(sql).all(...params) as Row[]
@@ -79,10 +69,10 @@ export const openConnection = ({ file, readonly, busyTimeout, cacheSize }: Conne
     },
     // Not cached: SQLite does not compile an EXPLAIN statement again when the schema has changed.
     plan: (sql, params) => {
-      const steps = raw.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
+      const steps = prepareOnce<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params)
       return steps.map(({ detail }) => detail)
     },
-    value: (sql, params = []) => preparePlucked(sql).get(...params) as SqlValue | undefined,
+    value: (sql, params = []) => prepare(sql, true).get(...params) as SqlValue | undefined,
     close: () => raw.close()
   }
 }
