@@ -28,10 +28,15 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
+/** Milliseconds after which no other statement of a unit begins: the estimate of its work was wrong. */
+const MAX_UNIT_MS = 500
+
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const unitOf = (operations: readonly Operation[]): Unit => {
   const statements: UnitStatement[] = []
   for (const { unit } of operations) statements.push(...unit)
+  const [first] = statements
+  if (first && statements.length > 1) statements[0] = { ...first, maxUnitMs: MAX_UNIT_MS }
   return statements
 }
 

@@ -32,6 +32,8 @@ export const isValue = (param: Param): param is SqlValue =>
 
 export interface UnitStatement extends Omit<Statement, 'params'> {
   readonly params: readonly Param[]
+  /** Only in the first statement of a unit: milliseconds after which no other one begins, and the unit fails. */
+  readonly maxUnitMs?: number
 }
 
 /** Statements that run in one transaction: all of them or none. */

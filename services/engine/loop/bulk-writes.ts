@@ -9,12 +9,16 @@ interface BulkWritesOptions {
   readonly countPending: () => number
 }
 
+/** After a unit that took longer, the next one waits several times as long: 99 % of the other writes then wait less. */
+const LONG_MS = 50
+const LONG_PAUSE = 4
+
 /** Each waiting unit may use BATCH_LIMIT bytes of memory. */
 const MAX_WAITING = 32
 
 /**
  * Creates the function that writes large units, one at a time. While other units are pending, the next large one waits as
- * long as the last one took: large units then get at most half of the writer thread's time. 1,000 creates in one unit take
+ * long as the last one took, or four times as long: large units then get at most half of the writer thread's time. 1,000 creates in one unit take
  * 6 ms, in which single creates wait.
  */
 export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => {
@@ -32,7 +36,8 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
     await begin
     const start = performance.now()
     await written.catch(() => {})
-    if (countPending() > 0) await delay(performance.now() - start)
+    const took = performance.now() - start
+    if (countPending() > 0) await delay(took > LONG_MS ? LONG_PAUSE * took : took)
   }
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */

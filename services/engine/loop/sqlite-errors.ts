@@ -35,6 +35,11 @@ const storageUnavailable = () =>
     retryAfter: 5
   })
 
+const tookTooLong = () =>
+  new DomainError('TOO_MUCH_WORK', 'The changes of the request took too long. Nothing was changed.', {
+    hint: 'Send fewer operations, records or bytes in each request.'
+  })
+
 const structureChanged = () =>
   new DomainError('STRUCTURE_CHANGED', 'The stored table has changed since it was registered.', {
     hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
@@ -118,6 +123,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
   RESULTS_TOO_LARGE: resultsTooLarge,
+  UNIT_EXPIRED: tookTooLong,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5),
   VIEW_PROCESS_ENDED: (message) => overloaded(message, 1)

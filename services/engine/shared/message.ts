@@ -96,12 +96,12 @@ const readAll = <T>(list: PackedList, read: (from: Reader) => T) => {
   return all
 }
 
-/** For each unit: number of statements; for each statement: text, `expect`, number of parameters, parameters. */
+/** For each unit: number of statements, time limit; for each statement: text, `expect`, number of parameters, parameters. */
 export const packUnits = (units: readonly Unit[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const unit of units) {
-    items.push(unit.length)
+    items.push(unit.length, unit[0]?.maxUnitMs)
     for (const { sql, params, expect } of unit) {
       items.push(positionOf(sql), expect, params.length)
       for (const param of params) items.push(param)
@@ -117,8 +117,15 @@ const readStatement = (from: Reader) => {
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }
 
-export const unpackUnits = (list: PackedList): Unit[] =>
-  readAll(list, (from) => from.repeat(from.count(), () => readStatement(from)))
+const readUnit = (from: Reader): Unit => {
+  const length = from.count()
+  const maxUnitMs = from.optional()
+  const unit = from.repeat(length, () => readStatement(from))
+  const [first, ...others] = unit
+  return first === undefined || maxUnitMs === undefined ? unit : [{ ...first, maxUnitMs }, ...others]
+}
+
+export const unpackUnits = (list: PackedList): Unit[] => readAll(list, readUnit)
 
 /** For each outcome: number of results; for each result: changes, number of rows, number of columns, names, values. */
 export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {

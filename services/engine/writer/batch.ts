@@ -122,11 +122,24 @@ export const createBatchRunner = (connection: Connection) => {
     throw new UnexpectedChanges(position)
   }
 
+  /** Units that took too long. They do not run again when their batch does. */
+  const expired = new WeakMap<Unit, Outcome>()
+
+  const assertInTime = (unit: Unit, end: number) => {
+    if (performance.now() <= end) return
+    const error = { code: 'UNIT_EXPIRED', message: 'The unit took too long.' }
+    expired.set(unit, { error })
+    throw Object.assign(new Error(), error)
+  }
+
   const execute = (unit: Unit) => {
     const results: WriteResult[] = []
     const checkSize = createResultsCheck()
-    for (const [position, statement] of unit.entries())
+    const end = performance.now() + (unit[0]?.maxUnitMs ?? Number.POSITIVE_INFINITY)
+    for (const [position, statement] of unit.entries()) {
+      assertInTime(unit, end)
       results.push(executeStatement(statement, position, results, checkSize))
+    }
     return results
   }
 
@@ -135,6 +148,8 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   const executeInSavepoint = (unit: Unit): Outcome => {
+    const failure = expired.get(unit)
+    if (failure) return failure
     run('SAVEPOINT unit', [])
     try {
       const results = execute(unit)

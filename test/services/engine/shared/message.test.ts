@@ -17,6 +17,7 @@ t.test('packed units are unpacked unchanged, and each SQL text is sent once', as
     [],
     [{ sql: 'SELECT 1', params: [] }, update],
     [update, { sql: 'INSERT INTO t VALUES (?, ?, ?, ?, ?)', params: [null, '', 0.5, wide, bytes], expect: 0 }],
+    [{ ...update, maxUnitMs: 100 }, update],
     []
   ]
   const list = structuredClone(packUnits(units))

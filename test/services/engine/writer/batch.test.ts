@@ -309,3 +309,18 @@ t.test('a parameter can be a value that an earlier statement returned', async (t
     { id: '9223372036854774999', text: 'i7' }
   ])
 })
+
+t.test('a unit that takes too long fails before its next statement, and the others of its batch succeed', async (t) => {
+  const { run, texts, connection } = start(t)
+  let calls = 0
+  connection.raw.function('slow', { deterministic: false }, () => {
+    calls += 1
+    for (const end = performance.now() + 20; performance.now() < end; );
+    return 1
+  })
+  const slow = (maxUnitMs: number) => [{ ...sql('SELECT slow()'), maxUnitMs }, note(`after ${maxUnitMs}`)]
+  const { outcomes } = run([note('before')], slow(10), [note('other')], slow(60_000))
+  t.strictSame(codes(outcomes), [[1], 'UNIT_EXPIRED', [1], [1, 1]])
+  t.strictSame(texts('notes'), ['before', 'other', 'after 60000'])
+  t.equal(calls, 2, 'it does not run again')
+})
