@@ -57,3 +57,29 @@ export const triggerTargets = (sql: string): readonly string[] => {
   const tokens = tokenTexts(sql)
   return tokens.flatMap((_, index) => nameIn(tokens[targetIndex(tokens, index) ?? -1] ?? '') ?? [])
 }
+
+/** Returns the position of the table's name in the statements that may change the number of rows. */
+const changedIndex = (tokens: readonly string[], index: number) =>
+  isKeyword(tokens[index], 'DELETE') && isKeyword(tokens[index + 1], 'FROM') ? index + 2 : targetIndex(tokens, index)
+
+/**
+ * Returns the names of the tables whose number of rows a trigger may change. It may return other names, too. null: they
+ * cannot be found out.
+ */
+export const tablesCountedBy = (sql: string): readonly string[] | null => {
+  const tokens = tokenTexts(sql)
+  const names: string[] = []
+  for (const index of tokens.keys()) {
+    const position = changedIndex(tokens, index)
+    if (position === undefined) continue
+    const token = tokens[position] ?? ''
+    const name = nameIn(token) ?? textIn(token)
+    if (name === undefined) return null
+    names.push(name)
+  }
+  return names
+}
+
+/** Whether a trigger may skip the change that fires it: RAISE(IGNORE). */
+export const maySkip = (sql: string) =>
+  tokenTexts(sql).some((token, index, tokens) => isKeyword(token, 'IGNORE') && tokens[index - 1] === '(')

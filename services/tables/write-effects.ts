@@ -2,7 +2,7 @@ import type { Database } from '../engine/database.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { declaresReplace, triggerTargets } from '../sql/lexer.ts'
+import { declaresReplace, maySkip, tablesCountedBy, triggerTargets } from '../sql/lexer.ts'
 import { IS_SEARCH_TRIGGER } from '../sql/search-index.ts'
 import type { Statement } from '../sql/statement.ts'
 
@@ -38,10 +38,23 @@ const namesIn = (rows: readonly Row[]) => new Set(rows.map(({ name }) => foldNam
 
 const fieldKey = (table: string, field: string) => JSON.stringify([foldName(table), foldName(field)])
 
+/** Returns the tables whose number of rows triggers may change; null if this is not known. */
+const reachedBy = (triggers: readonly Row[]): ReadonlySet<string> | null => {
+  const reached = new Set<string>()
+  for (const { name, sql } of triggers) {
+    const names = tablesCountedBy(String(sql))
+    if (names === null) return null
+    for (const table of maySkip(String(sql)) ? [...names, String(name)] : names) reached.add(foldName(table))
+  }
+  return reached
+}
+
 /** What a write to a table may cause beyond its own row: triggers, cascades and replaced rows. */
 export const createWriteEffects = (db: Database) => {
   let triggered = new Set<string>()
   let unpredictable = new Set<string>()
+  /** null: any table, because a trigger is not understood. */
+  let reached: ReadonlySet<string> | null = new Set()
   let hasUpdateActions = false
   let targets = new Set<string>()
   let copies = new Set<string>()
@@ -56,6 +69,7 @@ export const createWriteEffects = (db: Database) => {
     ])
     triggered = namesIn(triggers)
     targets = new Set(triggers.flatMap(({ sql }) => triggerTargets(String(sql))).map(foldName))
+    reached = reachedBy(triggers)
     copies = new Set(copied.map(({ name, field }) => fieldKey(String(name), String(field))))
     hasUpdateActions = updateActions.length > 0
     unpredictable = namesIn([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
@@ -74,6 +88,7 @@ export const createWriteEffects = (db: Database) => {
     /** Whether a foreign key copies a value into the column that the API can change elsewhere. */
     isCascadeTarget: (table: string, column: string) => copies.has(fieldKey(table, column)),
     /** Whether only our own inserts and deletes change the number of rows: no cascade, REPLACE or trigger does. */
-    isCountable: ({ name }: RegisteredTable) => triggered.size === 0 && !unpredictable.has(foldName(name))
+    isCountable: ({ name }: RegisteredTable) =>
+      reached !== null && !reached.has(foldName(name)) && !unpredictable.has(foldName(name))
   }
 }

@@ -2,7 +2,9 @@ import t from 'tap'
 import {
   declaresAutoIncrement,
   declaresReplace,
+  maySkip,
   nameIn,
+  tablesCountedBy,
   textIn,
   tokenTexts,
   triggerTargets
@@ -62,4 +64,17 @@ t.test('the tables into which a trigger writes are found', async (t) => {
   for (const body of ['UPDATE other SET b = 1', 'DELETE FROM t', "SELECT 'UPDATE t SET a' FROM t"])
     t.notOk(targets(body).includes('t'), body)
   t.strictSame(triggerTargets('UPDATE'), [])
+})
+
+t.test('the tables whose rows a trigger may add or remove', async (t) => {
+  const counted = (body: string) => tablesCountedBy(`CREATE TRIGGER g AFTER DELETE ON t BEGIN ${body}; END`)
+  t.strictSame(
+    counted('DELETE FROM "a b"; INSERT OR REPLACE INTO [c] SELECT * FROM d; UPDATE OR REPLACE e SET x = 1'),
+    ['a b', 'c', 'e']
+  )
+  t.strictSame(counted("DELETE FROM 'it''s'; SELECT 'DELETE FROM x' -- DELETE FROM y"), ["it's"])
+  t.equal(counted('DELETE FROM 5'), null)
+  t.equal(tablesCountedBy('DELETE FROM'), null)
+  t.equal(maySkip('SELECT RAISE (IGNORE)'), true)
+  t.equal(maySkip("SELECT RAISE(ABORT, 'IGNORE'); INSERT OR IGNORE INTO t VALUES (1)"), false)
 })
