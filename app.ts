@@ -9,6 +9,7 @@ import health from './plugins/app/health.ts'
 import home from './plugins/app/home.ts'
 import openapi from './plugins/app/openapi.ts'
 import retryKeys from './plugins/app/retry-keys.ts'
+import retryPurge from './plugins/app/retry-purge.ts'
 import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
 import status from './plugins/app/status.ts'
@@ -105,6 +106,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   firstAdmin.catch(() => {})
   await app.register(caller)
   await app.register(retryKeys)
+  await app.register(retryPurge)
   await app.register(unusedHeaders)
   await app.register(declarations)
   await app.register(openapi)

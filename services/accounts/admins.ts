@@ -5,6 +5,7 @@ import { type AdminCaller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, hasCode, invalid } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
+import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { Unit } from '../sql/statement.ts'
 import * as statements from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
@@ -120,7 +121,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
 
   /** Deletes an administrator and, by a foreign key, the sessions. @throws ADMIN_NOT_FOUND, LAST_ADMIN */
   const remove = async (caller: AdminCaller, id: number) => {
-    if (await commit(caller, [statements.deleteUnlessLast(id)])) return
+    if (await commit(caller, [statements.deleteUnlessLast(id), deleteRetriesOfCaller('admin', id)])) return
     const [admin] = await db.read(statements.findAdmin(id))
     throw admin ? lastAdmin() : adminNotFound(id)
   }

@@ -3,7 +3,15 @@ import type { Database, WriteResult } from '../engine/database.ts'
 import type { Caller, RetryKey } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
-import { type RetryLimits, selectLargeRetry, selectRetry, storeRetry, toStoredRetry } from '../sql/retries.ts'
+import {
+  callerName,
+  purgeRetries,
+  type RetryLimits,
+  selectLargeRetry,
+  selectRetry,
+  storeRetry,
+  toStoredRetry
+} from '../sql/retries.ts'
 import type { Commit, Results } from './commit.ts'
 import type { Operation } from './operation.ts'
 
@@ -33,10 +41,13 @@ const keyReused = () =>
     hint: 'Send each new request with a new key. A retry needs the same method, URL, body, If-Match and If-None-Match. It gets no result if the visible fields have changed.'
   })
 
-/** Results contain the fields that the caller was allowed to see, so these are a part of the digest. */
+/**
+ * Results contain the fields that the caller was allowed to see, so these are a part of the digest. So is the table: another
+ * one may have its name now.
+ */
 const digestOf = ({ digest }: RetryKey, operations: readonly Operation[]) => {
   const hash = createHash('sha256').update(digest)
-  for (const { shown } of operations) hash.update(JSON.stringify(shown && [...shown.keys()]))
+  for (const { table, shown } of operations) hash.update(JSON.stringify([table?.id, shown && [...shown.keys()]]))
   return hash.digest('hex')
 }
 
@@ -61,9 +72,10 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
 
   const receiptOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {
     const results = { parts: operations.map(({ unit }) => unit.length), column: 'record' }
+    const tables = [...new Set(operations.flatMap(({ table }) => table?.id ?? []))]
     return {
       table: null,
-      unit: storeRetry({ ...key, digest, results }, limits),
+      unit: storeRetry({ ...key, digest, results, tables }, limits),
       change: null,
       countChange: null,
       result: () => undefined,
@@ -73,7 +85,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
   }
 
   const commitOnce = async <T extends readonly Operation[]>(caller: Caller, operations: T, retryKey: RetryKey) => {
-    const name = `${caller.kind} ${caller.id}`
+    const name = callerName(caller.kind, caller.id)
     const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, operations), now: clock() }
     const stored = await findStored(caller, attempt)
     if (!stored) {
@@ -100,3 +112,11 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
   return (caller, operations) =>
     caller.retryKey ? commitAlone(caller, operations, caller.retryKey) : commit(caller, operations)
 }
+
+/** Creates the function that deletes all expired keys, in small units. A key may be the last one of its caller. */
+export const createRetryPurge =
+  ({ db, clock }: Pick<RetriesOptions, 'db' | 'clock'>) =>
+  async (): Promise<void> => {
+    let deleted = 1
+    while (deleted > 0) deleted = Number((await db.write([purgeRetries(clock())]))[0]?.changes)
+  }

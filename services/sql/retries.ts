@@ -23,6 +23,8 @@ interface KeyOfCaller {
 interface NewRetry extends KeyOfCaller {
   readonly digest: string
   readonly results: ResultsText
+  /** The ids of the tables whose records the results may contain. */
+  readonly tables: readonly number[]
 }
 
 export interface RetryLimits {
@@ -66,15 +68,15 @@ const deleteExpired = ({ caller, key, now }: KeyOfCaller): Statement => ({
   params: [caller, key, expiry(now), expiry(now)]
 })
 
-const insertRetry = ({ caller, key, digest, results, now }: NewRetry) => ({
-  sql: `INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at)
+const insertRetry = ({ caller, key, digest, results, tables, now }: NewRetry) => ({
+  sql: `INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at, tables)
     SELECT added.caller, coalesce(last.number, 0) + 1, added.key, added.digest, added.results,
       coalesce(last.total_bytes, 0) + octet_length(added.results) + 2 * octet_length(added.key) + ${ROW_BYTES},
-      added.created_at
-    FROM (SELECT ? AS caller, ? AS key, ? AS digest, ? AS results, ? AS created_at) AS added
+      added.created_at, added.tables
+    FROM (SELECT ? AS caller, ? AS key, ? AS digest, ? AS results, ? AS created_at, ? AS tables) AS added
     LEFT JOIN _rowhouse_retries AS last ON last.caller = added.caller
       AND last.number = (SELECT max(number) FROM _rowhouse_retries AS own WHERE own.caller = added.caller)`,
-  params: [caller, key, digest, results, BigInt(now)]
+  params: [caller, key, digest, results, BigInt(now), ` ${tables.join(' ')} `]
 })
 
 /** Reads only the rows to delete, and one more: `number` and `total_bytes` grow with each row of a caller. */
@@ -94,3 +96,28 @@ export const storeRetry = (retry: NewRetry, limits: RetryLimits): Unit => [
   insertRetry(retry),
   deleteOldest(retry, limits)
 ]
+
+/** Keys that one unit deletes: each may have megabytes of results. */
+const MAX_PURGED = 100
+
+/** Deletes some expired keys. */
+export const purgeRetries = (now: number): Statement => ({
+  sql: `DELETE FROM _rowhouse_retries WHERE id IN (
+    SELECT id FROM _rowhouse_retries WHERE created_at <= ? ORDER BY created_at LIMIT ${MAX_PURGED})`,
+  params: [expiry(now)]
+})
+
+export const callerName = (kind: string, id: number) => `${kind} ${id}`
+
+/** Deletes the keys of a caller that is deleted. */
+export const deleteRetriesOfCaller = (kind: string, id: number): Statement => ({
+  sql: 'DELETE FROM _rowhouse_retries WHERE caller = ?',
+  params: [callerName(kind, id)]
+})
+
+/** Deletes the keys with results of a table that is dropped. Reads the index of `tables`, not the results. */
+export const deleteRetriesOfTable = (id: number): Statement => ({
+  sql: `DELETE FROM _rowhouse_retries WHERE id IN (
+    SELECT id FROM _rowhouse_retries INDEXED BY _rowhouse_retries_tables WHERE instr(tables, ?))`,
+  params: [` ${id} `]
+})

@@ -5,6 +5,7 @@ import { foldName } from '../model/names.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { compileView, dropTable, expectUnreferred, FOREIGN_KEYS_OFF, selectDependents } from '../sql/alter.ts'
 import { namesIn } from '../sql/declared-rules.ts'
+import { deleteRetriesOfTable } from '../sql/retries.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable, lossNotConfirmed, structureInUse, tableChanged, tableOutdated } from './failures.ts'
@@ -50,6 +51,7 @@ export const createTableDrops = ({ db, registry, countStored }: TableDropsOption
       expectUnreferred(name),
       ...dropSearchIndex(id),
       deleteTable(id),
+      deleteRetriesOfTable(id),
       dropTable(name)
     ]
     try {

@@ -6,6 +6,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
+import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { TokenNames } from '../tables/renames.ts'
 import { createScope, type Scope } from './permissions.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
@@ -185,7 +186,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   const revoke = async (_caller: Caller, id: number) => {
-    const [deleted] = await db.write([deleteToken(id)])
+    const [deleted] = await db.write([deleteToken(id), deleteRetriesOfCaller('token', id)])
     evict(id)
     if (deleted?.changes === 0) throw tokenNotFound(id)
   }

@@ -111,6 +111,12 @@ const migrations: readonly (readonly string[])[] = [
   [
     "ALTER TABLE _rowhouse_sessions ADD COLUMN address TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE _rowhouse_sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT ''"
+  ],
+  // `tables`: the ids of the tables of the request, with a space before and after each.
+  [
+    'CREATE INDEX _rowhouse_sessions_expires_at ON _rowhouse_sessions (expires_at)',
+    "ALTER TABLE _rowhouse_retries ADD COLUMN tables TEXT NOT NULL DEFAULT ''",
+    'CREATE INDEX _rowhouse_retries_tables ON _rowhouse_retries (tables)'
   ]
 ]
 
