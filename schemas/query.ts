@@ -36,7 +36,9 @@ export const ConditionSchema = Type.Object(
     isNull: Type.Optional(
       Type.Boolean({ description: 'true: the field has no value. false: it has one.', examples: [false] })
     ),
-    contains: text('The text contains this one. The case of ASCII letters is ignored, here and below.'),
+    contains: text(
+      'The text contains this one. Case is ignored, here and below, of all letters with one lower and one upper form.'
+    ),
     startsWith: text('The text starts with this one.'),
     endsWith: text('The text ends with this one.')
   },

@@ -148,7 +148,7 @@ const selection = {
     Type.String({
       maxLength: 255,
       description:
-        'Text to find in text fields, ignoring the case of ASCII letters. A number also finds equal numbers.',
+        'Text to find in text fields, ignoring the case of all letters with one lower and one upper form. A number also finds equal numbers.',
       examples: ['cup']
     })
   )

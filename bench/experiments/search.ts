@@ -15,6 +15,7 @@ const ONE_PASS = `SELECT count(*) FROM ${TABLE} WHERE instr(lower(name), ?) OR i
 const FEW = 'item 432'
 const searches = {
   'search, 0.1 % of the rows match': FEW,
+  'search, no row matches, with a letter beyond ASCII': 'ÍTEM 432',
   'search, 11 % match': 'item 4',
   'search, all match': 'item'
 }

@@ -1,6 +1,6 @@
 import { kindOf } from '../model/kinds/kind-of.ts'
+import { type FoldedText, foldText } from '../model/letter-case.ts'
 import { parseInteger } from '../model/literals.ts'
-import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { columnRef } from './identifiers.ts'
@@ -137,35 +137,77 @@ const matchText = (table: string, column: Column, match: (value: string) => stri
   return `(${(column.sqliteType === 'TEXT' ? [matches, isNotBlob] : [isNotBlob, matches]).join(' AND ')})`
 }
 
-/** Not LIKE: on a long text of near matches LIKE took 170 ms a MiB, `instr` takes 6. Both fold the case of ASCII only. */
-const contains = (table: string, column: Column) => matchText(table, column, (value) => `instr(lower(${value}), ?)`)
+/** Maximum number of different letters beyond ASCII whose case one text folds: the alphabets of most languages have fewer. */
+const MAX_LETTERS = 40
+/** Maximum number of such letters in a search, for all columns together. Each is a function call in the SQL. */
+const MAX_LETTERS_OF_SEARCH = 3000
+/** A shorter part is in too many rows. */
+const MIN_PLAIN_PART = 3
+
+/** Returns SQL for a value in lower case. Binds the letters. */
+const inLowerCase = (value: string, { letters }: FoldedText) =>
+  letters.reduce((sql) => `replace(${sql}, ?, ?)`, `lower(${value})`)
+
+const formsOf = ({ letters }: FoldedText) => letters.flatMap(({ upper, lower }) => [upper, lower])
+
+/** SQL for one column, and what it binds. */
+interface TextMatch {
+  readonly sql: (value: string) => string
+  readonly params: readonly string[]
+}
+
+/**
+ * Returns a condition that is true for all values with the text, and that few others meet: `replace` for each letter takes
+ * longer than all else. null: there is no letter to replace.
+ */
+const precondition = ({ letters: [first], plainPart }: FoldedText): TextMatch | null => {
+  if (!first) return null
+  return plainPart.length >= MIN_PLAIN_PART
+    ? { sql: (value) => `instr(lower(${value}), ?)`, params: [plainPart] }
+    : { sql: (value) => `(instr(${value}, ?) OR instr(${value}, ?))`, params: [first.upper, first.lower] }
+}
+
+/** Not LIKE: on a long text of near matches LIKE took 170 ms a MiB, `instr` takes 6. LIKE also ends at NUL. */
+const contains = (folded: FoldedText): TextMatch => {
+  const before = precondition(folded)
+  const found = (value: string) => `instr(${inLowerCase(value, folded)}, ?)`
+  return {
+    sql: before ? (value) => `${before.sql(value)} AND ${found(value)}` : found,
+    params: [...(before?.params ?? []), ...formsOf(folded), folded.text]
+  }
+}
+
+/** `substr` counts code points, as the iterator of a string does. Each form of a letter is one. */
+const endsOrStarts = (folded: FoldedText, range: string): TextMatch => ({
+  sql: (value) => `${inLowerCase(`substr(${value}, ${range})`, folded)} = ?`,
+  params: [...formsOf(folded), folded.text]
+})
 
 export type TextOperator = 'contains' | 'startsWith' | 'endsWith'
 
-/** Ignores the case of ASCII letters. */
+/** Ignores the case of all letters that have one lower and one upper form. */
 export const matchesText = (
   { name: table }: TableName,
   column: Column,
   operator: TextOperator,
-  text: string
+  text: string,
+  maxLetters = MAX_LETTERS
 ): Condition => {
-  const folded = foldName(text)
-  // `substr` counts code points, as the iterator of a string does.
+  const folded = foldText(text, maxLetters)
   const { length } = [...text]
-  const sql = {
-    contains: () => contains(table, column),
-    startsWith: () => matchText(table, column, (value) => `lower(substr(${value}, 1, ${length})) = ?`),
-    endsWith: () => matchText(table, column, (value) => `lower(substr(${value}, -${length})) = ?`)
+  const { sql, params } = {
+    contains: () => contains(folded),
+    startsWith: () => endsOrStarts(folded, `1, ${length}`),
+    endsWith: () => endsOrStarts(folded, `-${length}`)
   }[operator]()
-  const match = matchOf(folded, operator !== 'contains')
   return {
-    sql,
-    params: [folded],
+    sql: matchText(table, column, sql),
+    params,
     width: widthOf(columnRef(table, column.name)),
-    tests: 1,
+    tests: 1 + folded.letters.length,
     comparisons: [],
     isIndexable: false,
-    match
+    match: matchOf(folded.text, operator !== 'contains')
   }
 }
 
@@ -226,8 +268,9 @@ export const search = (table: TableName, columns: readonly Column[], q: string):
   const number = toNumber(q)
   const textual = columns.filter((column) => kindOf(column).isTextual)
   const numeric = number === null ? [] : columns.filter((column) => kindOf(column).isNumeric)
+  const maxLetters = Math.min(MAX_LETTERS, Math.floor(MAX_LETTERS_OF_SEARCH / textual.length))
   return anyOf([
-    ...textual.map((column) => matchesText(table, column, 'contains', q)),
+    ...textual.map((column) => matchesText(table, column, 'contains', q, maxLetters)),
     ...numeric.map((column) => compare(table, column, 'eq', number))
   ])
 }

@@ -10,7 +10,27 @@ const operatorsOf = ({ isText }: QueryColumn) => [
   ...(isText ? ['contains', 'startsWith', 'endsWith'] : [])
 ]
 
-const TEXT_PARTS = ['a', 'A', 'b', ' ', '5', '.', 'ä', '\u{1F600}', '0', '-01', '%', "'", 'ab  ']
+const TEXT_PARTS = [
+  'a',
+  'A',
+  'b',
+  ' ',
+  '5',
+  '.',
+  'ä',
+  'Ä',
+  'ß',
+  'Σ',
+  'ς',
+  'м',
+  'М',
+  '\u{1F600}',
+  '0',
+  '-01',
+  '%',
+  "'",
+  'ab  '
+]
 
 const randomOperand = (column: QueryColumn, operator: string, random: Random): readonly [unknown, unknown] => {
   if (operator === 'isNull') {

@@ -27,6 +27,14 @@ export interface ModelOrder {
 
 const fold = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
+/** Folds each character that has one lower and one upper form. */
+const foldLetters = (text: string) =>
+  Array.from(text, (character) => {
+    const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+    const isLetter = lower.toUpperCase() === upper && upper.toLowerCase() === lower && [...upper].length === 1
+    return isLetter && (character === lower || character === upper) ? lower : character
+  }).join('')
+
 const collate: Record<Collation, (text: string) => string> = {
   BINARY: (text) => text,
   NOCASE: fold,
@@ -60,7 +68,7 @@ export const compareStored = ({ collation }: ModelColumn, a: Stored, b: Stored):
 const withAffinity = ({ affinity }: ModelColumn, value: Stored): Stored =>
   typeof value === 'string' && affinity !== 'TEXT' && affinity !== 'BLOB' && looksNumeric(value) ? Number(value) : value
 
-const textOf = (value: Stored) => (value === null || typeof value === 'object' ? null : fold(String(value)))
+const textOf = (value: Stored) => (value === null || typeof value === 'object' ? null : foldLetters(String(value)))
 
 type Test = (column: ModelColumn, stored: Stored, operand: never) => boolean
 
@@ -74,7 +82,7 @@ const whenText =
   (test: (text: string, part: string) => boolean): Test =>
   (_, stored, operand) => {
     const text = textOf(stored)
-    return text !== null && test(text, fold(operand))
+    return text !== null && test(text, foldLetters(operand))
   }
 
 const isEqual = whenComparable((result) => result === 0)

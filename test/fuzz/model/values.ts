@@ -63,6 +63,14 @@ export const compare = (a: Stored, b: Stored) => {
 /** Folds case for ASCII only, as SQLite does. */
 export const fold = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
+/** Folds each character that has one lower and one upper form. */
+const foldLetters = (text: string) =>
+  Array.from(text, (character) => {
+    const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+    const isLetter = lower.toUpperCase() === upper && upper.toLowerCase() === lower && [...upper].length === 1
+    return isLetter && (character === lower || character === upper) ? lower : character
+  }).join('')
+
 export const isNumeric = ({ jsonType }: Field) => jsonType === 'integer' || jsonType === 'number'
 
 /** Parses a search as a number: a 64-bit integer without leading zeros is exact, any other number is a double. */
@@ -78,7 +86,7 @@ export const isSearched = (q: string, field: Field) =>
 /** Returns whether the search `q` matches this value of this field. */
 export const isFound = (q: string, field: Field, value: Stored) => {
   if (value === null || !isSearched(q, field)) return false
-  if (field.jsonType === 'string') return fold(String(value)).includes(fold(q))
+  if (field.jsonType === 'string') return foldLetters(String(value)).includes(foldLetters(q))
   return compare(value, parseNumber(q) as Stored) === 0
 }
 

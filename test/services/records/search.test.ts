@@ -113,3 +113,57 @@ t.test('a search', async (t) => {
     t.ok(calls === 50 || calls === 51, `${calls} calls for 50 wide rows`)
   })
 })
+
+const LETTERS = `
+  CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT, loose DATETIME);
+  INSERT INTO places VALUES (1, 'México', 'x'), (2, 'MÉXICO 50%_\\', 'ÄÖ'), (3, 'Mexico', 5), (4, 'e' || char(0x301), 'éé'),
+    (5, x'4dc98978', NULL), (6, 'Straße', 'ΣΟΦΌΣ'), (7, 'İ', 'σοφός'), (8, 'a' || char(0) || 'México', 'Москва');
+  CREATE VIEW shown AS SELECT id, name, loose FROM places;
+`
+
+t.test('texts are compared in the case of all letters', async (t) => {
+  const { serve } = await startServices(t, LETTERS)
+  for (const table of ['places', 'shown']) {
+    const { list } = await serve(table)
+    const idsOf = async (request: Parameters<typeof list>[0]) =>
+      (await list(request)).rows.map(({ id }: { id: number }) => id)
+    const expected: Record<string, number[]> = {
+      MÉXICO: [1, 2, 8],
+      méxico: [1, 2, 8],
+      Éx: [1, 2, 8],
+      É: [1, 2, 4, 8],
+      'É\u0301': [],
+      'E\u0301': [4],
+      'éxico 50%_\\': [2],
+      é_ico: [],
+      äö: [2],
+      МОСКВА: [8],
+      SS: [],
+      ß: [6],
+      σοφόσ: [6],
+      ΣΟΦΌς: [7],
+      i: [1, 2, 3, 8],
+      İ: [7]
+    }
+    for (const [q, ids] of Object.entries(expected)) t.strictSame(await idsOf({ q }), ids, `${table}: ${q}`)
+    for (const [operator, text, ids] of [
+      ['startsWith', 'mÉX', [1, 2]],
+      ['endsWith', 'ÉXICO', [1]],
+      ['contains', 'ÉXICO', [1, 2, 8]]
+    ] as const)
+      t.strictSame(await idsOf({ filter: { where: { name: { [operator]: text } } } }), ids, `${table}: ${operator}`)
+  }
+})
+
+t.test('a search of a wide table with many letters has few parameters', async (t) => {
+  const names = Array.from({ length: 450 }, (_, index) => `c${index}`)
+  const { serve } = await startServices(
+    t,
+    `CREATE TABLE many (id INTEGER PRIMARY KEY, ${names.map((name) => `${name} TEXT`).join()});
+     INSERT INTO many (c7) VALUES ('ДОМ');`
+  )
+  const { list } = await serve('many')
+  t.equal((await list({ q: 'дом' })).total, 1)
+  const letters = Array.from({ length: 200 }, (_, index) => String.fromCodePoint(0x400 + index)).join('')
+  t.equal((await list({ q: letters })).total, 0)
+})
