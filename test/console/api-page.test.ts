@@ -1,14 +1,17 @@
 import t from 'tap'
-import { createTable, dataOf, issueToken } from '../helpers.ts'
+import { createDatabase, createTable, dataOf, issueToken } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
 import { photographPage, skip, startConsole } from './console.ts'
 
 const LARGE = '9007199254740993'
 
+const KEYS = `CREATE TABLE line (a TEXT, b INTEGER, PRIMARY KEY (b, a)); INSERT INTO line VALUES ('x', 7)`
+
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, url, openAsAdmin } = await startConsole(t)
+  const { admin, url, openAsAdmin } = await startConsole(t, { database: createDatabase(t, KEYS) })
+  const line = dataOf(await admin.post('/admin/tables/import', { name: 'line' })).id
   const { id } = await createTable(admin, {
     name: 'albums',
     fields: [
@@ -89,6 +92,11 @@ if (skip) {
     const page = await openAsAdmin(t, `tables/${id}/api`)
     await page.getByLabel('Token for “Try it”').fill(token)
     await page.getByRole('button', { name: 'Try it: Delete' }).click()
+    const address = page.getByLabel('Address')
+    t.equal(await address.inputValue(), '/data/albums/records/')
+    await page.getByText('Enter the key of a record at the end of the address.').waitFor()
+    t.equal(await page.getByRole('button', { name: 'Send, and delete from albums' }).isDisabled(), true)
+    await address.fill('/data/albums/records/1')
     await page.getByRole('button', { name: 'Send, and delete from albums' }).click()
     await page.getByText(/^403 Forbidden/).waitFor()
     await page.getByLabel('Token for “Try it”').fill('rh_wrong')
@@ -96,6 +104,29 @@ if (skip) {
     await page.getByText(/^401 Unauthorized/).waitFor()
     t.equal(await page.getByRole('dialog').count(), 0)
     t.equal((await records())[0].title, "It's")
+  })
+
+  t.test('no preset of “Try it” changes a stored record', async (t) => {
+    const token = await issueToken(admin, { tables: ['albums'], actions: ['write'] })
+    const page = await openAsAdmin(t, `tables/${id}/api`)
+    await page.getByLabel('Token for “Try it”').fill(token)
+    for (const name of ['Update', 'Increment', 'Delete']) {
+      const section = page.getByRole('region', { name, exact: true })
+      await section.getByRole('button', { name: `Try it: ${name}` }).click()
+      await section.getByText(/^Enter the key of a record/).waitFor()
+      t.equal(await section.getByRole('button', { name: /^Send, and/ }).isDisabled(), true)
+    }
+    await photographPage(page, 'api-page-presets')
+    const increment = page.getByRole('region', { name: 'Increment', exact: true })
+    await increment.getByLabel('Body').fill('{"pk": "2", "field": "plays", "count": 1}')
+    await increment.getByRole('button', { name: 'Send, and change albums' }).click()
+    await increment.getByText(/^\d{3} /).waitFor()
+  })
+
+  t.test('a key of several fields is in the order of the key, not of the columns', async (t) => {
+    const page = await openAsAdmin(t, `tables/${line}/api`)
+    await page.getByText(`curl '${url}/data/line/records/7,x'`).first().waitFor()
+    t.match(dataOf(await admin.get(`/admin/tables/${line}/data/7,x`)), { a: 'x', b: 7 })
   })
 
   t.test('names are shown as text, however odd or long', async (t) => {

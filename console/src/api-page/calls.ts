@@ -12,6 +12,8 @@ export interface TableCall extends Call {
   readonly group: Group
   /** true: it changes records. */
   readonly isWrite?: boolean
+  /** What “Try it” begins with instead: the key is left out, so that no stored record is changed by mistake. */
+  readonly start?: Pick<Call, 'path' | 'body'>
 }
 
 const json = (value: unknown) => ({ type: 'json', value }) as const
@@ -41,6 +43,7 @@ const readCalls = (table: Table, path: string, key: Key | null): TableCall[] => 
 
 const recordCalls = (table: Table, path: string, { path: pk, body }: Key): TableCall[] => {
   const record = `${path}/records/${pk}`
+  const withoutKey = `${path}/records/`
   const counter = table.fields.find(isCounter)
   const changes = changedValues(table)
   const update = {
@@ -49,21 +52,24 @@ const recordCalls = (table: Table, path: string, { path: pk, body }: Key): Table
     method: 'PUT',
     path: record,
     body: json(changes),
-    isWrite: true
+    isWrite: true,
+    start: { path: withoutKey, body: json(changes) }
   } as const
-  const increment = { pk: body, field: counter?.name, count: 1 }
+  const incrementPath = `${path}/incr?return=record`
+  const incrementOf = (key: string) => json({ pk: key, field: counter?.name, count: 1 })
   return [
     ...(Object.keys(changes).length > 0 ? [update] : []),
-    { name: 'delete', group: 'write', method: 'DELETE', path: record, isWrite: true },
+    { name: 'delete', group: 'write', method: 'DELETE', path: record, isWrite: true, start: { path: withoutKey } },
     ...(counter
       ? [
           {
             name: 'increment',
             group: 'write',
             method: 'POST',
-            path: `${path}/incr?return=record`,
-            body: json(increment),
-            isWrite: true
+            path: incrementPath,
+            body: incrementOf(body),
+            isWrite: true,
+            start: { path: incrementPath, body: incrementOf('') }
           } as const
         ]
       : [])

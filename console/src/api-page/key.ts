@@ -1,13 +1,11 @@
-import type { Table } from '../tables/queries.ts'
+import { keyFields, type Table } from '../tables/queries.ts'
 import { exampleOf } from './example-values.ts'
 
 export type StoredRecord = Readonly<Record<string, unknown>>
 
-export const keyFields = ({ fields }: Pick<Table, 'fields'>) => fields.filter(({ isPrimary }) => isPrimary)
-
 /** Returns the key of a stored record, or an example if the table is empty. null: there is no key, as in some views. */
-export const keyOf = (table: Pick<Table, 'fields'>, record: StoredRecord | undefined) => {
-  const fields = keyFields(table)
+export const keyOf = (table: Pick<Table, 'fields' | 'primaryKey'>, record: StoredRecord | undefined) => {
+  const fields = keyFields(table).flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   if (fields.length === 0) return null
   const parts = fields.map((field) => String(record?.[field.name] ?? exampleOf(field)))
   return {

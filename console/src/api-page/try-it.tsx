@@ -19,6 +19,9 @@ const shownText = ({ text, isCut }: Reply) => (isCut ? `${text}\n${texts.cut(MAX
 const isOfData = (path: string) =>
   path.startsWith('/data/') && new URL(path, window.location.origin).pathname.startsWith('/data/')
 
+/** Whether the key of a record is still to be entered: in the address, or in the body. */
+const lacksKey = (path: string, body: string) => /\/records\/(?:[?#]|$)/.test(path) || /"pk":\s*""/.test(body)
+
 const Response = ({ reply }: { readonly reply: Reply }) => (
   <div className={styles.reply}>
     <p role="status" className={reply.status < 400 ? styles.success : styles.failure}>
@@ -37,9 +40,11 @@ interface TryItProps {
 /** Sends a call, which one may edit first, and shows the response. */
 export const TryIt = ({ call, table, token }: TryItProps) => {
   const { method, body, isWrite } = call
-  const [path, setPath] = useState(call.path)
-  const [text, setText] = useState(body ? bodyText(body) : '')
+  const start = call.start ?? call
+  const [path, setPath] = useState(start.path)
+  const [text, setText] = useState(start.body ? bodyText(start.body) : '')
   const isRight = isOfData(path)
+  const needsKey = isWrite === true && lacksKey(path, text)
   const sending = useMutation({
     mutationFn: () =>
       sendWithToken({ token, method, path, body: body && { contentType: CONTENT_TYPES[body.type], text } })
@@ -68,11 +73,12 @@ export const TryIt = ({ call, table, token }: TryItProps) => {
         <Button
           type="submit"
           variant={isWrite ? 'danger' : 'primary'}
-          disabled={token === '' || !isRight || sending.isPending}
+          disabled={token === '' || !isRight || needsKey || sending.isPending}
         >
           {isWrite ? texts.sendWrite(method, table) : texts.send}
         </Button>
         {token === '' && <span>{texts.needsToken}</span>}
+        {needsKey && <span>{method === 'POST' ? texts.needsPk : texts.needsKey}</span>}
       </div>
       {sending.isError && <Problem error={sending.error} />}
       {sending.data && <Response reply={sending.data} />}

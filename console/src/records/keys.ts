@@ -1,5 +1,5 @@
 import { hasWideInteger } from '../api/exact-json.ts'
-import type { Table } from '../tables/queries.ts'
+import { keyFields, type Table } from '../tables/queries.ts'
 import { kindOf } from './fields/kind.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -9,13 +9,6 @@ export const wideField = ({ fields }: Pick<Table, 'fields'>, row: Row) =>
   fields.find((field) => kindOf(field) === 'json' && hasWideInteger(row[field.name]))
 
 type Keyed = Pick<Table, 'fields' | 'primaryKey'>
-
-/** Returns the names of the key fields, in the order of the key. Names with commas are in the order of the columns. */
-export const keyFields = ({ fields, primaryKey }: Keyed): readonly string[] => {
-  const primary = fields.filter(({ isPrimary }) => isPrimary).map(({ name }) => name)
-  const listed = primaryKey.split(',')
-  return listed.length === primary.length && listed.every((name) => primary.includes(name)) ? listed : primary
-}
 
 /** Returns the key of a record as the service takes it: in a path (encoded once more), in a batch, and in `?record=`. */
 export const keyOf = (table: Keyed, row: Row): string => {

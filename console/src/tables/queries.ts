@@ -66,3 +66,10 @@ export const tableRemoved = (id: number) => {
 
 /** The name for display. */
 export const titleOf = ({ label, name }: Pick<Table, 'label' | 'name'>) => label || name
+
+/** Returns the names of the key fields, in the order of the key. Names with commas are in the order of the columns. */
+export const keyFields = ({ fields, primaryKey }: Pick<Table, 'fields' | 'primaryKey'>): readonly string[] => {
+  const primary = fields.filter(({ isPrimary }) => isPrimary).map(({ name }) => name)
+  const listed = primaryKey.split(',')
+  return listed.length === primary.length && listed.every((name) => primary.includes(name)) ? listed : primary
+}

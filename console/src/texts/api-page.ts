@@ -15,6 +15,8 @@ export const texts = {
   sendWrite: (method: string, table: string) =>
     method === 'DELETE' ? `Send, and delete from ${table}` : `Send, and change ${table}`,
   needsToken: 'Paste a token above.',
+  needsKey: 'Enter the key of a record at the end of the address.',
+  needsPk: 'Enter the key of a record as pk in the body.',
   response: 'Response',
   status: (status: number, text: string, ms: number) => `${status} ${text} · ${ms} ms`,
   cut: (shown: number) => `… only the first ${shown.toLocaleString('en')} characters are shown.`,

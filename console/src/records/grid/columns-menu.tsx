@@ -1,10 +1,9 @@
 import { Popover } from '@base-ui/react/popover'
 import { ArrowDown, ArrowUp, Columns3, Pin, PinOff } from 'lucide-react'
-import type { Table, TableField } from '../../tables/queries.ts'
+import { keyFields, type Table, type TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
-import { keyFields } from '../keys.ts'
 import styles from './columns-menu.module.css'
 import { arrange, type Preferences } from './preferences.ts'
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../api/errors.ts'
-import type { Table, TableField } from '../../tables/queries.ts'
+import { keyFields, type Table, type TableField } from '../../tables/queries.ts'
 import { type Draft, parseDraft, toDraft } from '../fields/draft.ts'
-import { keyFields, type Row } from '../keys.ts'
+import type { Row } from '../keys.ts'
 
 /** What the form holds of a field. */
 export interface Entry {
