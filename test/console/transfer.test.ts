@@ -133,6 +133,55 @@ if (skip) {
     t.equal(await total(), before + 2)
   })
 
+  t.test('JSON that is not NDJSON is refused with what is accepted, and NDJSON is known by its content', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').click()
+    const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(fileOf(name, text))
+    const texts = ['[{"sku":"jar","amount":1}]', '{\n  "sku": "jar",\n  "amount": 1\n}', '"jar"']
+    for (const [index, text] of texts.entries()) {
+      await choose(`a${index}.json`, text)
+      await page.getByText(`a${index}.json could not be read`).first().waitFor()
+      await page
+        .getByText(/Choose a CSV file, or an NDJSON file/)
+        .first()
+        .waitFor()
+      t.equal(await button(page, 'Check the file').count(), 0)
+    }
+    await choose('b.json', '{"sku":"tin","amount":1}\n{"sku":"tub","amount":2}\n')
+    await button(page, 'Check the file').click()
+    await button(page, 'Import 2 records').waitFor()
+  })
+
+  t.test('what was chosen for an import, or pasted, is not lost by Escape or a click beside the dialog', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?' })
+    const expectAsked = async (name: string) => {
+      const dialog = page.getByRole('dialog', { name })
+      await page.keyboard.press('Escape')
+      await question.waitFor()
+      await page.getByRole('button', { name: 'Stay here' }).click()
+      await question.waitFor({ state: 'detached' })
+      await page.mouse.click(5, 5)
+      await question.waitFor()
+      await page.getByRole('button', { name: 'Stay here' }).click()
+      await question.waitFor({ state: 'detached' })
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await button(page, 'Import').click()
+    await page.getByRole('dialog', { name: 'Import into stock' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await button(page, 'Import').click()
+    await page.locator('input[type=file]').setInputFiles(fileOf('c.csv', 'sku,amount\nlid,1\n'))
+    await button(page, 'Check the file').waitFor()
+    await expectAsked('Import into stock')
+    await paste(page, 'sku\tamount\nlid\t1\n')
+    await button(page, 'Create 1 record').waitFor()
+    await expectAsked('Paste into stock')
+  })
+
   t.test('500 rows of a spreadsheet are pasted', async (t) => {
     const page = await openAsAdmin(t, PAGE)
     await button(page, 'Import').waitFor()

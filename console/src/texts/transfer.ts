@@ -24,6 +24,8 @@ export const texts = {
   choose: 'Choose a CSV or NDJSON file, or drop it here',
   chooseOther: 'Another file',
   notRead: (name: string) => `${name} could not be read`,
+  notNdjson:
+    'It is JSON, but not NDJSON. Choose a CSV file, or an NDJSON file, which has one JSON object in each line. A JSON array can become a new table: New table, From a file.',
   tooEarly: 'The file is empty.',
   delimiter: 'Cells are separated by',
   delimiters: { ',': 'comma', ';': 'semicolon', '|': 'vertical bar', tab: 'tab' },

@@ -8,6 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Select } from '../../ui/input.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { ConditionRow } from './condition-row.tsx'
 import { toFilter, toModel } from './convert.ts'
 import styles from './filter.module.css'
@@ -158,7 +159,9 @@ interface FilterDialogProps {
 
 /** Edits the filter. */
 export const FilterDialog = ({ table, filter, onApply, onClose }: FilterDialogProps) => {
-  const [model, setModel] = useState(() => firstModel(table, filter))
+  const [start] = useState(() => firstModel(table, filter))
+  const [model, setModel] = useState(start)
+  const guard = useFormGuard(model !== start)
   const [isTried, setTried] = useState(false)
   const invalid = findInvalid(table.fields, model)
   const next = invalid.size === 0 ? toFilter(table.fields, model) : null
@@ -167,10 +170,13 @@ export const FilterDialog = ({ table, filter, onApply, onClose }: FilterDialogPr
   const isReplaced = filter !== '' && (!present || toModel(table.fields, present) === null)
   const apply = () => {
     setTried(true)
-    if (invalid.size === 0) onApply(json)
+    if (invalid.size > 0) return
+    guard.release()
+    onApply(json)
   }
+  const close = () => guard.ask(onClose)
   return (
-    <Dialog title={texts.title} isWide onClose={onClose} {...(isReplaced && { hint: texts.edited })}>
+    <Dialog title={texts.title} isWide onClose={close} {...(isReplaced && { hint: texts.edited })}>
       <Form onSubmit={apply}>
         {model.items.length > 1 && (
           <MatchChoice label={texts.match} match={model.match} onChange={(match) => setModel({ ...model, match })} />
@@ -190,13 +196,14 @@ export const FilterDialog = ({ table, filter, onApply, onClose }: FilterDialogPr
           </details>
         )}
         <Actions>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={close}>{common.cancel}</Button>
           <Button onClick={() => setModel({ match: 'all', items: [] })}>{texts.clear}</Button>
           <Button type="submit" variant="primary">
             {texts.apply}
           </Button>
         </Actions>
       </Form>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

@@ -5,6 +5,7 @@ import { texts } from '../../texts/transfer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { FileProblem } from '../../ui/file-problem.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { notifyError } from '../../ui/toast.tsx'
 import { FileDrop } from './file-drop.tsx'
 import type { ImportPlan } from './import-file.ts'
@@ -51,7 +52,13 @@ const Outcome = ({ state }: { readonly state: ImportState }) => {
 /** Imports a file of CSV or NDJSON: its columns and options, a check of all lines, then the import. */
 export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
   const [plan, setPlan] = useState<ImportPlan | null>(null)
-  const state = useImport(table, { onDone, onClose })
+  const guard = useFormGuard(plan !== null)
+  const leave = () => {
+    guard.release()
+    onClose()
+  }
+  const state = useImport(table, { onDone, onClose: leave })
+  const close = () => guard.ask(onClose)
   const change = (next: ImportPlan) => {
     setPlan(next)
     state.reset()
@@ -66,7 +73,7 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
   const isEmpty = plan !== null && plan.columns.length === 0
   const repeated = plan === null ? undefined : repeatedName(plan.columns.map(({ name }) => name))
   return (
-    <Dialog title={texts.importTitle(titleOf(table))} isWide {...(!state.isPending && { onClose })}>
+    <Dialog title={texts.importTitle(titleOf(table))} isWide {...(!state.isPending && { onClose: close })}>
       <FileDrop file={plan?.source.file} onFile={choose} />
       {isEmpty && <p className={styles.wrong}>{texts.tooEarly}</p>}
       {repeated !== undefined && (
@@ -77,7 +84,7 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
       {plan && !isEmpty && <ImportOptions table={table} plan={plan} onChange={change} />}
       <Outcome state={state} />
       <Actions>
-        <Button variant="quiet" onClick={state.isPending ? state.cancel : onClose}>
+        <Button variant="quiet" onClick={state.isPending ? state.cancel : close}>
           {state.isSent ? common.close : common.cancel}
         </Button>
         {plan && !isEmpty && (
@@ -95,6 +102,7 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
           </Button>
         )}
       </Actions>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

@@ -7,6 +7,7 @@ import { texts } from '../../texts/transfer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox } from '../../ui/field.tsx'
+import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { Problem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { mapPasted, readPasted, toRows } from './clipboard.ts'
@@ -47,11 +48,13 @@ export const PasteDialog = ({ table, text, onDone, onClose }: PasteDialogProps) 
       storePasted(table, rows.slice(stored), { submit, onStored: (count) => setStored(stored + count) }),
     onSuccess: () => {
       notify({ title: texts.pasted(rows.length, titleOf(table)) })
+      guard.release()
       onClose()
     },
     onSettled: onDone
   })
-  const close = () => !store.isPending && onClose()
+  const guard = useFormGuard(true)
+  const close = () => !store.isPending && guard.ask(onClose)
   const hint = rows.length > MAX_OPERATIONS ? texts.pasteSteps : texts.pasteHint
   const setHeader = (hasHeader: boolean) => {
     setPasted({ ...pasted, hasHeader })
@@ -80,6 +83,7 @@ export const PasteDialog = ({ table, text, onDone, onClose }: PasteDialogProps) 
           {texts.paste(rows.length - stored)}
         </Button>
       </Actions>
+      <LeaveDialog guard={guard} />
     </Dialog>
   )
 }

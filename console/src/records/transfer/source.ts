@@ -1,4 +1,5 @@
 import { characterOf, type Delimiter, guessDelimiter } from '../../api/delimiter.ts'
+import { texts } from '../../texts/transfer.ts'
 import { parseDelimited } from './delimited.ts'
 
 export type Format = 'csv' | 'ndjson'
@@ -15,8 +16,27 @@ export interface Source {
 /** What is read to show the names of the columns. The service reads all of the file. */
 const START_BYTES = 256 * 1024
 
-const formatOf = ({ name }: File, start: string): Format =>
-  /\.(?:ndjson|jsonl|json)$/i.test(name) || start.trimStart().startsWith('{') ? 'ndjson' : 'csv'
+const isObject = (line: string) => {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/** A first line that is longer than the beginning is not complete. */
+const isNdjson = (start: string) => {
+  const [line = '', ...others] = start.trimStart().split('\n')
+  return isObject(line) || (line.startsWith('{') && others.length === 0 && start.length >= START_BYTES / 4)
+}
+
+/** JSON is only read as NDJSON. @throws Error if it is something else */
+const formatOf = ({ name }: File, start: string): Format => {
+  if (isNdjson(start) || /\.(?:ndjson|jsonl)$/i.test(name)) return 'ndjson'
+  if (/\.json$/i.test(name) || /^\s*(?:\[|\{)/.test(start)) throw new Error(texts.notNdjson)
+  return 'csv'
+}
 
 export const openSource = async (file: File): Promise<Source> => {
   const start = (await file.slice(0, START_BYTES).text()).replace(/^\uFEFF/, '')
