@@ -74,6 +74,48 @@ if (skip) {
     await status(page, '200 records')
   })
 
+  t.test('a filter that was entered is not lost by Escape or a click beside the dialog', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album'))
+    const question = page.getByRole('dialog', { name: 'Discard the unsaved changes?' })
+    const dialog = page.getByRole('dialog', { name: 'Filter records' })
+    const open = () => page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await open()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await open()
+    await dialog.getByLabel('Value').fill('7')
+    for (const leave of [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
+      await leave()
+      await question.waitFor()
+      await page.getByRole('button', { name: 'Stay here' }).click()
+      await question.waitFor({ state: 'detached' })
+    }
+    t.equal(await dialog.getByLabel('Value').inputValue(), '7')
+    await dialog.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Remove the filter' }).waitFor()
+    t.equal(await question.count(), 0)
+  })
+
+  t.test('the panel of a record is beside the grid and the actions, and covers a narrow screen', async (t) => {
+    const page = await openAsAdmin(t, pathOf('album', '?record=1'))
+    const panel = page.getByRole('dialog', { name: 'album 1' })
+    await panel.waitFor()
+    await cell(page, 'Album 1').waitFor()
+    const left = (await panel.boundingBox())?.x ?? 0
+    for (const part of [
+      page.getByRole('grid'),
+      page.getByRole('button', { name: 'New record' }),
+      page.locator('footer').first()
+    ]) {
+      const box = await part.boundingBox()
+      t.ok(box && box.x + box.width <= left, 'beside the panel')
+    }
+    await photographPage(page, 'grid-and-panel')
+    await page.setViewportSize({ width: 390, height: 800 })
+    t.match(await panel.boundingBox(), { x: 0, width: 390 })
+  })
+
   t.test('a filter that the service refuses shows why', async (t) => {
     const page = await openAsAdmin(t, pathOf('album', filterOf({ where: { nowhere: { eq: 1 } } })))
     t.match(await page.getByRole('alert').first().textContent(), /nowhere/)

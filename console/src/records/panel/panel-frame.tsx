@@ -8,7 +8,7 @@ interface FrameProps {
   readonly children: ReactNode
 }
 
-/** The area at the right. The page behind it stays usable. */
+/** The area at the right. On a wide screen, the page is beside it; on others, below it. */
 export const PanelFrame = ({ title, onClose, children }: FrameProps) => {
   const popup = useRef<HTMLDivElement>(null)
   return (
@@ -22,6 +22,7 @@ export const PanelFrame = ({ title, onClose, children }: FrameProps) => {
         <Dialog.Popup
           ref={popup}
           className={styles.panel}
+          data-side-panel
           aria-label={title}
           initialFocus={() =>
             popup.current?.querySelector<HTMLElement>('form :is(input, textarea, select)') ?? popup.current
