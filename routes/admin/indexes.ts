@@ -65,12 +65,24 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         operationId: 'adminDropTableIndex',
         summary: 'Delete an index',
-        description: 'Deletes an index that was created through the API. The records do not change.',
+        description:
+          'Deletes an index that was created through the API. The records do not change. Refused while a foreign key, a trigger or a view needs the index.',
         tags,
         params: TableIndexParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential, errors: [...WRITE_ERRORS, ...TABLE_ERRORS, 'INDEX_NOT_FOUND', 'INDEX_NOT_OURS'] }
+      config: {
+        credential,
+        errors: [
+          ...WRITE_ERRORS,
+          ...TABLE_ERRORS,
+          'TABLE_CHANGED',
+          'STRUCTURE_IN_USE',
+          'SCAN_TIMEOUT',
+          'INDEX_NOT_FOUND',
+          'INDEX_NOT_OURS'
+        ]
+      }
     },
     async ({ caller, params }) => {
       await tables.dropIndex(caller, params.id, params.name)

@@ -146,7 +146,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_READ_ONLY',
           'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED',
-          'STRUCTURE_IN_USE'
+          'STRUCTURE_IN_USE',
+          'SCAN_TIMEOUT'
         ]
       }
     },
@@ -176,7 +177,9 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_READ_ONLY',
           'FIELD_EXISTS',
           'UNIQUE_VIOLATION',
-          'STRUCTURE_CHANGED'
+          'STRUCTURE_CHANGED',
+          'STRUCTURE_IN_USE',
+          'SCAN_TIMEOUT'
         ]
       }
     },
@@ -233,6 +236,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_CHANGED',
           'STRUCTURE_CHANGED',
           'STRUCTURE_IN_USE',
+          'SCAN_TIMEOUT',
           'CONFIRMATION_REQUIRED'
         ]
       }

@@ -73,7 +73,9 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_CHANGED',
           'FIELD_EXISTS',
           'UNIQUE_VIOLATION',
-          'STRUCTURE_CHANGED'
+          'STRUCTURE_CHANGED',
+          'STRUCTURE_IN_USE',
+          'SCAN_TIMEOUT'
         ]
       }
     },

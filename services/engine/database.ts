@@ -2,6 +2,7 @@ import type { Caller } from '../model/caller.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
+import type { Trial } from './reader/trial.ts'
 import type { ImportErrors } from './staging/import-errors.ts'
 import type { StagedCheck, StagedFile, StagedStep, StagingRequest } from './staging/protocol.ts'
 
@@ -96,6 +97,11 @@ export interface Database extends Scans {
     /** Prepares an SQL view and describes it, without running it. Does not wait for scans. */
     describe(view: string, caller: ScanCaller): Promise<Row>
   }
+  /**
+   * Tries a change of the structure on a copy of the schema without rows, and compiles all declarations after it. Fails as
+   * the unit would fail. The unit must not begin with `IGNORE_BROKEN`.
+   */
+  tryChange(unit: Unit, caller: ScanCaller): Promise<Trial>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */

@@ -15,8 +15,15 @@ export const changeCaseOfName = (from: string, to: string): Unit => [
   renameTable(TEMPORARY_NAME, to)
 ]
 
-export const renameColumn = (table: string, from: string, to: string): Statement =>
-  statement(`ALTER TABLE ${identifier(table)} RENAME COLUMN ${identifier(from)} TO ${identifier(to)}`)
+/** Fails because there is no such column, unless SQLite takes the word for a keyword or a value, such as TRUE. */
+export const selectWord = (word: string): Statement => statement(`SELECT ${word} AS ${word}`)
+
+/**
+ * `isPlain`: the new name needs no quotes. SQLite writes them into indexes, triggers and views if the statement has them;
+ * another SQLite takes a name in double quotes for a text when the column is gone.
+ */
+export const renameColumn = (table: string, from: string, to: string, isPlain: boolean): Statement =>
+  statement(`ALTER TABLE ${identifier(table)} RENAME COLUMN ${identifier(from)} TO ${isPlain ? to : identifier(to)}`)
 
 export const dropColumn = (table: string, column: string): Statement =>
   statement(`ALTER TABLE ${identifier(table)} DROP COLUMN ${identifier(column)}`)
@@ -34,27 +41,20 @@ export const setNotNull = (table: string, column: string, isNotNull: boolean): S
  */
 export const FOREIGN_KEYS_OFF: Statement = statement('PRAGMA foreign_keys = OFF')
 
+/**
+ * At the start of a unit: ALTER TABLE leaves views and triggers unchanged that cannot be compiled. Otherwise one of them
+ * anywhere in the file prevents each rename and drop. The unit must have been tried.
+ */
+export const IGNORE_BROKEN: Statement = statement('PRAGMA writable_schema = ON')
+
 export const dropTable = (table: string): Statement => statement(`DROP TABLE ${identifier(table)}`)
 
-const REFERRING = `SELECT s.name AS name, f."from" AS field, f."to" AS target
-  FROM main.sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
-  WHERE s.type = 'table' AND f."table" = ? COLLATE NOCASE`
-
 /** Selects the columns that refer to the table. `target` is null for its key. */
-export const selectReferring = (table: string): Statement => ({ sql: REFERRING, params: [table] })
-
-/** Expects that no other table refers to the table. */
-export const expectUnreferred = (table: string): Statement => ({
-  sql: `${REFERRING} AND s.name <> ? COLLATE NOCASE`,
-  params: [table, table],
-  expect: 0
-})
-
-/** Expects that no column refers to the column of the table, which is not its key. */
-export const expectUnreferredColumn = (table: string, column: string): Statement => ({
-  sql: `${REFERRING} AND f."to" = ? COLLATE NOCASE`,
-  params: [table, column],
-  expect: 0
+export const selectReferring = (table: string): Statement => ({
+  sql: `SELECT s.name AS name, f."from" AS field, f."to" AS target
+    FROM main.sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
+    WHERE s.type = 'table' AND f."table" = ? COLLATE NOCASE`,
+  params: [table]
 })
 
 export const selectSchemaVersion: Statement = statement('SELECT schema_version FROM temp.pragma_schema_version')
@@ -66,15 +66,20 @@ export const expectSchemaVersion = (version: number): Statement => ({
   expect: 1
 })
 
+/** All declarations of the file as one JSON text. */
+export const selectDeclarationsText =
+  'SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY rowid) FROM main.sqlite_schema'
+
+/** Expects that the file has these declarations. */
+export const expectDeclarations = (declarations: string): Statement => ({
+  sql: `SELECT 1 WHERE (${selectDeclarationsText}) = ?`,
+  params: [declarations],
+  expect: 1
+})
+
 /** Selects the views of the file, and the triggers of all tables but one. */
 export const selectDependents = (table: string): Statement => ({
   sql: `SELECT type, name, tbl_name, sql FROM main.sqlite_schema
     WHERE type = 'view' OR (type = 'trigger' AND tbl_name <> ? COLLATE NOCASE)`,
   params: [table]
-})
-
-/** Fails with SQLite's reason if the view cannot be compiled. Does not run it. */
-export const compileView = (view: string): Statement => ({
-  sql: 'SELECT count(*) FROM temp.pragma_table_xinfo(?)',
-  params: [view]
 })

@@ -1,7 +1,11 @@
 import { suggestName } from '../../schemas/similar-names.ts'
+import type { BrokenObject } from '../engine/reader/compilation.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { RESERVED_NEW } from './reserved-names.ts'
+
+/** SQLite's advice for a name in double quotes that it does not know. A text instead of the name would be a constant. */
+const STRING_ADVICE = / - should this be a string literal in single-quotes\?$/
 
 export const tableUnusable = (name: string) =>
   new DomainError(
@@ -105,6 +109,29 @@ export const storedFieldGone = (table: string, name: string) =>
   })
 
 export const structureInUse = (message: string, hint?: string) => new DomainError('STRUCTURE_IN_USE', message, { hint })
+
+/** Objects in a message. The details have all of them. */
+const MAX_NAMED = 5
+
+/** For a token, which may not know the declarations of other tables. */
+export const wouldBreakOthers = () =>
+  new DomainError('STRUCTURE_IN_USE', 'The change would break a view or a trigger of the database.', {
+    hint: 'An administrator who makes this change gets the names.'
+  })
+
+/** For declarations that SQLite could not compile after the change. */
+export const wouldBreak = (objects: readonly BrokenObject[]) => {
+  const named = objects.slice(0, MAX_NAMED).map(({ type, name }) => `the ${type} '${name}'`)
+  const more = objects.length > MAX_NAMED ? ` and ${objects.length - MAX_NAMED} more` : ''
+  return new DomainError('STRUCTURE_IN_USE', `The change would break ${named.join(', ')}${more}.`, {
+    details: objects.map(({ type, name, reason }) => ({
+      path: '',
+      code: 'in-use',
+      message: `The ${type} '${name}' cannot be compiled after the change: ${reason.replace(STRING_ADVICE, '')}.`
+    })),
+    hint: 'Change or drop these first, with the program that created them.'
+  })
+}
 
 /** `example`: a sentence about a record; undefined if none was found. */
 export const valuesDoNotFit = (field: string, path: string, example?: string) =>

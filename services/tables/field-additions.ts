@@ -19,6 +19,7 @@ import { withColumn } from './structure.ts'
 import { updateChoices } from './table-statements.ts'
 import type { TableWrites } from './table-writes.ts'
 import { openToTokens } from './token-access.ts'
+import type { TryChange } from './trials.ts'
 
 interface FieldAdditionsOptions {
   readonly db: Database
@@ -26,13 +27,16 @@ interface FieldAdditionsOptions {
   readonly clock: Clock
   readonly writes: TableWrites
   readonly searchIndexes: SearchIndexes
+  readonly tryChange: TryChange
 }
 
 /** Leaves room for the JSON of a record and for SQLite's limit of 2,000 columns. */
 const MAX_FIELDS = 1000
 
 /** Creates the function that adds a field to a stored table. */
-export const createFieldAdditions = ({ db, registry, clock, writes, searchIndexes }: FieldAdditionsOptions) => {
+export const createFieldAdditions = (options: FieldAdditionsOptions) => {
+  const { db, registry, clock, writes, searchIndexes, tryChange } = options
+
   const checkRoomFor = (name: string, { columns }: Structure) => {
     if (columns.some((column) => foldName(column.name) === foldName(name))) throw fieldExists(name)
     if (columns.length < MAX_FIELDS) return
@@ -72,7 +76,8 @@ export const createFieldAdditions = ({ db, registry, clock, writes, searchIndexe
     }
     try {
       if (sent) return await writes.restructure(caller, id, unitOf)
-      return await writes.change(caller, id, unitOf, (known) => (known ? withColumn(known, column) : null))
+      const triedUnitOf = async (table: RegisteredTable) => tryChange(caller, await unitOf(table))
+      return await writes.change(caller, id, triedUnitOf, (known) => (known ? withColumn(known, column) : null))
     } catch (error) {
       throw hasCode(error, 'UNIQUE_VIOLATION') ? sameDefault(column.name) : error
     }

@@ -3,13 +3,12 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
-import { dropColumn, expectUnreferredColumn } from '../sql/alter.ts'
+import { dropColumn } from '../sql/alter.ts'
 import { dropIndex, selectIndexes, toIndexes } from '../sql/indexes.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertTable, lossNotConfirmed, structureInUse, tableOutdated } from './failures.ts'
 import { choicesWithout, fieldOf } from './field-changes.ts'
-import { fieldsReferringToColumn } from './referring-fields.ts'
 import type { TableRegistry } from './registry.ts'
 import { isOwn } from './reserved-names.ts'
 import { createRewriteLimit } from './rewrite-limit.ts'
@@ -44,15 +43,12 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(name)
     if (column.isPrimary) throw structureInUse(`'${column.name}' is the key, or a part of it.`)
-    const referring = await fieldsReferringToColumn(db, name, column)
-    if (referring) throw structureInUse(`${referring} refers to '${column.name}'.`)
     await checkSize(caller, table, [column.name])
     const after = { ...structure, columns: structure.columns.filter((other) => other !== column) }
     const renewed = await searchIndexes.follow(caller, table, after)
     const indexes = await indexesOf(name, column)
     await caller.confirm()
     return [
-      expectUnreferredColumn(name, column.name),
       ...(renewed.length > 0 ? dropSearchIndex(id) : []),
       ...indexes.map((index) => dropIndex(index.name)),
       dropColumn(name, column.name),

@@ -4,7 +4,7 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { hasCode } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { renameColumn, setNotNull } from '../sql/alter.ts'
+import { renameColumn, selectWord, setNotNull } from '../sql/alter.ts'
 import type { Unit } from '../sql/statement.ts'
 import { valuesDoNotFit } from './failures.ts'
 import { choicesAfter, type FieldChange, readFieldChange, structureAfter } from './field-changes.ts'
@@ -26,6 +26,15 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
   const checkValues = createValueCheck(db)
   const rebuild = createRebuilds(db)
 
+  /** Returns the rename. The request was checked: the name has only letters, digits and underscores. */
+  const renameTo = async (table: string, from: string, to: string) => {
+    const isPlain = await db.plan(selectWord(to)).then(
+      () => false,
+      (error) => hasCode(error, 'STRUCTURE_CHANGED')
+    )
+    return renameColumn(table, from, to, isPlain)
+  }
+
   const changeUnit = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<Unit> => {
     const { name: tableName, structure, choices } = table
     const { column, name, jsonType, isNotNull } = change
@@ -36,7 +45,7 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
       ...(isRebuilt ? await rebuild(caller, table, change) : []),
       ...(jsonType ? await searchIndexes.follow(caller, table, after) : []),
       ...(isNotNull === undefined ? [] : [setNotNull(tableName, column.name, isNotNull)]),
-      ...(name === undefined ? [] : [renameColumn(tableName, column.name, name)]),
+      ...(name === undefined ? [] : [await renameTo(tableName, column.name, name)]),
       updateChoices(table, choicesAfter(choices, change), clock())
     ]
   }

@@ -18,9 +18,3 @@ export const fieldsReferringToColumn = async (db: Database, table: string, colum
     )
   )
 }
-
-/** Returns the fields of other tables that refer to the table, as `'table.field'` in a list; null if there are none. */
-export const fieldsReferringToTable = async (db: Database, table: string): Promise<string | null> => {
-  const rows = await db.read(selectReferring(table))
-  return listed(rows.filter(({ name }) => foldName(String(name)) !== foldName(table)))
-}

@@ -9,6 +9,7 @@ import { tableChanged } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import type { SearchBuilds } from './search-builds.ts'
 import { expectRegistration } from './table-statements.ts'
+import type { TryChange } from './trials.ts'
 
 const MAX_ATTEMPTS = 5
 
@@ -16,6 +17,7 @@ interface TableWritesOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly builds: SearchBuilds
+  readonly tryChange: TryChange
 }
 
 type UnitOf = (table: RegisteredTable) => Unit | Promise<Unit>
@@ -31,7 +33,7 @@ const afterCheck = (table: RegisteredTable, unit: Unit): Unit =>
   unit[0] === FOREIGN_KEYS_OFF ? unit : [expectRegistration(table), ...unit]
 
 /** Optimistic changes of registered tables: docs/decisions/0006-registry-changes.md */
-export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) => {
+export const createTableWrites = ({ db, registry, builds, tryChange }: TableWritesOptions) => {
   /**
    * If the table was changed concurrently, retries on the new state after checking the caller's right again. Then
    * continues or starts the build of the table's search index.
@@ -65,7 +67,7 @@ export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) 
     })
 
   /**
-   * Commits a unit that changes what SQLite knows of the table, and reads it again. `onCommit` is called in the step that
+   * Tries and commits a unit that changes what SQLite knows of the table, and reads it again. `onCommit` is called in the step that
    * acknowledges the commit.
    */
   const restructure = (
@@ -75,8 +77,8 @@ export const createTableWrites = ({ db, registry, builds }: TableWritesOptions) 
     onCommit: (results: readonly WriteResult[], before: RegisteredTable) => void = () => {}
   ): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
-      const unit = await unitOf(table)
-      onCommit(await db.write(afterCheck(table, unit)), table)
+      const unit = await tryChange(caller, afterCheck(table, await unitOf(table)))
+      onCommit(await db.write(unit), table)
       await registry.reload()
       return registry.get(id)
     })

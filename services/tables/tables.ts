@@ -27,6 +27,7 @@ import { createTableDrops } from './table-drops.ts'
 import { deleteTable, updateChoices } from './table-statements.ts'
 import { createTableUpdates } from './table-updates.ts'
 import { createTableWrites } from './table-writes.ts'
+import { createTrials } from './trials.ts'
 import { choicesWithout } from './view-fields.ts'
 
 interface TableServiceOptions {
@@ -46,7 +47,8 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
-  const writes = createTableWrites({ db, registry, builds })
+  const tryChange = createTrials({ db, registry, clock })
+  const writes = createTableWrites({ db, registry, builds, tryChange })
   const renames = createRenames({ db, registry, tokenNames })
   const countStored = createRowCounts(db)
 
@@ -92,15 +94,15 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
 
   return {
     ...createTableCreation({ db, registry, clock, register }),
-    ...createIndexes({ db, registry }),
+    ...createIndexes({ db, registry, tryChange }),
     ...createImports({ db, registry, clock, register }),
     update: createTableUpdates({ registry, clock, writes, claims, renames, searchIndexes }),
     refresh,
-    addField: createFieldAdditions({ db, registry, clock, writes, searchIndexes }),
+    addField: createFieldAdditions({ db, registry, clock, writes, searchIndexes, tryChange }),
     changeField: createFieldUpdates({ db, clock, writes, searchIndexes }),
     dropField: createFieldDrops({ db, registry, clock, writes, searchIndexes, countStored }),
     unregister,
-    drop: createTableDrops({ db, registry, countStored }),
+    drop: createTableDrops({ db, registry, countStored, tryChange }),
     builds,
     get: registry.get,
     getByName: registry.getByName,

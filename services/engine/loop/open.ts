@@ -10,6 +10,7 @@ import { createReaderPool } from './reader-pool.ts'
 import { createServedRecord } from './served-record.ts'
 import { prepareStagingFiles } from './staging-files.ts'
 import { createStagings } from './stagings.ts'
+import { createTrials } from './trials.ts'
 import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
 
@@ -76,6 +77,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     chunkScan: readers.chunkScan,
     holdReader: async (caller) => readers.hold(caller),
     viewScans,
+    tryChange: createTrials({ file: path, read: readBatches.read, tryInProcess: viewScans.tryChange }),
     write: writer.write,
     writeBulk: createBulkWrites(writer),
     stage: stagings.stage,

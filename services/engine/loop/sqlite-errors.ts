@@ -1,5 +1,6 @@
 import { DomainError, overloaded, pointer, responseTooLarge } from '../../model/errors.ts'
 import { UnexpectedChanges } from '../database.ts'
+import { type InTheWay, readInTheWay } from '../shared/in-the-way.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 
 /** Returns what SQLite's message names: a CHECK, or columns. */
@@ -135,11 +136,8 @@ byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: st
 const FAILED_EXPRESSION =
   /^malformed JSON|^bad JSON path|^JSON path error|^JSON cannot hold|^integer overflow|pattern too complex|^ESCAPE expression|^non-deterministic use of/
 
-/** SQLite's message for a change of a table that another declaration of the file prevents. */
-const IN_THE_WAY = /^error in (table|index|trigger|view) (.*?)(?: after [\w ]+)?: (.*)$/s
-
 /** A declaration of a program whose SQLite takes "text" for a text: https://sqlite.org/quirks.html#dblquote */
-const QUOTED_TEXT = /^no such column: (.*) - should this be a string literal in single-quotes\?$/s
+const QUOTED_TEXT = / - should this be a string literal in single-quotes\?$/
 
 const quotedText = (declaration: string, text: string) =>
   new DomainError(
@@ -150,10 +148,11 @@ const quotedText = (declaration: string, text: string) =>
     }
   )
 
-const structureInUse = (message: string) => {
-  const [, type, name, reason] = IN_THE_WAY.exec(message) as RegExpExecArray
-  const text = QUOTED_TEXT.exec(String(reason))?.[1]
-  if (text !== undefined) return quotedText(`${type} '${name}'`, text)
+const structureInUse = ({ type, name, after, reason: reported }: InTheWay) => {
+  const reason = reported.replace(QUOTED_TEXT, '')
+  // SQLite compiles everything before it drops a column, too: here the name is that of the column.
+  const isText = after !== ' after drop column' && reason !== reported
+  if (isText) return quotedText(`${type} '${name}'`, reason.replace('no such column: ', ''))
   return new DomainError('STRUCTURE_IN_USE', `The ${type} '${name}' prevents the change: ${reason}.`, {
     hint: 'Drop or change it first, with the program that created it.'
   })
@@ -169,7 +168,6 @@ const byMessage: readonly (readonly [RegExp, (message: string) => DomainError])[
     () => new DomainError('TABLE_EXISTS', 'The name is already used in the database.')
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table already has a field with this name.')],
-  [IN_THE_WAY, structureInUse],
   [/^cannot drop (?:PRIMARY KEY|UNIQUE) column/, columnOfKey],
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, missingExtension],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
@@ -182,6 +180,8 @@ const domainErrorOf = (code: string, message: string): DomainError | undefined =
   const primary = code.split('_').slice(0, 2).join('_')
   const create = byCode[code] ?? byCode[primary]
   if (create) return create(message)
+  const inTheWay = readInTheWay(message)
+  if (inTheWay) return structureInUse(inTheWay)
   return primary === 'SQLITE_ERROR' ? byMessage.find(([pattern]) => pattern.test(message))?.[1](message) : undefined
 }
 

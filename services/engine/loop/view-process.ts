@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { ScanOutcome, ScanRequest } from '../reader/scan.ts'
+import type { TrialOutcome, TrialRequest } from '../reader/trial.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import { viewProcessFile } from '../thread-files.ts'
 
@@ -70,7 +71,7 @@ export const startViewProcess = (options: ViewProcessOptions) => {
     // A process that cannot start has no exit.
     child.on('error', () => resolve())
   })
-  const failed = ended.then((): ScanOutcome => ({ error: cause }))
+  const failed = ended.then(() => ({ error: cause }))
   const startTimer = setTimeout(() => kill(timeout), START_LIMIT_MS).unref()
   const ready = Promise.race([nextMessage(child), ended]).finally(() => clearTimeout(startTimer))
 
@@ -82,8 +83,8 @@ export const startViewProcess = (options: ViewProcessOptions) => {
     return ended
   }
 
-  const run = async (request: ScanRequest): Promise<ScanOutcome> => {
-    const isDescription = request.view !== undefined
+  const send = async <T>(request: ScanRequest | TrialRequest): Promise<T | { readonly error: PlainError }> => {
+    const isDescription = 'view' in request && request.view !== undefined
     clearTimeout(idleTimer)
     child.ref()
     child.channel?.ref()
@@ -91,7 +92,7 @@ export const startViewProcess = (options: ViewProcessOptions) => {
     const timer = isDescription
       ? setTimeout(() => kill(descriptionTimeout), Math.min(limit, DESCRIPTION_LIMIT_MS))
       : setTimeout(() => kill(timeout), limit)
-    const response = nextMessage(child) as Promise<ScanOutcome>
+    const response = nextMessage(child) as Promise<T>
     child.send(request, () => {})
     const outcome = await Promise.race([response, failed])
     clearTimeout(timer)
@@ -106,7 +107,14 @@ export const startViewProcess = (options: ViewProcessOptions) => {
   }
 
   ended.then(() => clearTimeout(idleTimer))
-  return { run, rest, kill, ended, isConnected: () => child.connected }
+  return {
+    run: (request: ScanRequest): Promise<ScanOutcome> => send<ScanOutcome>(request),
+    tryChange: (request: TrialRequest): Promise<TrialOutcome> => send<TrialOutcome>(request),
+    rest,
+    kill,
+    ended,
+    isConnected: () => child.connected
+  }
 }
 
 export type ViewProcess = ReturnType<typeof startViewProcess>

@@ -1,12 +1,13 @@
 import { overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
-import type { Statement } from '../../sql/statement.ts'
+import type { Statement, Unit } from '../../sql/statement.ts'
 import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
 import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
+import type { Trial } from '../reader/trial.ts'
 import { engineStopped } from '../shared/plain-error.ts'
 import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
-import { toViewError } from './sqlite-errors.ts'
+import { toDomainError, toViewError } from './sqlite-errors.ts'
 import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
 
 /** An export may hold one, so that there are always two others for all other statements. */
@@ -49,10 +50,10 @@ export const createViewScans = (options: Options) => {
     return outcome.rows
   }
 
-  const runInFree = async (request: ScanRequest) => {
+  const inFree = async <T>(run: (process: ViewProcess) => Promise<T>): Promise<T> => {
     const process = takeProcess()
     try {
-      return await runIn(process, request)
+      return await run(process)
     } finally {
       if (processes.has(process)) {
         free.add(process)
@@ -62,12 +63,20 @@ export const createViewScans = (options: Options) => {
   }
 
   const scan = (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> =>
-    slots.run(caller, () => runInFree(statement), onTime)
+    slots.run(caller, () => inFree((process) => runIn(process, statement)), onTime)
+
+  /** Here, because it compiles all views of the file, and nothing can end that in a thread. */
+  const tryChange = (unit: Unit, caller: ScanCaller): Promise<Trial> =>
+    slots.run(caller, async () => {
+      const outcome = await inFree((process) => process.tryChange({ trial: unit }))
+      if ('error' in outcome) throw toDomainError(outcome.error)
+      return outcome.trial
+    })
 
   /** Descriptions do not wait for scans, which may take long. They run one at a time, in one more process if none is free. */
   const describe = async (view: string, caller: ScanCaller): Promise<Row> => {
     await caller.confirm()
-    const described = describing.then(() => runInFree({ sql: '', params: [], view }))
+    const described = describing.then(() => inFree((process) => runIn(process, { sql: '', params: [], view })))
     describing = described.catch(() => {})
     const [row] = await described
     await caller.confirm()
@@ -118,5 +127,6 @@ export const createViewScans = (options: Options) => {
     await Promise.all([...processes].map((process) => process.kill(engineStopped)))
   }
 
-  return { scan, describe, holdReader, close } satisfies Database['viewScans'] & { close(): Promise<void> }
+  return { scan, describe, holdReader, tryChange, close } satisfies Database['viewScans'] &
+    Pick<Database, 'tryChange'> & { close(): Promise<void> }
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { createScan, type ScanRequest } from './scan.ts'
+import { createTrial, type TrialRequest } from './trial.ts'
 
 const [file = '', cacheSize, servicePid] = process.argv.slice(2)
 
@@ -20,9 +21,11 @@ const ignoreSendError = () => {}
 // The service kills this process instead of setting `stop`.
 const stop = new Int32Array(new SharedArrayBuffer(4))
 const scan = createScan({ file, cacheSize: Number(cacheSize), stop })
+const runTrial = createTrial({ file, busyTimeout: 2000, cacheSize: Number(cacheSize) })
 
-process.on('message', (request: ScanRequest) => {
-  process.send?.(scan(request), undefined, undefined, ignoreSendError)
+process.on('message', (request: ScanRequest | TrialRequest) => {
+  const outcome = 'trial' in request ? runTrial(request) : scan(request)
+  process.send?.(outcome, undefined, undefined, ignoreSendError)
 })
 
 // A terminal or a supervisor signals all processes at once. This process is needed until the service has stopped.

@@ -1,5 +1,5 @@
 import type { SqlValue } from '../../model/sql-value.ts'
-import { FOREIGN_KEYS_OFF } from '../../sql/alter.ts'
+import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../sql/alter.ts'
 import { exactValue } from '../../sql/returned-fields.ts'
 import {
   isValue,
@@ -57,8 +57,8 @@ const boundValue = (param: Param, results: readonly WriteResult[]) => {
 const boundValues = (params: readonly Param[], results: readonly WriteResult[]) =>
   params.every(isValue) ? params : params.map((param) => boundValue(param, results))
 
-/** Whether the unit runs alone, without foreign keys. */
-const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql
+/** Whether the unit runs alone, with other settings of the connection. */
+const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql || first?.sql === IGNORE_BROKEN.sql
 
 /** Returns the units at the start of the batch that can be committed together. */
 const firstTogether = (batch: readonly Unit[]) => {
@@ -70,7 +70,8 @@ const firstTogether = (batch: readonly Unit[]) => {
  * Commits a batch of independent units with one fsync (one for each MiB of results). The first attempt has no
  * savepoints. If a unit fails, the batch runs again with a savepoint for each unit, so that the other units succeed.
  * If an error ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)), or if the file has
- * deferred foreign keys, each unit runs in a transaction of its own. So does a unit that begins with `FOREIGN_KEYS_OFF`.
+ * deferred foreign keys, each unit runs in a transaction of its own. So does a unit that begins with `FOREIGN_KEYS_OFF` or
+ * `IGNORE_BROKEN`.
  */
 export const createBatchRunner = (connection: Connection) => {
   const { raw, run } = connection
@@ -218,7 +219,7 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
-  /** The settings have no effect inside a transaction. The second one keeps the declarations of other objects. */
+  /** The setting has no effect inside a transaction. The second one keeps the declarations of other objects. */
   const commitWithoutForeignKeys = (batch: readonly Unit[]) => {
     raw.pragma('foreign_keys = OFF')
     raw.pragma('legacy_alter_table = ON')
@@ -230,9 +231,23 @@ export const createBatchRunner = (connection: Connection) => {
     }
   }
 
+  /** `unit`: the only one of the batch. */
+  const commitAlone = (batch: readonly Unit[], unit: Unit) => {
+    const has = ({ sql }: UnitStatement) => unit.some((statement) => statement.sql === sql)
+    // SQLite ignores the setting otherwise.
+    raw.unsafeMode(has(IGNORE_BROKEN))
+    try {
+      return has(FOREIGN_KEYS_OFF) ? commitWithoutForeignKeys(batch) : commitOneByOne(batch)
+    } finally {
+      raw.pragma('writable_schema = OFF')
+      raw.unsafeMode(false)
+    }
+  }
+
   const commit = (batch: readonly Unit[]) => {
     try {
-      if (batch.some(isAlone)) return commitWithoutForeignKeys(batch)
+      const alone = batch.find(isAlone)
+      if (alone) return commitAlone(batch, alone)
       if (hasDeferredKeys) return commitOneByOne(batch)
       return commitTogether(batch, execute) ?? commitTogether(batch, executeInSavepoint) ?? commitOneByOne(batch)
     } catch (error) {

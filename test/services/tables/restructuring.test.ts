@@ -71,12 +71,16 @@ t.test('a value that is written between the check and the commit is found by SQL
 
 t.test('a foreign key that is declared between the check and the commit prevents a drop', async (t) => {
   const { tables, id, interrupt, external } = await start(t)
-  interrupt('CREATE TABLE toys (id INTEGER PRIMARY KEY, cat TEXT REFERENCES cats (name))')
-  await t.rejects(tables.dropField(serviceCaller, id, 'name', true), { code: 'STRUCTURE_IN_USE' })
+  await tables.createIndex(serviceCaller, id, { fields: ['lives'], isUnique: true })
+  interrupt('CREATE TABLE toys (id INTEGER PRIMARY KEY, cat INTEGER REFERENCES cats (lives))')
+  await t.rejects(tables.dropField(serviceCaller, id, 'lives', true), {
+    code: 'STRUCTURE_IN_USE',
+    message: /table 'toys'/
+  })
   external.exec('DROP TABLE toys')
   interrupt('CREATE TABLE toys (id INTEGER PRIMARY KEY, cat INTEGER REFERENCES cats)')
   await t.rejects(tables.drop(serviceCaller, id, true), { code: 'TABLE_CHANGED' })
-  await t.rejects(tables.drop(serviceCaller, id, true), { code: 'STRUCTURE_IN_USE', message: /'toys.cat' refers/ })
+  await t.rejects(tables.drop(serviceCaller, id, true), { code: 'STRUCTURE_IN_USE', message: /table 'toys'/ })
   external.exec('DROP TABLE toys')
   await tables.drop(serviceCaller, id, true)
 })

@@ -1,0 +1,136 @@
+import type { SqlValue } from '../../model/sql-value.ts'
+import { FOREIGN_KEYS_OFF, selectDeclarationsText } from '../../sql/alter.ts'
+import { identifier } from '../../sql/identifiers.ts'
+import type { Unit } from '../../sql/statement.ts'
+import { type Connection, openConnection } from '../shared/connection.ts'
+import { readInTheWay } from '../shared/in-the-way.ts'
+import { type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { type BrokenObject, type Compilation, compileAll } from './compilation.ts'
+import { copySchema } from './schema-copy.ts'
+
+/** A unit that changes the structure, to be tried on a copy of the schema. */
+export interface TrialRequest {
+  readonly trial: Unit
+}
+
+/** A view whose columns have other names after the change. */
+export interface ChangedView {
+  readonly name: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+export interface Trial {
+  /** The declarations of the file that was tried: see `expectDeclarations`. */
+  readonly declarations: string
+  /** What compiles before the change, and not after it. */
+  readonly broken: readonly BrokenObject[]
+  /** Whether the file has views or triggers that name something that does not exist. They do not prevent the change. */
+  readonly hasBroken: boolean
+  readonly changedViews: readonly ChangedView[]
+}
+
+export type TrialOutcome = { readonly trial: Trial } | { readonly error: PlainError }
+
+/** The object may work in another program, which has the function, or takes "text" for a text. */
+const WORKS_ELSEWHERE =
+  /^no such (?:function|collation sequence|module)|^unknown function|^unsafe use of|single-quotes\?$/
+
+const isUseless = ({ type, reason }: BrokenObject) =>
+  (type === 'view' || type === 'trigger') && !WORKS_ELSEWHERE.test(reason)
+
+const keyOf = ({ type, name }: Pick<BrokenObject, 'type' | 'name'>) => `${type} ${name}`
+
+/** Returns what is broken now, and was not before. */
+const newlyBroken = (before: Compilation, after: Compilation) => {
+  const known = new Set(before.broken.map(keyOf))
+  return after.broken.filter((object) => !known.has(keyOf(object)))
+}
+
+const changedViews = (before: Compilation, after: Compilation): ChangedView[] =>
+  [...before.columnsOfViews].flatMap(([name, columns]) => {
+    const changed = after.columnsOfViews.get(name)
+    return changed && changed.join('\0') !== columns.join('\0') ? [{ name, before: columns, after: changed }] : []
+  })
+
+/** Runs the statements without what they expect: the copy has no rows. */
+const runUnit = ({ raw, run }: Connection, unit: Unit) => {
+  const withKeys = unit[0]?.sql !== FOREIGN_KEYS_OFF.sql
+  raw.pragma(`foreign_keys = ${withKeys ? 'ON' : 'OFF'}`)
+  raw.pragma(`legacy_alter_table = ${withKeys ? 'OFF' : 'ON'}`)
+  raw.exec('BEGIN')
+  try {
+    // Units that change the structure have values only.
+    for (const [statement, { sql, params }] of unit.entries()) {
+      try {
+        run(sql, params as readonly SqlValue[])
+      } catch (error) {
+        throw Object.assign(new Error(), toPlainError(error), { statement })
+      }
+    }
+    raw.exec('COMMIT')
+  } finally {
+    if (raw.inTransaction) raw.exec('ROLLBACK')
+    raw.pragma('foreign_keys = ON')
+    raw.pragma('legacy_alter_table = OFF')
+  }
+}
+
+/** SQLite names only the first object that prevents the change. Runs the unit in spite of it, to find all of them. */
+const findAllBroken = (copy: Connection, unit: Unit, before: Compilation): readonly BrokenObject[] => {
+  try {
+    copy.raw.pragma('writable_schema = ON')
+    runUnit(copy, unit)
+    return newlyBroken(before, compileAll(copy))
+  } catch {
+    return []
+  }
+}
+
+const tryIn = (copy: Connection, unit: Unit): Omit<Trial, 'declarations'> => {
+  const before = compileAll(copy)
+  const useless = before.broken.filter(isUseless)
+  // Dropping a view drops its triggers.
+  for (const { type, name } of useless) copy.run(`DROP ${type} IF EXISTS ${identifier(name)}`, [])
+  const hasBroken = useless.length > 0
+  try {
+    runUnit(copy, unit)
+  } catch (error) {
+    const first = readInTheWay(toPlainError(error).message)
+    const broken = first ? findAllBroken(copy, unit, before) : []
+    if (!first || broken.length === 0) throw error
+    const isListed = broken.some((object) => keyOf(object) === keyOf(first))
+    return { broken: isListed ? broken : [first, ...broken], hasBroken, changedViews: [] }
+  }
+  const after = compileAll(copy)
+  return { broken: newlyBroken(before, after), hasBroken, changedViews: changedViews(before, after) }
+}
+
+interface TrialOptions {
+  readonly file: string
+  /** Milliseconds. */
+  readonly busyTimeout: number
+  /** MiB. */
+  readonly cacheSize: number
+}
+
+/** Runs a unit on a copy of the file's schema, and compiles each declaration before and after it. */
+export const createTrial =
+  (options: TrialOptions) =>
+  ({ trial: unit }: TrialRequest): TrialOutcome => {
+    const opened: Connection[] = []
+    try {
+      const source = openConnection({ ...options, readonly: true })
+      opened.push(source)
+      // The declarations and the copy are of one snapshot.
+      source.run('BEGIN', [])
+      const declarations = String(source.value(selectDeclarationsText))
+      const copy = copySchema(source)
+      opened.push(copy)
+      return { trial: { declarations, ...tryIn(copy, unit) } }
+    } catch (error) {
+      return { error: toPlainError(error) }
+    } finally {
+      for (const connection of opened) connection.close()
+    }
+  }
