@@ -73,7 +73,7 @@ const onlyWithUpsert = () =>
 
 /** Returns how a file is imported. @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
 export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'setsReadOnly'> => {
-  const { mode, on, map = '{}', dryRun = false } = request.query
+  const { mode, on, map = '{}', dryRun = false, skip = 0, file = null } = request.query
   const isUpsert = mode === 'upsert'
   if (on !== undefined && !isUpsert) throw onlyWithUpsert()
   return {
@@ -81,7 +81,9 @@ export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'se
     isUpsert,
     on: on === undefined ? [] : on.split(',').map((name) => name.trim()),
     names: readMap(map),
-    isDryRun: dryRun
+    isDryRun: dryRun,
+    skip,
+    fileName: file
   }
 }
 

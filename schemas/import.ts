@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
-import { Envelope, strict } from './envelope.ts'
-import { Int64 } from './numbers.ts'
+import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { Int64, NullableInt64 } from './numbers.ts'
 import { NewFieldSchema, newNames, TableSchema } from './table.ts'
 
 /** The chunks of a body that is read while it arrives. */
@@ -62,6 +62,15 @@ const map = Type.Optional(
   })
 )
 
+const file = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    examples: ['products.csv'],
+    description: 'Name of the file, for `GET /admin/imports`.'
+  })
+)
+
 export const ImportQuerySchema = Type.Object(
   {
     mode: Type.Optional(
@@ -80,8 +89,18 @@ export const ImportQuerySchema = Type.Object(
         description: 'With `mode=upsert`: the fields of a unique index, separated by commas. The default is the key.'
       })
     ),
+    skip: Type.Optional(
+      Int64({
+        minimum: 0,
+        maximum: 999_999_999_999,
+        examples: [5000],
+        description:
+          'Goes on after this number of records, which an earlier import of the same file has stored: `storedRows` of `GET /admin/imports`. The default is 0.'
+      })
+    ),
     dryRun,
     map,
+    file,
     ...csvQuery
   },
   strict
@@ -101,7 +120,7 @@ export type ImportResult = Static<typeof ImportResultSchema>
 
 export const ImportResultEnvelope = Envelope('TableRecordImportResultEnvelope', ImportResultSchema)
 
-export const TableFileQuerySchema = Type.Object({ ...newNames, dryRun, map, ...csvQuery }, strict)
+export const TableFileQuerySchema = Type.Object({ ...newNames, dryRun, map, file, ...csvQuery }, strict)
 
 const TableFromFileSchema = Type.Object(
   {
@@ -123,3 +142,48 @@ const TableFromFileSchema = Type.Object(
   }
 )
 export const TableFromFileEnvelope = Envelope('AdminTableFromFileEnvelope', TableFromFileSchema)
+
+const nullableText = (description: string, example: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+
+const LoggedImportSchema = Type.Object(
+  {
+    id: Int64({ minimum: 1, description: 'Id of the import.', examples: [3] }),
+    tableId: NullableInt64({
+      description: 'Id of the table. null: the import has not created its table, or stored nothing in it.',
+      examples: [2]
+    }),
+    table: Type.String({ description: 'Name that the table had.', examples: ['products'] }),
+    isNewTable: Type.Boolean({ description: 'true: the import created the table.', examples: [false] }),
+    file: nullableText('Name of the file. null: the client has sent none.', 'products.csv'),
+    // Without the values: some generators make names of them.
+    format: Type.Unsafe<'csv' | 'ndjson'>({
+      type: 'string',
+      examples: ['csv'],
+      description: 'Format of the file: `csv` or `ndjson`.'
+    }),
+    callerKind: Type.String({ description: 'Who imported the file: `token` or `admin`.', examples: ['token'] }),
+    callerName: Type.String({ description: 'Name of the token or the administrator.', examples: ['shop'] }),
+    state: Type.Unsafe<'running' | 'done' | 'failed' | 'interrupted'>({
+      type: 'string',
+      examples: ['done'],
+      description:
+        '`running`; `done`: all records are stored; `failed`: `error` has the reason; `interrupted`: the service ended before the import did.'
+    }),
+    storedRows: Int64({
+      description: 'Records of the file that are stored. `skip` goes on after them.',
+      examples: [5000]
+    }),
+    totalRows: Int64({ description: 'Records in the file.', examples: [5000] }),
+    error: nullableText('Why the import failed. null: it did not fail.', 'A trigger refused the change.'),
+    createdAt: CreatedAtSchema,
+    updatedAt: UpdatedAtSchema
+  },
+  { title: 'AdminLoggedImport', description: 'An import whose file had no errors.', ...strict }
+)
+export type LoggedImport = Static<typeof LoggedImportSchema>
+
+export const LoggedImportsEnvelope = Envelope(
+  'AdminLoggedImportsEnvelope',
+  Type.Array(LoggedImportSchema, { description: 'The latest 1,000 imports, the latest first.' })
+)

@@ -116,10 +116,12 @@ export default fp<ServicesOptions>(
     const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
     fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
-    const imports = createImportService({ db, totals, clock, currentTable: tables.get })
+    const onFailure = (error: unknown) =>
+      fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
+    const imports = createImportService({ db, totals, clock, currentTable: tables.get, onFailure })
     fastify.decorate('imports', imports)
     const viewOf = views.administratorView
-    fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf }))
+    fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf, onFailure }))
     fastify.addHook('preClose', async () => imports.stop())
 
     const memorySessions = createMemorySessions({ clock })

@@ -4,6 +4,7 @@ import aggregates from './aggregates.ts'
 import batch from './batch.ts'
 import document from './document.ts'
 import fields from './fields.ts'
+import importLog from './import-log.ts'
 import imports from './imports.ts'
 import indexes from './indexes.ts'
 import queries from './queries.ts'
@@ -26,6 +27,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(indexes, { prefix: '/tables' })
   await fastify.register(records, { prefix: '/tables' })
   await fastify.register(imports, { prefix: '/tables' })
+  await fastify.register(importLog, { prefix: '/imports' })
   await fastify.register(queries, { prefix: '/tables' })
   await fastify.register(aggregates, { prefix: '/tables' })
   await fastify.register(batch, { prefix: '/batch' })

@@ -17,6 +17,10 @@ export interface ImportOptions {
   /** The fields of names in the file that differ from those of the table. null: the column is ignored. */
   readonly names: Readonly<Record<string, string | null>>
   readonly isDryRun: boolean
+  /** The number of first records that an earlier import of the file has stored. */
+  readonly skip: number
+  /** The name of the file; null if the client has sent none. */
+  readonly fileName: string | null
   /** The caller may set read-only fields, such as `created_at`. */
   readonly setsReadOnly: boolean
 }
@@ -87,6 +91,7 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
       fallbacks: fallbacksOf(table, now),
       format: options.format,
       keepsDigits: false,
+      skip: options.skip,
       hasFixedFields: options.isUpsert
     }
   }

@@ -1,15 +1,17 @@
 import type { Database, Staging, WriteResult } from '../engine/database.ts'
 import { UnexpectedChanges } from '../engine/database.ts'
-import type { StagedFile } from '../engine/staging/protocol.ts'
+import type { StagedFile, StagedStep } from '../engine/staging/protocol.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, tableChanged } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { expectTable, takeInSteps } from '../sql/imports.ts'
+import type { UnitStatement } from '../sql/statement.ts'
 import { assertSameRecords } from '../tables/token-access.ts'
 import { ignoredByTrigger } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
+import { whenUnlocked } from './lock-waits.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
 import { createViolations } from './violations.ts'
@@ -44,7 +46,10 @@ const stopped = (reason: Error, stored: number, rows: number) => {
   const error = new DomainError(
     'IMPORT_STOPPED',
     `The import ended after ${stored} of ${rows} records were stored: ${message}`,
-    { details, hint: 'Correct the cause. Then import the rest, or the whole file with `mode=upsert`.' }
+    {
+      details,
+      hint: `Correct the cause. Then send the same file with \`skip=${stored}\`, which goes on after these records.`
+    }
   )
   return Object.assign(error, { cause: reason })
 }
@@ -64,15 +69,21 @@ export interface CheckedFile {
   readonly file: StagedFile
 }
 
+/** The row of a running import. */
+export interface ImportEntry {
+  /** Returns the statement that belongs to the unit with the records. `storedRows`: all that are stored with it. */
+  progress(tableId: number, storedRows: number): UnitStatement
+}
+
 interface Stored {
   readonly created: number
   readonly updated: number
 }
 
-/** A step checks the table, changes records in an upsert, and inserts records. */
+/** A step checks the table, changes records in an upsert, inserts records, and updates the row of the import. */
 const storedBy = (results: readonly WriteResult[]): Stored => ({
-  created: Number(results.at(-1)?.changes),
-  updated: results.length > 2 ? Number(results[1]?.changes) : 0
+  created: Number(results.at(-2)?.changes),
+  updated: results.length > 3 ? Number(results[1]?.changes) : 0
 })
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */
@@ -91,7 +102,12 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
   }
 
   /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
-  return async (caller: Caller, view: View, { plan, staging, file }: CheckedFile): Promise<Stored> => {
+  return async (
+    caller: Caller,
+    view: View,
+    { plan, staging, file }: CheckedFile,
+    entry: ImportEntry
+  ): Promise<Stored> => {
     const { table } = view
     const schema = await staging.attach()
     const unitOf = takeInSteps(takeInOf(plan, file.fields, schema))
@@ -100,28 +116,34 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
     let rows = firstRows(file)
     let after: SqlValue = null
 
-    const storeStep = async () => {
-      const step = await staging.step({ after, rows })
-      if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
+    /** Returns what was stored, and the milliseconds of the unit. */
+    const write = async ({ last, rows }: StagedStep) => {
       await caller.confirmRight()
       assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
-      const unit = [isSameTable, ...unitOf({ after, last: step.last, rows: step.rows, now: clock() })]
+      const records = unitOf({ after, last, rows, now: clock() })
+      const unit = [isSameTable, ...records, entry.progress(table.id, file.skipped + done + rows)]
       const countChange = (results: readonly WriteResult[]) => storedBy(results).created
       const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
-      const stored = storedBy(results)
+      return { stored: storedBy(results), took: performance.now() - start }
+    }
+
+    const storeStep = async () => {
+      const step = await staging.step({ after, rows })
+      if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
+      const { stored, took } = await whenUnlocked(() => write(step))
       created += stored.created
       updated += stored.updated
       done += step.rows
       after = step.last
-      rows = nextRows(rows, performance.now() - start)
+      rows = nextRows(rows, took)
     }
 
     try {
       while (done < file.rows) await storeStep()
     } catch (error) {
       const reason = await explain(caller, view, error)
-      throw done > 0 ? stopped(reason, done, file.rows) : reason
+      throw done > 0 ? stopped(reason, file.skipped + done, file.skipped + file.rows) : reason
     }
     return { created, updated }
   }

@@ -9,6 +9,7 @@ import type { RegisteredTable } from '../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
 import { checksOf, countUpdates, withoutHiddenNames } from './import-checks.ts'
+import { createImportLog } from './import-log.ts'
 import { changedFields, type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
 import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
 import type { Totals } from './totals.ts'
@@ -20,6 +21,8 @@ interface ImportServiceOptions {
   readonly clock: Clock
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable
+  /** Called with an error of the clean-up, which does not change the response. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /** The import of a file whose first records have been read. */
@@ -53,11 +56,15 @@ const hasColumns = ({ staging }: ImportPlan, { fields, rows }: StagedFile) =>
 
 const noFields = () => invalid([{ path: '', code: 'required', message: 'The records of the file have no field.' }])
 
+const fewerRecords = (rows: number) =>
+  invalid([{ path: '/skip', code: 'maximum', message: `The file has only ${rows} records, fewer than 'skip'.` }])
+
 const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
-export const createImportService = ({ db, totals, clock, currentTable }: ImportServiceOptions) => {
+export const createImportService = ({ db, totals, clock, currentTable, onFailure }: ImportServiceOptions) => {
   const storeAll = createImportSteps({ db, totals, clock, currentTable })
+  const log = createImportLog({ db, clock, onFailure })
   const running = new Set<string>()
   const stopped = new AbortController()
 
@@ -90,6 +97,7 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
   }
 
   const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
+    if (file.errors.total === 0 && file.skipped < plan.options.skip) throw fewerRecords(file.skipped)
     const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: fitsOneStep(file) }))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors)
@@ -118,16 +126,17 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
       return await use({ plan, staging, file })
     } finally {
       stop.end()
-      await staging.close()
+      await staging.close().catch(onFailure)
     }
   }
 
   const run = (caller: Caller, view: View, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> =>
     withFile(caller, plan, body, async (checked) => {
-      const { rows } = checked.file
+      const { rows, skipped } = checked.file
       const { isDryRun: dryRun } = plan.options
-      const stored = await (dryRun ? predict(checked) : storeAll(caller, view, checked))
-      return { rows, ...stored, dryRun }
+      const store = () => log.record(caller, checked, view.table.id, (entry) => storeAll(caller, view, checked, entry))
+      const stored = await (dryRun ? predict(checked) : store())
+      return { rows: rows + skipped, ...stored, dryRun }
     })
 
   const planFor = async (view: View, options: ImportOptions) => {
@@ -177,6 +186,10 @@ export const createImportService = ({ db, totals, clock, currentTable }: ImportS
     importFile,
     importNew,
     storeAll,
+    /** Adds a row to the list of imports. */
+    record: log.record,
+    /** Returns the latest imports, the latest first. */
+    list: log.list,
     /** Ends the imports that have stored nothing yet. */
     stop: () => stopped.abort(stopping())
   }

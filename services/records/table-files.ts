@@ -3,7 +3,7 @@ import type { NewTable } from '../../schemas/table.ts'
 import { UnreadableFile } from '../engine/staging/import-errors.ts'
 import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError } from '../model/errors.ts'
+import { DomainError, hasCode } from '../model/errors.ts'
 import { isRequired, type RegisteredTable } from '../model/table.ts'
 import { createTableSql } from '../sql/ddl.ts'
 import type { TableService } from '../tables/tables.ts'
@@ -12,6 +12,7 @@ import { type ImportOptions, planImport } from './import-plan.ts'
 import type { CheckedFile } from './import-steps.ts'
 import { type ImportService, importFailed } from './imports.ts'
 import { type Inferred, inferFields } from './inferred-fields.ts'
+import { whenUnlocked } from './lock-waits.ts'
 import type { View } from './view.ts'
 
 interface TableFileOptions {
@@ -19,6 +20,8 @@ interface TableFileOptions {
   readonly imports: ImportService
   readonly clock: Clock
   readonly viewOf: (table: RegisteredTable) => View
+  /** Called with an error of the clean-up, which does not hide the first one. */
+  readonly onFailure: (error: unknown) => void
 }
 
 type NewNames = Pick<NewTable, 'name' | 'label'>
@@ -29,13 +32,25 @@ interface TableFromFile extends Inferred {
   readonly table: RegisteredTable | null
 }
 
-/** The records that were stored are gone with the table. */
-const withoutRest = (error: unknown) => {
-  if (!(error instanceof DomainError) || error.code !== 'IMPORT_STOPPED') return error
+/** Adds to the error what has become of the new table. */
+const withTable = (error: unknown, text: string, hint: string) => {
+  if (!(error instanceof DomainError)) return error
   const { code, message, details, cause } = error
-  const hint = 'Correct the cause. Then send the whole file again.'
-  return Object.assign(new DomainError(code, `${message} The table was removed.`, { details, hint }), { cause })
+  return Object.assign(new DomainError(code, `${message} ${text}`, { details, hint }), { cause })
 }
+
+/** The records that were stored are gone with the table. */
+const withoutTable = (error: unknown) =>
+  hasCode(error, 'IMPORT_STOPPED')
+    ? withTable(error, 'The table was removed.', 'Correct the cause. Then send the whole file again.')
+    : error
+
+const withRest = (error: unknown, { id, name }: RegisteredTable) =>
+  withTable(
+    error,
+    `The new table '${name}' could not be removed.`,
+    `Remove it: DELETE /admin/tables/${id}?drop=true&confirm=true. GET /admin/imports shows how many records it has.`
+  )
 
 const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
   try {
@@ -46,7 +61,7 @@ const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
 }
 
 /** Creates tables from files. */
-export const createTableFileService = ({ tables, imports, clock, viewOf }: TableFileOptions) => {
+export const createTableFileService = ({ tables, imports, clock, viewOf, onFailure }: TableFileOptions) => {
   const planFor = async (table: NewTable, options: ImportOptions) => {
     const { structure, declarations } = await tables.declare(table)
     const view = {
@@ -73,17 +88,28 @@ export const createTableFileService = ({ tables, imports, clock, viewOf }: Table
     }
   }
 
-  /** Creates the table and stores the records. A table without all of its records is dropped. */
-  const store = async (caller: Caller, table: NewTable, checked: CheckedFile) => {
-    const created = await tables.create(caller, table, { isPublished: false })
+  /** Drops the table. Returns the error for the caller, who may have lost the right to drop it. */
+  const withoutHalf = async (created: RegisteredTable, error: unknown) => {
     try {
-      await imports.storeAll(caller, viewOf(created), checked)
-    } catch (error) {
-      await tables.drop(serviceCaller, created.id, true)
-      throw withoutRest(error)
+      await whenUnlocked(() => tables.drop(serviceCaller, created.id, true))
+      return withoutTable(error)
+    } catch (failure) {
+      onFailure(failure)
+      return withRest(error, created)
     }
-    return created
   }
+
+  /** Creates the table and stores the records. A table without all of its records is dropped. */
+  const store = (caller: Caller, table: NewTable, checked: CheckedFile) =>
+    imports.record(caller, checked, null, async (entry) => {
+      const created = await whenUnlocked(() => tables.create(caller, table, { isPublished: false }))
+      try {
+        await imports.storeAll(caller, viewOf(created), checked, entry)
+      } catch (error) {
+        throw await withoutHalf(created, error)
+      }
+      return created
+    })
 
   /**
    * Creates a table with the fields and the records of a file. It is not published, so that no token reads a part of it.

@@ -48,6 +48,7 @@ export const accessRules = {
   'GET /admin/tables/importable': 'administrator',
   'GET /admin/openapi.json': 'administrator',
   'GET /admin/status': 'administrator',
+  'GET /admin/imports': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'POST /admin/tables/from-file': 'administrator',

@@ -34,6 +34,8 @@ export interface StagingRequest {
   readonly format: ImportFormat
   /** A number is refused if its field would not keep each digit. */
   readonly keepsDigits: boolean
+  /** The number of first records, in the order of their position, that are not staged. */
+  readonly skip: number
   /** Every record must have the same fields. */
   readonly hasFixedFields: boolean
 }
@@ -41,6 +43,8 @@ export interface StagingRequest {
 export interface StagedFile {
   /** The number of staged records. */
   readonly rows: number
+  /** The number of records of the file that are not staged. */
+  readonly skipped: number
   /** The fields that the file has. */
   readonly fields: readonly string[]
   /** The bytes of the staging file. */

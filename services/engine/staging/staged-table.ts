@@ -32,7 +32,7 @@ const createTable = (db: BetterSqlite3.Database, { table, declarations }: Stagin
 
 /** Opens the staging file, with a copy of the table. */
 export const openStagedTable = (options: StagingThreadOptions) => {
-  const { stagingFile, rowid } = options
+  const { stagingFile, rowid, skip } = options
   const db = new BetterSqlite3(stagingFile)
   configure(db)
   createTable(db, options)
@@ -44,18 +44,27 @@ export const openStagedTable = (options: StagingThreadOptions) => {
     rows += count
   }
 
+  const deleteFirst = (count: number) =>
+    db
+      .prepare(
+        `DELETE FROM ${TABLE} WHERE ${position} <= (
+          SELECT max(position) FROM (SELECT ${position} AS position FROM ${TABLE} ORDER BY 1 LIMIT ?))`
+      )
+      .run(count).changes
+
   return {
     insertsOf: (names: readonly string[], onRefused: OnRefused) =>
       createRecordInserts(db, names, { onStored, onRefused }),
-    /** Ends the transaction. Returns the number of records, and of bytes of the file. */
+    /** Ends the transaction. Returns the number of records, of those that are skipped, and of bytes of the file. */
     finish: () => {
       if (rowid === null) db.exec(`CREATE INDEX _rowhouse_lines ON ${TABLE} (${LINE})`)
+      const skipped = skip > 0 ? deleteFirst(skip) : 0
       db.exec('COMMIT')
       // The writer reads the records from now on.
       db.pragma('cache_size = -1024')
       db.pragma('shrink_memory')
       const [pages, size] = ['page_count', 'page_size'].map((name) => Number(db.pragma(name, { simple: true })))
-      return { rows, bytes: Number(pages) * Number(size) }
+      return { rows: rows - skipped, skipped, bytes: Number(pages) * Number(size) }
     },
     /** Returns the last position of the next records, at most `count`, and their number. */
     step: (after: SqlValue, count: number): StagedStep => {

@@ -117,6 +117,25 @@ const migrations: readonly (readonly string[])[] = [
     'CREATE INDEX _rowhouse_sessions_expires_at ON _rowhouse_sessions (expires_at)',
     "ALTER TABLE _rowhouse_retries ADD COLUMN tables TEXT NOT NULL DEFAULT ''",
     'CREATE INDEX _rowhouse_retries_tables ON _rowhouse_retries (tables)'
+  ],
+  // `table_id`: NULL until a new table exists. `total_rows`: of the file.
+  [
+    `CREATE TABLE _rowhouse_imports (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      table_id INTEGER,
+      table_name TEXT NOT NULL,
+      is_new_table INTEGER NOT NULL,
+      file TEXT,
+      format TEXT NOT NULL,
+      caller_kind TEXT NOT NULL,
+      caller_name TEXT NOT NULL,
+      state TEXT NOT NULL,
+      stored_rows INTEGER NOT NULL,
+      total_rows INTEGER NOT NULL,
+      error TEXT,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    ) STRICT`
   ]
 ]
 

@@ -59,6 +59,7 @@ const start = async (t: Test) => {
       fallbacks: [],
       format: CSV,
       keepsDigits: false,
+      skip: 0,
       hasFixedFields: false,
       ...options
     }
@@ -277,6 +278,7 @@ t.test('files of a killed process are deleted at the start, and threads end at t
     fallbacks: [],
     format: CSV,
     keepsDigits: false,
+    skip: 0,
     hasFixedFields: false
   })
   await staging.end()

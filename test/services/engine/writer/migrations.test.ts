@@ -133,7 +133,7 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 7)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 8)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
@@ -150,4 +150,9 @@ t.test('version 6 keeps the sessions, with an unknown client', async (t) => {
   const connection = migrateRows(t, [])
   const sessions = connection.rows('SELECT id, address, user_agent FROM _rowhouse_sessions', [])
   t.strictSame(sessions, [{ id: 'session', address: '', user_agent: '' }])
+})
+
+t.test('version 8 adds the list of imports', async (t) => {
+  const connection = migrateRows(t, [])
+  t.equal(connection.value('SELECT count(*) FROM _rowhouse_imports'), 0)
 })

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { PASSWORD, temporaryDirectory } from '../fixtures.ts'
+import { type Service, startService } from '../service-process.ts'
+
+const ROWS = 100_000
+const FILE = `n\n${Array.from({ length: ROWS }, (_, index) => `${index}\n`).join('')}`
+
+interface Listed {
+  readonly tableId: number
+  readonly state: string
+  readonly storedRows: number
+}
+
+const connect = async ({ address }: Service) => {
+  const login = await fetch(`${address}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'admin', password: PASSWORD })
+  })
+  const cookie = String(login.headers.get('set-cookie')?.split(';', 1)[0])
+  /** The boundary where a response gets its type. */
+  const send = async <T>(method: string, path: string, type = 'application/json', body?: string): Promise<T> => {
+    const headers = { cookie, ...(body !== undefined && { 'content-type': type }) }
+    const response = await fetch(address + path, { method, headers, ...(body !== undefined && { body }) })
+    return ((await response.json()) as { data: T }).data
+  }
+  return {
+    importFile: (path: string) => send<object>('POST', path, 'text/csv', FILE),
+    latest: async (): Promise<Listed | undefined> => (await send<readonly Listed[]>('GET', '/admin/imports'))[0],
+    totalOf: async (id: number) => (await send<{ total: number }>('GET', `/admin/tables/${id}/data?size=1`)).total
+  }
+}
+
+t.test('after kill -9 an import is interrupted, with exactly the records that are stored, and goes on', async (t) => {
+  const directory = temporaryDirectory(t)
+  const start = () => startService(t, { DATA_DIR: directory })
+  const killed = await start()
+  const before = await connect(killed)
+  const importing = before.importFile('/admin/tables/from-file?name=numbers&label=').catch(() => null)
+  let running: Listed | undefined
+  while (!running?.storedRows) running = await before.latest()
+  t.equal(running.state, 'running')
+  await killed.end('SIGKILL')
+  t.equal(await importing, null, 'the import had not ended')
+
+  const after = await connect(await start())
+  const interrupted = (await after.latest()) as Listed
+  t.match(interrupted, { state: 'interrupted', table: 'numbers', isNewTable: true, totalRows: ROWS })
+  const { tableId, storedRows } = interrupted
+  t.equal(await after.totalOf(tableId), storedRows)
+  const rest = await after.importFile(`/admin/tables/${tableId}/import?skip=${storedRows}`)
+  t.strictSame(rest, { rows: ROWS, created: ROWS - storedRows, updated: 0, dryRun: false })
+  t.equal(await after.totalOf(tableId), ROWS)
+})
