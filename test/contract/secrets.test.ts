@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bearer } from '../helpers.ts'
@@ -89,9 +89,11 @@ t.test('no secret is in the log, at any level', async (t) => {
 })
 
 t.test('no secret is in the database or its write-ahead log', async (t) => {
-  const files = readdirSync(service.dataDir)
-  t.ok(files.includes('rowhouse.db-wal'))
-  for (const file of files) t.strictSame(foundIn(readFileSync(join(service.dataDir, file), 'latin1')), [], file)
+  const { dataDir } = service
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name))
+  t.ok(files.includes(join(dataDir, 'rowhouse.db-wal')))
+  for (const file of files.filter((path) => statSync(path).isFile()))
+    t.strictSame(foundIn(readFileSync(file, 'latin1')), [], file)
 })
 
 t.test('no secret is in a response, except the one that issues it', async (t) => {

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** A change that the interposer `power-cut.c` has written to its journal. */
 export interface Change {
@@ -137,10 +137,13 @@ export const survivors = (before: Files, changes: Iterable<Change>, random: () =
   return new Map([...files].map(([name, { bytes, size }]) => [name, bytes.subarray(0, size)]))
 }
 
+const isFile = (path: string) => statSync(path).isFile()
+
+/** Returns the files of a directory and of its folders, by their path in it. */
 export const readFiles = (directory: string): Files =>
   new Map(
-    readdirSync(directory)
-      .filter((name) => !isMemory(name))
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !isMemory(name) && isFile(join(directory, name)))
       .map((name) => [name, readFileSync(join(directory, name))])
   )
 
@@ -148,5 +151,9 @@ export const readFiles = (directory: string): Files =>
 export const writeFiles = (directory: string, files: Files) => {
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory)
-  for (const [name, bytes] of files) writeFileSync(join(directory, name), bytes, { mode: 0o600 })
+  for (const [name, bytes] of files) {
+    const path = join(directory, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, bytes, { mode: 0o600 })
+  }
 }

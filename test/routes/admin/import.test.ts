@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorDetail } from '../../../schemas/error.ts'
@@ -591,5 +591,5 @@ t.test('a view cannot be imported into', async (t) => {
 })
 
 t.test('no staging file is left', async (t) => {
-  t.strictSame(readdirSync(join(dirname(file), 'staging')), [])
+  t.strictSame(readdirSync(join(app.config.DATA_DIR, 'staging')), [])
 })

@@ -605,7 +605,7 @@ t.test('a list', async (t) => {
       expectError(t, await admin.get(`${url}?order=${order}`), 400, 'VALIDATION_FAILED', '/order')
     expectError(t, await admin.get(`${url}?order=${Array(9).fill('n').join()}`), 400, 'VALIDATION_FAILED', '/order')
   })
-  t.test('finds text without regard to ASCII case, and with literal wildcards', async (t) => {
+  t.test('finds text without regard to case, and with literal wildcards', async (t) => {
     const total = async (q: string) => dataOf(await admin.get(`${url}?q=${encodeURIComponent(q)}`)).total
     t.equal(await total('ANN'), 8)
     t.equal(await total('b'), 22)
@@ -613,7 +613,7 @@ t.test('a list', async (t) => {
     t.equal(await total('_'), 7)
     t.equal(await total('\\'), 7)
     t.equal(await total('Ärger'), 7)
-    t.equal(await total('ärger'), 0)
+    t.equal(await total('ärger'), 7)
     t.equal(await total("' OR 1=1 --"), 0)
     t.strictSame(await ids('?q=bob&size=2&page=2&order=-id'), [42, 34])
   })
