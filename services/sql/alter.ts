@@ -70,9 +70,14 @@ export const expectSchemaVersion = (version: number): Statement => ({
 export const selectDeclarationsText =
   'SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY rowid) FROM main.sqlite_schema'
 
+const COMPARE_DECLARATIONS = `SELECT 1 WHERE (${selectDeclarationsText}) = ?`
+
+export const comparesDeclarations = (statement: Pick<Statement, 'sql'> | undefined) =>
+  statement?.sql === COMPARE_DECLARATIONS
+
 /** Expects that the file has these declarations. */
 export const expectDeclarations = (declarations: string): Statement => ({
-  sql: `SELECT 1 WHERE (${selectDeclarationsText}) = ?`,
+  sql: COMPARE_DECLARATIONS,
   params: [declarations],
   expect: 1
 })

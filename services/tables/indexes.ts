@@ -1,6 +1,6 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { NewTableIndex, TableIndex } from '../../schemas/table-index.ts'
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError, excerpt, hasCode, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
@@ -15,11 +15,11 @@ import {
   toIndexes
 } from '../sql/indexes.ts'
 import { isRowidName } from '../sql/introspection.ts'
-import { assertTable, tableChanged, tableOutdated } from './failures.ts'
+import { assertTable, tableOutdated } from './failures.ts'
 import { type DeclaredIndex, freeIndexName } from './index-names.ts'
 import type { TableRegistry } from './registry.ts'
 import { isOwn } from './reserved-names.ts'
-import type { TryChange } from './trials.ts'
+import type { CommitTried } from './trials.ts'
 
 const toTableIndex = ({ name, columns, isUnique, isPartial }: StoredIndex): TableIndex => {
   const fields = columns.filter((column) => column !== null)
@@ -68,11 +68,11 @@ const covers = (index: StoredIndex, { fields, isUnique }: DeclaredIndex) =>
 interface IndexServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
-  readonly tryChange: TryChange
+  readonly commitTried: CommitTried
 }
 
 /** The indexes of registered tables, for administrators. */
-export const createIndexes = ({ db, registry, tryChange }: IndexServiceOptions) => {
+export const createIndexes = ({ db, registry, commitTried }: IndexServiceOptions) => {
   const readStored = async ({ name, structure }: RegisteredTable) =>
     structure.isView ? [] : toIndexes((await db.read(selectIndexes(name)))[0])
 
@@ -136,12 +136,7 @@ export const createIndexes = ({ db, registry, tryChange }: IndexServiceOptions) 
     const index = indexes.find(({ name }) => foldName(name) === foldName(sentName))
     if (!index) throw indexNotFound(sentName)
     if (!isOwn(index.name)) throw indexNotOurs(index.name)
-    const unit = await tryChange(caller, [dropStoredIndex(index.name)])
-    try {
-      await db.write(unit)
-    } catch (error) {
-      throw error instanceof UnexpectedChanges ? tableChanged() : error
-    }
+    await commitTried(caller, [dropStoredIndex(index.name)])
     await registry.reload()
   }
 

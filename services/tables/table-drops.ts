@@ -1,28 +1,26 @@
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { dropTable, FOREIGN_KEYS_OFF } from '../sql/alter.ts'
 import { deleteRetriesOfTable } from '../sql/retries.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
-import { assertTable, lossNotConfirmed, tableChanged, tableOutdated } from './failures.ts'
+import { assertTable, lossNotConfirmed, tableOutdated } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
 import type { CountRows } from './row-counts.ts'
 import { deleteTable, expectRegistration } from './table-statements.ts'
-import type { TryChange } from './trials.ts'
+import type { CommitTried } from './trials.ts'
 
 interface TableDropsOptions {
-  readonly db: Database
   readonly registry: TableRegistry
   readonly countStored: CountRows
-  readonly tryChange: TryChange
+  readonly commitTried: CommitTried
 }
 
 /** Creates the function that deletes a stored table. For administrators. */
-export const createTableDrops = ({ db, registry, countStored, tryChange }: TableDropsOptions) => {
+export const createTableDrops = ({ registry, countStored, commitTried }: TableDropsOptions) => {
   /** @throws STRUCTURE_IN_USE, TABLE_CHANGED */
   const commitDrop = async (caller: Caller, table: RegisteredTable) => {
     const { id, name } = table
-    const unit = await tryChange(caller, [
+    await commitTried(caller, [
       FOREIGN_KEYS_OFF,
       expectRegistration(table),
       ...dropSearchIndex(id),
@@ -30,11 +28,6 @@ export const createTableDrops = ({ db, registry, countStored, tryChange }: Table
       deleteRetriesOfTable(id),
       dropTable(name)
     ])
-    try {
-      await db.write(unit)
-    } catch (error) {
-      throw error instanceof UnexpectedChanges ? tableChanged() : error
-    }
   }
 
   /**

@@ -9,9 +9,7 @@ import { tableChanged } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import type { SearchBuilds } from './search-builds.ts'
 import { expectRegistration } from './table-statements.ts'
-import type { TryChange } from './trials.ts'
-
-const MAX_ATTEMPTS = 5
+import { MAX_ATTEMPTS, type TryChange } from './trials.ts'
 
 interface TableWritesOptions {
   readonly db: Database

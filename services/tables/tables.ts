@@ -47,7 +47,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
-  const tryChange = createTrials({ db, registry, clock })
+  const { tryChange, commitTried } = createTrials({ db, registry, clock })
   const writes = createTableWrites({ db, registry, builds, tryChange })
   const renames = createRenames({ db, registry, tokenNames })
   const countStored = createRowCounts(db)
@@ -94,7 +94,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
 
   return {
     ...createTableCreation({ db, registry, clock, register }),
-    ...createIndexes({ db, registry, tryChange }),
+    ...createIndexes({ db, registry, commitTried }),
     ...createImports({ db, registry, clock, register }),
     update: createTableUpdates({ registry, clock, writes, claims, renames, searchIndexes }),
     refresh,
@@ -102,7 +102,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     changeField: createFieldUpdates({ db, clock, writes, searchIndexes }),
     dropField: createFieldDrops({ db, registry, clock, writes, searchIndexes, countStored }),
     unregister,
-    drop: createTableDrops({ db, registry, countStored, tryChange }),
+    drop: createTableDrops({ registry, countStored, commitTried }),
     builds,
     get: registry.get,
     getByName: registry.getByName,

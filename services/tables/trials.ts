@@ -1,13 +1,16 @@
-import type { Database } from '../engine/database.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices, RegisteredTable } from '../model/table.ts'
-import { expectDeclarations, FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../sql/alter.ts'
+import { comparesDeclarations, expectDeclarations, FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../sql/alter.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
-import { wouldBreak, wouldBreakOthers } from './failures.ts'
+import { tableChanged, wouldBreak, wouldBreakOthers } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
 import { updateChoices } from './table-statements.ts'
+
+/** Each change of any declaration of the file ends one attempt. */
+export const MAX_ATTEMPTS = 20
 
 interface TrialsOptions {
   readonly db: Database
@@ -47,7 +50,7 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
    * Tries a unit that changes the structure. Returns it with a check that the declarations are still those that were
    * tried, and with the new names of columns of registered views. @throws STRUCTURE_IN_USE
    */
-  return async (caller: Caller, unit: Unit): Promise<Unit> => {
+  const tryChange = async (caller: Caller, unit: Unit): Promise<Unit> => {
     const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller)
     if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
     const views = changedViews.flatMap(({ name, ...columns }): Statement[] => {
@@ -63,6 +66,29 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
       ...(withoutKeys ? unit.slice(1) : unit)
     ]
   }
+
+  /**
+   * Tries and commits a unit that deletes something. Tries it again, after checking the caller's right, if declarations of
+   * the file were changed after the trial. @throws STRUCTURE_IN_USE, TABLE_CHANGED
+   */
+  const commitTried = async (caller: Caller, unit: Unit): Promise<void> => {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const tried = await tryChange(caller, unit)
+      try {
+        await db.write(tried)
+        return
+      } catch (error) {
+        if (!(error instanceof UnexpectedChanges)) throw error
+        if (!comparesDeclarations(tried[error.statement])) throw tableChanged()
+        await caller.confirm()
+      }
+    }
+    throw tableChanged()
+  }
+
+  return { tryChange, commitTried }
 }
 
-export type TryChange = ReturnType<typeof createTrials>
+type Trials = ReturnType<typeof createTrials>
+export type TryChange = Trials['tryChange']
+export type CommitTried = Trials['commitTried']

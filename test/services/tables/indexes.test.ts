@@ -11,7 +11,7 @@ t.test('a unique index that fails shows an example only if the search for it suc
   const { db, registry, tables } = await startServices(t, rows)
   const { id } = await tables.importTable(serviceCaller, 'cats')
   const createWith = (scan: Database['scan']) => {
-    const { createIndex } = createIndexes({ db: { ...db, scan }, registry, tryChange: async (_, unit) => unit })
+    const { createIndex } = createIndexes({ db: { ...db, scan }, registry, commitTried: async () => {} })
     return rejection(createIndex(serviceCaller, id, { fields: ['name'], isUnique: true }))
   }
   const example = [{ path: '/fields', code: 'unique', message: "2 records have 'name' = 'a'." }]

@@ -11,13 +11,14 @@ const SCHEMA = `
   CREATE UNIQUE INDEX cat_names ON cats (name);
   INSERT INTO cats VALUES (1, 'Tom', 9)`
 
-/** Another program changes the file once, between the checks of a change and its commit. */
+/** Another program changes the file between the checks of a change and its commit, once or each time. */
 const start = async (t: Test) => {
   const { db, registry, external } = await startServices(t, SCHEMA)
-  let pending = ''
+  let pending: readonly string[] = []
   const write: Database['write'] = (unit: Unit) => {
-    external.exec(pending)
-    pending = ''
+    const [sql = '', ...rest] = pending
+    pending = rest
+    external.exec(sql)
     return db.write(unit)
   }
   const clock = Date.now
@@ -31,7 +32,7 @@ const start = async (t: Test) => {
     id,
     change: (field: string, sent: Parameters<typeof tables.changeField>[3]) =>
       tables.changeField(serviceCaller, id, field, sent),
-    interrupt: (sql: string) => {
+    interrupt: (...sql: readonly string[]) => {
       pending = sql
     }
   }
@@ -79,10 +80,32 @@ t.test('a foreign key that is declared between the check and the commit prevents
   })
   external.exec('DROP TABLE toys')
   interrupt('CREATE TABLE toys (id INTEGER PRIMARY KEY, cat INTEGER REFERENCES cats)')
-  await t.rejects(tables.drop(serviceCaller, id, true), { code: 'TABLE_CHANGED' })
   await t.rejects(tables.drop(serviceCaller, id, true), { code: 'STRUCTURE_IN_USE', message: /table 'toys'/ })
   external.exec('DROP TABLE toys')
   await tables.drop(serviceCaller, id, true)
+})
+
+t.test('a deletion is tried again while other tables change, and not without end', async (t) => {
+  const { tables, id, interrupt } = await start(t)
+  const createIndex = async () => (await tables.createIndex(serviceCaller, id, { fields: ['lives'] })).name
+  const otherTables = Array.from({ length: 40 }, (_, number) => `CREATE TABLE other_${number} (id INTEGER PRIMARY KEY)`)
+  const name = await createIndex()
+  interrupt(...otherTables.slice(0, 3))
+  await tables.dropIndex(serviceCaller, id, name)
+  t.strictSame(
+    (await tables.listIndexes(id)).map(({ isOurs }) => isOurs),
+    [false]
+  )
+  const next = await createIndex()
+  interrupt(...otherTables.slice(3))
+  await t.rejects(tables.dropIndex(serviceCaller, id, next), { code: 'TABLE_CHANGED' })
+})
+
+t.test('a table that is registered anew between the check and the commit is not dropped', async (t) => {
+  const { tables, id, interrupt, external } = await start(t)
+  interrupt('UPDATE _rowhouse_tables SET updated_at = updated_at + 1')
+  await t.rejects(tables.drop(serviceCaller, id, true), { code: 'TABLE_CHANGED' })
+  t.equal(external.prepare('SELECT count(*) FROM cats').pluck().get(), 1)
 })
 
 t.test('without a right to fields, a field refers only to its own table', async (t) => {
