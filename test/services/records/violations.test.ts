@@ -200,8 +200,13 @@ t.test('a violation of a foreign key', async (t) => {
   })
 
   t.test('names no field if the values that were sent do not show it', async (t) => {
-    for (const attempt of [update('1', { sequel: null }), update('1', { number: 7 }), increment('1', 'author', 7)]) {
-      const error = await rejection(attempt)
+    const attempts = [
+      () => update('1', { sequel: null }),
+      () => update('1', { number: 7 }),
+      () => increment('1', 'author', 7)
+    ]
+    for (const attempt of attempts) {
+      const error = await rejection(attempt())
       t.match(error, { code: 'FOREIGN_KEY_VIOLATION', message: generic })
       t.equal(error.details, undefined)
     }

@@ -81,18 +81,18 @@ t.test('migrations run once', async (t) => {
   const file = databaseFile(t)
   open(file).close()
   const connection = open(file)
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 6)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 8)
   connection.close()
 })
 
 t.test('a file of a newer Rowhouse is refused and not changed', async (t) => {
   const file = databaseFile(t)
   const connection = open(file)
-  connection.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', 9)", [])
+  connection.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', 99)", [])
   connection.close()
-  t.throws(() => open(file), { message: /last used by a newer Rowhouse .*version 9.* Start the newer one\.$/ })
+  t.throws(() => open(file), { message: /last used by a newer Rowhouse .*version 99.* Start the newer one\.$/ })
   const external = openExternal(t, file)
-  t.equal(external.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'version'").pluck().get(), 9)
+  t.equal(external.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'version'").pluck().get(), 99)
 })
 
 t.test('a file that is not a SQLite database is refused and not changed', async (t) => {
@@ -203,7 +203,7 @@ t.test('a file that another program has locked is refused', async (t) => {
 
 t.test('a file of a newer Rowhouse without a WAL is not switched to WAL mode', async (t) => {
   const file = databaseFile(t)
-  prepareFile(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 9)")
+  prepareFile(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 99)")
   const before = readFileSync(file, 'hex')
   t.throws(() => open(file, () => t.fail('no write is announced')), { message: /newer Rowhouse/ })
   t.equal(readFileSync(file, 'hex'), before)
