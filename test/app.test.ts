@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
@@ -20,6 +22,15 @@ t.test('a start that fails closes its database', async (t) => {
   const env = { DATA_DIR: t.testdir() }
   const config = { ...readConfig(env), TRUST_PROXY: 'nowhere' }
   await t.rejects(buildApp({ config, onDeath: t.threw }), { message: /Invalid socket address/ })
+  t.equal((await (await startApp(t, { env })).inject('/health')).statusCode, 200)
+})
+
+t.test('a start with a file that is not a database fails, and the next one without it succeeds', async (t) => {
+  const env = { DATA_DIR: t.testdir() }
+  const file = join(env.DATA_DIR, 'rowhouse.db')
+  writeFileSync(file, 'not a database')
+  await t.rejects(buildApp({ config: readConfig(env), onDeath: t.threw }), { message: /not a SQLite database/ })
+  rmSync(file)
   t.equal((await (await startApp(t, { env })).inject('/health')).statusCode, 200)
 })
 

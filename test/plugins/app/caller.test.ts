@@ -7,8 +7,9 @@ t.test('the caller of a request', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(caller)
-  app.get('/', async ({ caller: { confirm, mayRead, ...values } }) => {
+  app.get('/', async ({ caller: { confirm, confirmRight, mayRead, ...values } }) => {
     await confirm()
+    await confirmRight()
     return { ...values, mayRead: mayRead('cats') }
   })
   app.get('/known', {

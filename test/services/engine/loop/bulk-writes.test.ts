@@ -4,11 +4,12 @@ import { createBulkWrites } from '../../../../services/engine/loop/bulk-writes.t
 
 /** The milliseconds that the writer of these tests takes for a unit. */
 const WRITE_MS = 40
+const LONG_WRITE_MS = 60
 
 const unit = [{ sql: 'SELECT 1', params: [] }]
 
 /** Returns bulk writes to a slow writer, and the times at which it began each unit. `pending`: the units of others. */
-const start = (pending: number) => {
+const start = (pending: number, writeMs = WRITE_MS) => {
   const begun: number[] = []
   let inFlight = 0
   let most = 0
@@ -16,7 +17,7 @@ const start = (pending: number) => {
     begun.push(performance.now())
     inFlight += 1
     most = Math.max(most, inFlight)
-    await delay(WRITE_MS)
+    await delay(writeMs)
     inFlight -= 1
     if (begun.length === 2) throw new Error('failed')
     return []
@@ -40,6 +41,12 @@ t.test('while others write, each one waits as long as the one before took', asyn
   const { writeBulk, gaps } = start(5)
   await Promise.allSettled([writeBulk(unit), writeBulk(unit), writeBulk(unit)])
   for (const gap of gaps()) t.ok(gap > 1.8 * WRITE_MS, `${gap} ms`)
+})
+
+t.test('after a unit that took long, the next one waits four times as long', async (t) => {
+  const { writeBulk, gaps } = start(5, LONG_WRITE_MS)
+  await Promise.allSettled([writeBulk(unit), writeBulk(unit)])
+  for (const gap of gaps()) t.ok(gap > 4.8 * LONG_WRITE_MS, `${gap} ms`)
 })
 
 t.test('the number of waiting units is limited', async (t) => {

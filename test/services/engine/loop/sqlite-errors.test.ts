@@ -1,6 +1,6 @@
 import t from 'tap'
 import { UnexpectedChanges } from '../../../../services/engine/database.ts'
-import { toDomainError, toReadError } from '../../../../services/engine/loop/sqlite-errors.ts'
+import { toDomainError, toReadError, toViewError } from '../../../../services/engine/loop/sqlite-errors.ts'
 import { toPlainError } from '../../../../services/engine/shared/plain-error.ts'
 import { DomainError } from '../../../../services/model/errors.ts'
 
@@ -62,7 +62,10 @@ t.test('each code that a caller can act on has a domain error', async (t) => {
     SQLITE_READONLY_DBMOVED: 'STORAGE_UNAVAILABLE',
     SQLITE_PROTOCOL: 'STORAGE_UNAVAILABLE',
     SCAN_TIMEOUT: 'SCAN_TIMEOUT',
-    ENGINE_STOPPED: 'OVERLOADED'
+    RESULTS_TOO_LARGE: 'RESULTS_TOO_LARGE',
+    UNIT_EXPIRED: 'TOO_MUCH_WORK',
+    ENGINE_STOPPED: 'OVERLOADED',
+    VIEW_PROCESS_ENDED: 'OVERLOADED'
   }
   for (const [code, domain] of Object.entries(expected)) {
     const error = of(code)
@@ -134,6 +137,7 @@ t.test('errors with the code SQLITE_ERROR are distinguished by their message', a
     'cannot UPDATE generated column "a"': 'STRUCTURE_CHANGED',
     'table a has no column named b': 'STRUCTURE_CHANGED',
     'foreign key mismatch - "a" referencing "b"': 'STRUCTURE_CHANGED',
+    'cannot drop UNIQUE column: "a"': 'STRUCTURE_IN_USE',
     'malformed JSON': 'CONSTRAINT_VIOLATION',
     "bad JSON path: 'a'": 'CONSTRAINT_VIOLATION',
     'JSON cannot hold BLOB values': 'CONSTRAINT_VIOLATION',
@@ -143,6 +147,19 @@ t.test('errors with the code SQLITE_ERROR are distinguished by their message', a
     'non-deterministic use of date() in a CHECK constraint': 'CONSTRAINT_VIOLATION'
   }
   for (const [text, code] of Object.entries(texts)) t.match(of('SQLITE_ERROR', text), { code }, text)
+})
+
+t.test('a declaration that prevents a change is named with its reason', async (t) => {
+  const quotes = ' - should this be a string literal in single-quotes?'
+  const messages: Record<string, string> = {
+    'error in view a: no such function: custom': "The view 'a' prevents the change: no such function: custom.",
+    [`error in table a after drop column: no such column: "b"${quotes}`]:
+      'The table \'a\' prevents the change: no such column: "b".',
+    [`error in table a: no such column: "b"${quotes}`]:
+      'The table \'a\' prevents the change: it has the text "b" in double quotes, which are for names.'
+  }
+  for (const [text, message] of Object.entries(messages))
+    t.match(of('SQLITE_ERROR', text), { code: 'STRUCTURE_IN_USE', message }, text)
 })
 
 t.test('only failures that a refresh can fix have the hint to refresh', async (t) => {
@@ -167,6 +184,20 @@ t.test('a text that is too large is a response for reads and a value for writes'
   t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
   t.match(toReadError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
 })
+
+t.test(
+  'an expression that fails is about the values of a write, and about a record or view that is read',
+  async (t) => {
+    const plain = { code: 'SQLITE_ERROR', message: 'integer overflow' }
+    t.match(toDomainError(plain), { code: 'CONSTRAINT_VIOLATION' })
+    t.match(toReadError(plain), {
+      code: 'STRUCTURE_CHANGED',
+      message: /^A generated column .* fails for one of its records/
+    })
+    t.match(toViewError(plain), { message: 'SQLite cannot compute the view: integer overflow.' })
+    t.match(toViewError({ code: 'SQLITE_BUSY', message: '' }), { code: 'DATABASE_BUSY' })
+  }
+)
 
 t.test('the cause is the code and the message of SQLite', async (t) => {
   const plain = { code: 'SQLITE_IOERR_FSYNC', message: 'disk I/O error' }

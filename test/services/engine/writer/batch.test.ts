@@ -3,7 +3,7 @@ import type { Connection } from '../../../../services/engine/shared/connection.t
 import type { Outcome } from '../../../../services/engine/shared/message.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
-import { FOREIGN_KEYS_OFF } from '../../../../services/sql/alter.ts'
+import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../../../services/sql/alter.ts'
 import type { Unit } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, sql } from '../engine.ts'
 
@@ -83,6 +83,17 @@ t.test('a unit without foreign keys runs alone, and the other units of the batch
     settings.map((name) => connection.value(`PRAGMA ${name}`)),
     [1, 0]
   )
+})
+
+t.test('a unit that ignores broken views renames a table, and keeps foreign keys', async (t) => {
+  const { run, connection } = start(t)
+  connection.raw.exec('CREATE VIEW broken AS SELECT nope FROM missing')
+  const rename = sql('ALTER TABLE notes RENAME TO renamed')
+  const orphan = sql('INSERT INTO children (parent) VALUES (7777)')
+  connection.raw.exec('CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES guarded)')
+  const { outcomes } = run([rename], [IGNORE_BROKEN, rename], [IGNORE_BROKEN, orphan])
+  t.match(codes(outcomes), ['SQLITE_ERROR', [0, 0], 'SQLITE_CONSTRAINT_FOREIGNKEY'])
+  t.equal(connection.value('PRAGMA writable_schema'), 0)
 })
 
 t.test('a batch ends when its results have 1 MiB, and the next batch commits the rest', async (t) => {

@@ -2,6 +2,7 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  linkSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -238,6 +239,17 @@ t.test('the first write is announced while a new file does not exist, and an old
 t.test('a directory is refused', async (t) => {
   const directory = t.testdir({ shop: {} })
   t.throws(() => open(`${directory}/shop`), { message: `${directory}/shop is not a file. Name a SQLite database.` })
+})
+
+t.test('a file with a second hard link is refused until the link is removed', async (t) => {
+  const file = databaseFile(t)
+  prepareFile(file, 'CREATE TABLE items (a)')
+  linkSync(file, `${file}.link`)
+  t.throws(() => assertWritable(file), {
+    message: /has 2 names \(hard links\)\..*Serve a copy, or remove the other names/
+  })
+  rmSync(`${file}.link`)
+  t.doesNotThrow(() => assertWritable(file))
 })
 
 t.test('a path that cannot be written is named', async (t) => {
