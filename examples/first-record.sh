@@ -26,7 +26,7 @@ as_admin "$URL/admin/tables" --data '{
 
 echo '# Issue a token'
 issued=$(as_admin "$URL/admin/tokens" --data '{
-  "name": "my program", "permissions": {"tables": ["cats"], "actions": ["read", "write"]}
+  "name": "my program", "permissions": {"tables": ["cats"], "actions": ["read", "create", "update", "delete"]}
 }')
 token=$(grep --only-matching 'rh_[0-9a-f]\{64\}' <<< "$issued")
 echo "${token:0:7}…"

@@ -12,7 +12,7 @@ import { isInstalled, pythonTools, recentNode, versions } from '../clients/tools
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const EXAMPLES = join(ROOT, 'examples')
 const PASSWORD = 'only for the examples'
-const PERMISSIONS = { tables: ['products', 'orders', 'order_lines'], actions: ['read', 'write'] }
+const PERMISSIONS = { tables: ['products', 'orders', 'order_lines'], actions: ['read', 'create', 'update', 'delete'] }
 
 const [[OAPI_CODEGEN, OAPI_CODEGEN_VERSION]] = Object.entries(versions.go)
 

@@ -43,7 +43,7 @@ dataOf(
 )
 const { token } = dataOf(
   await admin.POST('/admin/tokens', {
-    body: { name: 'library', permissions: { tables: ['books'], actions: ['read', 'write'] } }
+    body: { name: 'library', permissions: { tables: ['books'], actions: ['read', 'create', 'update', 'delete'] } }
   })
 )
 
