@@ -6,7 +6,7 @@ import { startOpening } from './plugins/app/database.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
 
 /** Time for requests in flight to finish after SIGTERM. Then their connections are closed. */
-const DRAIN_MS = 5000
+const DRAIN_MS = 4000
 /** Time for the whole shutdown. Then the process exits. */
 const GRACE_MS = 9000
 const IDLE_CHECK_MS = 50
