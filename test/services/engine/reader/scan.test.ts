@@ -48,6 +48,14 @@ t.test('a large text is put into the buffer as UTF-8 if it fits', async (t) => {
   t.strictSame(scan({ ...sql('SELECT NULL AS text'), textBuffer }), { rows: [{ text: null }] })
 })
 
+t.test('a request with a view describes the view instead of running a statement', async (t) => {
+  const { scan, options } = start(t)
+  prepareFile(options.file, 'CREATE VIEW odd_numbers AS SELECT id FROM odd')
+  const request = { sql: '', params: [] }
+  t.match(scan({ ...request, view: 'odd_numbers' }), { rows: [{ stored_columns: /"id"/, sources: /"odd"/ }] })
+  t.match(scan({ ...request, view: 'gone' }), { error: { message: 'no such table: gone' } })
+})
+
 t.test('a scan that fails returns a plain error', async (t) => {
   const { scan } = start(t)
   t.match(scan(sql('SELECT * FROM gone')), { error: { code: 'SQLITE_ERROR', message: 'no such table: gone' } })
