@@ -30,7 +30,8 @@ const endOfString = (text: string, start: number) => {
 const firstRepeated = (text: string) => {
   const objects: Set<string>[] = []
   let string = ''
-  for (let index = 0; index < text.length; index += 1) {
+  let repeated: string | undefined
+  for (let index = 0; repeated === undefined && index < text.length; index += 1) {
     const character = text[index]
     if (character === '{') objects.push(new Set())
     if (character === '}') objects.pop()
@@ -42,10 +43,10 @@ const firstRepeated = (text: string) => {
     if (character !== ':') continue
     const key: string = JSON.parse(string)
     const keys = objects.at(-1) as Set<string>
-    if (keys.has(key)) return key
+    if (keys.has(key)) repeated = key
     keys.add(key)
   }
-  return undefined
+  return repeated
 }
 
 /**

@@ -57,14 +57,15 @@ export const createImportLog = ({ db, clock, onFailure }: ImportLogOptions) => {
     store: (entry: ImportEntry) => Promise<T>
   ): Promise<T> => {
     const id = await insert(caller, checked, tableId)
+    const logFailure = async (error: unknown) => {
+      await fail(id, error)
+      throw error
+    }
     running.add(id)
     try {
       return await store({
         progress: (createdId, storedRows) => updateProgress({ id, tableId: createdId, storedRows, now: clock() })
-      })
-    } catch (error) {
-      await fail(id, error)
-      throw error
+      }).catch(logFailure)
     } finally {
       running.delete(id)
     }

@@ -3,6 +3,7 @@ import type { Database, WriteResult } from '../engine/database.ts'
 import type { Caller, RetryKey } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import {
   callerName,
   purgeRetries,
@@ -72,7 +73,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
 
   const receiptOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {
     const results = { parts: operations.map(({ unit }) => unit.length), column: 'record' }
-    const tables = [...new Set(operations.flatMap(({ table }) => table?.id ?? []))]
+    const tables = [...new Set(operations.map(({ table }) => (table as RegisteredTable).id))]
     return {
       table: null,
       unit: storeRetry({ ...key, digest, results, tables }, limits),

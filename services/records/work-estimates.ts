@@ -46,7 +46,7 @@ interface Counted {
   readonly bytes: number
 }
 
-const toCounted = (row: Row | undefined): Counted => ({ rows: Number(row?.rows ?? 0), bytes: Number(row?.bytes ?? 0) })
+const toCounted = ({ rows, bytes }: Row): Counted => ({ rows: Number(rows), bytes: Number(bytes) })
 
 const NOTHING: Counted = { rows: 0, bytes: 0 }
 
@@ -96,7 +96,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
         selectRange(table.name, { where, params, width: condition.width }, Math.min(limit, max), guarded),
       { guard, onLoop: max > MAX_ON_LOOP }
     )
-    const { rows, bytes } = toCounted(row)
+    const { rows, bytes } = toCounted(row as Row)
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
     const steps = PASSES * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
     const fields = helpfulIndex({ table, dialect: db.dialect, filter: condition })
@@ -114,7 +114,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
       toCounted(
         (
           await readBounded(caller, (max, guarded) => selectRange(child, range, max, guarded), { guard, onLoop: true })
-        )[0]
+        )[0] as Row
       ).rows
     counted.set(key, rows)
     return rows + (changed.get(key) ?? 0)

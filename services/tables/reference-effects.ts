@@ -97,7 +97,7 @@ export const createReferenceEffects = (db: Database) => {
   const load = async () => {
     const rows = await db.read(REFERENCES)
     const names = [...new Set(rows.flatMap(({ child, parent }) => [String(child), String(parent)]))]
-    const described = names.length === 0 ? [] : await db.read(describeTables(names))
+    const described = await db.read(describeTables(names))
     const tables = new Map(described.flatMap(toStoredTable))
     const columnsByKey = new Map<string, Row[]>()
     for (const row of rows) {

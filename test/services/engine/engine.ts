@@ -10,7 +10,11 @@ import type { Statement } from '../../../services/sql/statement.ts'
 export const sql = (text: string, ...params: readonly SqlValue[]): Statement => ({ sql: text, params })
 
 /** Returns a path for a database in the fixture directory of `t`. */
-export const databaseFile = (t: Test) => join(t.testdir(), 'served.sqlite')
+export const databaseFile = (t: Test) => {
+  // With a teardown before `testdir`, tap removes the directory last. A writer thread ends if its file was removed.
+  t.teardown(() => {})
+  return join(t.testdir(), 'served.sqlite')
+}
 
 /** Returns the directory of staging files that `startEngine` uses. */
 export const stagingDirectoryOf = (file: string) => join(dirname(file), 'staging')
