@@ -2,7 +2,7 @@ import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { foldName } from '../model/names.ts'
-import type { Choices, RegisteredTable } from '../model/table.ts'
+import type { Choices } from '../model/table.ts'
 import { comparesDeclarations, expectDeclarations, FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../sql/alter.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import { tableChanged, wouldBreak, wouldBreakOthers } from './failures.ts'
@@ -24,14 +24,16 @@ interface ColumnNames {
   readonly after: readonly string[]
 }
 
+type ViewChoices = Choices & Required<Pick<Choices, 'viewKey'>>
+
 /** Returns the choices for a view with the new names of its columns, without those that it does not have any more. */
-const followedChoices = (choices: Choices, { before, after }: ColumnNames): Choices => {
+const followedChoices = (choices: ViewChoices, { before, after }: ColumnNames): Choices => {
   const isRenamed = before.length === after.length
   const renamed = new Map(isRenamed ? before.map((name, index) => [foldName(name), after[index] as string]) : [])
   const kept = new Set(after.map(foldName))
   const follow = (name: string) => renamed.get(foldName(name)) ?? name
   const fields = choices.fields.map((field) => ({ ...field, name: follow(field.name) }))
-  const viewKey = (choices.viewKey ?? []).map(follow)
+  const viewKey = choices.viewKey.map(follow)
   return {
     ...choices,
     fields: fields.filter(({ name }) => kept.has(foldName(name))),
@@ -41,11 +43,6 @@ const followedChoices = (choices: Choices, { before, after }: ColumnNames): Choi
 
 /** Tries changes of the structure before they are committed: docs/decisions/0031-schema-changes.md */
 export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
-  const registeredView = (name: string): RegisteredTable | undefined => {
-    const found = registry.find(name)
-    return found?.structure?.isView ? found : undefined
-  }
-
   /**
    * Tries a unit that changes the structure. Returns it with a check that the declarations are still those that were
    * tried, and with the new names of columns of registered views. @throws STRUCTURE_IN_USE
@@ -54,8 +51,10 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
     const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller)
     if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
     const views = changedViews.flatMap(({ name, ...columns }): Statement[] => {
-      const view = registeredView(name)
-      return view ? [updateChoices(view, followedChoices(view.choices, columns), clock())] : []
+      const view = registry.find(name)
+      const viewKey = view?.structure && view.choices.viewKey
+      if (!viewKey) return []
+      return [updateChoices(view, followedChoices({ ...view.choices, viewKey }, columns), clock())]
     })
     const withoutKeys = unit[0] === FOREIGN_KEYS_OFF
     return [

@@ -77,6 +77,23 @@ t.test('a virtual table of a missing module does not prevent a trial', async (t)
   t.match(tried('ALTER TABLE cats DROP COLUMN lives'), { broken: [], hasBroken: false })
 })
 
+t.test(
+  'a view of a missing module that prevents a change is listed with the objects that the change breaks',
+  async (t) => {
+    const { file, tried } = start(t, CATS)
+    const external = new BetterSqlite3(file)
+    external.unsafeMode(true)
+    external.exec(`PRAGMA writable_schema = ON;
+    INSERT INTO sqlite_schema VALUES ('table', 'foreign_words', 'foreign_words', 0,
+      'CREATE VIRTUAL TABLE foreign_words USING own_module (a)');
+    INSERT INTO sqlite_schema VALUES ('view', 'found', 'found', 0, 'CREATE VIEW found AS SELECT * FROM foreign_words');
+    INSERT INTO sqlite_schema VALUES ('view', 'names', 'names', 0, 'CREATE VIEW names AS SELECT name FROM cats')`)
+    external.close()
+    const { broken } = tried('ALTER TABLE cats DROP COLUMN name')
+    t.match(broken, [{ name: 'found' }, { name: 'names' }])
+  }
+)
+
 t.test('a file that cannot be opened fails the trial', async (t) => {
   const tryUnit = createTrial({ file: `${databaseFile(t)}/none`, busyTimeout: 0, cacheSize: 1 })
   t.match(tryUnit({ trial: [] }), { error: { message: /directory does not exist/ } })
