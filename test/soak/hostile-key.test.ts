@@ -25,8 +25,8 @@ const UPDATES_PER_SECOND = 20
 const IDLE_MS = 2000
 const SAMPLE_MS = 50
 
-/** Other tests run at the same time as the short form: it prints times and memory, and the long form limits them. */
-const isLong = process.env.SCALE !== undefined
+/** The attack uses all of the machine, so it would fail other tests of `npm test`. */
+const skip = process.env.SCALE === undefined && 'the attack runs in npm run test:soak'
 /** Milliseconds, and MiB. */
 const MAX_P99 = 100
 const MAX_DELAY = 500
@@ -124,8 +124,7 @@ const measureUpdates = async (client: HttpClient, headers: Record<string, string
     const start = performance.now()
     const path = `/data/calm/records/${1 + (index % 100)}`
     const { status, body } = await client.send({ method: 'PUT', path, headers, body: { number: index } })
-    // In the short form, an event loop that is late because of other tests is no failure.
-    if (status !== 200 && (isLong || status !== 503)) failures.push(`${status} ${body}`)
+    if (status !== 200) failures.push(`${status} ${body}`)
     return performance.now() - start
   })
   return { times: times.sort((a, b) => a - b), failures }
@@ -153,11 +152,8 @@ const KEYS: Record<string, { actions: readonly string[]; catalogue: Catalogue }>
   }
 }
 
-/** The key with all rights reads, too. */
-const keys = Object.entries(KEYS).slice(isLong ? 0 : -1)
-
-for (const [name, { actions, catalogue }] of keys) {
-  t.test(`${name} can neither stop the service nor delay the updates of another key`, async (t) => {
+for (const [name, { actions, catalogue }] of Object.entries(KEYS)) {
+  t.test(`${name} can neither stop the service nor delay the updates of another key`, { skip }, async (t) => {
     t.setTimeout(10 * DURATION + 120_000)
     t.comment(`SEED=${SEED}`)
     const file = join(temporaryDirectory(t), 'hostile.sqlite')
@@ -202,11 +198,9 @@ for (const [name, { actions, catalogue }] of keys) {
     t.equal(service.child.exitCode, null, service.errorLines.slice(-5).join('\n'))
     t.strictSame(failures.slice(0, 5), [], 'no response of the hostile key is a fault of the service')
     t.strictSame(updates.failures.slice(0, 5), [], 'each update of the other key succeeds')
-    if (isLong) {
-      t.ok(p99 < MAX_P99, `p99 ${p99} ms`)
-      t.ok(slowest < idleSlowest + MAX_DELAY, `maximum ${slowest} ms`)
-      t.ok(memory < MAX_MEMORY, `${memory} MiB`)
-    }
+    t.ok(p99 < MAX_P99, `p99 ${p99} ms`)
+    t.ok(slowest < idleSlowest + MAX_DELAY, `maximum ${slowest} ms`)
+    t.ok(memory < MAX_MEMORY, `${memory} MiB`)
 
     const start = performance.now()
     const [code] = await service.end('SIGTERM')
@@ -214,6 +208,6 @@ for (const [name, { actions, catalogue }] of keys) {
     for (const socket of unread) socket.destroy()
     t.comment(`the stop took ${stopped.toFixed(0)} ms`)
     t.equal(code, 0)
-    if (isLong) t.ok(stopped < MAX_STOP, `${stopped} ms`)
+    t.ok(stopped < MAX_STOP, `${stopped} ms`)
   })
 }
