@@ -4,7 +4,6 @@ import type { JsonType } from '../../schemas/table.ts'
 import { createCsvReader, type RecordReader } from '../engine/staging/csv-records.ts'
 import { createNdjsonReader } from '../engine/staging/ndjson-records.ts'
 import type { ImportFormat } from '../engine/staging/protocol.ts'
-import { hasWideInteger, parseExactJson } from '../model/exact-json.ts'
 import { withoutGuard } from '../model/kinds/csv-cells.ts'
 import type { CsvCell } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -58,9 +57,8 @@ const sampledValue = (value: unknown): SampledValue => ({
 })
 
 /** Returns the values of a line. */
-const sampledObject = (record: object, text: string): SampledRecord => {
-  const exact = hasWideInteger(text) ? (parseExactJson(text) as object) : record
-  const values = Object.entries(exact).filter(([, value]) => value !== null)
+const sampledObject = (record: object): SampledRecord => {
+  const values = Object.entries(record).filter(([, value]) => value !== null)
   return new Map(values.map(([name, value]) => [name, sampledValue(value)]))
 }
 
@@ -90,9 +88,9 @@ const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv
 const sampleNdjson = (): Sampler => {
   const names = new Set<string>()
   const records: SampledRecord[] = []
-  const reader = createNdjsonReader((_line, record, text) => {
+  const reader = createNdjsonReader((_line, record) => {
     for (const name of Object.keys(record)) names.add(name)
-    records.push(sampledObject(record, text))
+    records.push(sampledObject(record))
   })
   return { reader, names: () => [...names], records }
 }

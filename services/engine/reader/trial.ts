@@ -114,23 +114,29 @@ interface TrialOptions {
   readonly cacheSize: number
 }
 
+const tryOnFile = (options: TrialOptions, unit: TrialRequest['trial']): Trial => {
+  const opened: Connection[] = []
+  try {
+    const source = openConnection({ ...options, readonly: true })
+    opened.push(source)
+    // The declarations and the copy are of one snapshot.
+    source.run('BEGIN', [])
+    const declarations = String(source.value(selectDeclarationsText))
+    const copy = copySchema(source)
+    opened.push(copy)
+    return { declarations, ...tryIn(copy, unit) }
+  } finally {
+    for (const connection of opened) connection.close()
+  }
+}
+
 /** Runs a unit on a copy of the file's schema, and compiles each declaration before and after it. */
 export const createTrial =
   (options: TrialOptions) =>
   ({ trial: unit }: TrialRequest): TrialOutcome => {
-    const opened: Connection[] = []
     try {
-      const source = openConnection({ ...options, readonly: true })
-      opened.push(source)
-      // The declarations and the copy are of one snapshot.
-      source.run('BEGIN', [])
-      const declarations = String(source.value(selectDeclarationsText))
-      const copy = copySchema(source)
-      opened.push(copy)
-      return { trial: { declarations, ...tryIn(copy, unit) } }
+      return { trial: tryOnFile(options, unit) }
     } catch (error) {
       return { error: toPlainError(error) }
-    } finally {
-      for (const connection of opened) connection.close()
     }
   }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { hasWideInteger, parseExactJson } from '../../model/exact-json.ts'
 import { hasMoreParts, MAX_PARTS, tooManyParts } from '../../model/json-parts.ts'
 import { hasRepeated, repeatedKey } from '../../model/repeated-keys.ts'
 import type { RecordReader } from './csv-records.ts'
@@ -9,15 +10,16 @@ const LF = 0x0a
 /** Maximum number of bytes of one line. */
 const MAX_LINE_BYTES = 8 * 2 ** 20
 
-/** `text`: the JSON of the record. */
-export type OnObject = (line: number, record: Readonly<Record<string, unknown>>, text: string) => void
+/** A `bigint` in the record is an integer that a JavaScript number may round. */
+export type OnObject = (line: number, record: Readonly<Record<string, unknown>>) => void
 
 const unreadable = (line: number, code: string, message: string) =>
   new UnreadableFile({ line, column: null, code, message })
 
 const parseLine = (text: string, line: number): unknown => {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return hasWideInteger(text) ? parseExactJson(text) : value
   } catch {
     throw unreadable(line, 'syntax', 'The line is not valid JSON.')
   }
@@ -48,7 +50,7 @@ export const createNdjsonReader = (onObject: OnObject): RecordReader => {
       const { code, message } = hasRepeated(repeated)
       throw unreadable(line, code, `The line ${message}.`)
     }
-    onObject(line, record, content)
+    onObject(line, record)
   }
 
   return {

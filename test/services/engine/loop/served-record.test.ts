@@ -51,3 +51,13 @@ t.test('a replaced database is refused with the WAL of the previous one, and acc
   write()
   t.doesNotThrow(check)
 })
+
+t.test('a copy of the directory is accepted, also if its files get the same inodes', async (t) => {
+  const { file, check } = start(t)
+  for (const path of [file, `${file}-wal`]) {
+    const content = readFileSync(path)
+    rmSync(path)
+    writeFileSync(path, content)
+  }
+  t.doesNotThrow(check)
+})
