@@ -59,6 +59,8 @@ export interface Structure {
    * have another collation than its column.
    */
   readonly hasCollatedKey: boolean
+  /** A constraint has an ON CONFLICT clause, such as REPLACE, which deletes another record. */
+  readonly declaresConflicts: boolean
   /** Those whose target exists, in the order of their declaration. The target may not be registered. */
   readonly foreignKeys: readonly ForeignKey[]
   /** Whether the service sets the columns of `TIMESTAMPS`. */

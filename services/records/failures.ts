@@ -57,11 +57,11 @@ export const deletedByTrigger = () =>
     'A trigger of the database deletes the record or changes its key. Nothing was changed.'
   )
 
-export const conflictIgnored = () =>
-  new DomainError(
-    'CONSTRAINT_VIOLATION',
-    'A constraint of the table ignored the change: it is declared ON CONFLICT IGNORE.'
-  )
+/** The change matched no row, but would succeed now. */
+export const changedConcurrently = () =>
+  new DomainError('CONSTRAINT_VIOLATION', 'Another request changed the record at the same time. Nothing was changed.', {
+    hint: 'Read the record and send the change again.'
+  })
 
 export const notANumber = (field: string) =>
   new DomainError('INCREMENT_OVERFLOW', `The field '${field}' of this record holds no number. Nothing was changed.`)

@@ -10,8 +10,8 @@ import type { Param } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
+  changedConcurrently,
   changeOfResult,
-  conflictIgnored,
   deletedByTrigger,
   ignoredByTrigger,
   notANumber,
@@ -100,7 +100,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return hasUpdateEffects(table) ? 'final' : 'changed'
   }
 
-  const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : conflictIgnored())
+  const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : changedConcurrently())
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
   const countByKey = async (caller: Caller, view: View, pk: string) => {
@@ -151,7 +151,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
-        return final(statement === 0 ? ignored(view.table) : deletedByTrigger())
+        return final(statement === 0 ? ignoredByTrigger() : deletedByTrigger())
       }
     }
   }

@@ -9,7 +9,7 @@ import type { Param } from '../sql/statement.ts'
 import { hasKey, namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import { selectUniqueKeys, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
-import { alreadyExists, conflictIgnored, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
+import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
 import { readNewRecord } from './input.ts'
 import { final, type Operation } from './operation.ts'
 import { findUniqueKey, type RequestedKey } from './unique-keys.ts'
@@ -111,7 +111,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     const ignored = () => {
       if (options.onlyCreates) return alreadyExists(namesOfKey(key))
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
-      return hasTriggers(table) ? ignoredByTrigger() : conflictIgnored()
+      return ignoredByTrigger()
     }
     return {
       table,

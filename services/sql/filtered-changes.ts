@@ -1,5 +1,6 @@
 import type { RegisteredTable } from '../model/table.ts'
 import type { Condition } from './conditions.ts'
+import { orAbort } from './conflicts.ts'
 import { identifier } from './identifiers.ts'
 import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
 import type { Statement, Unit, UnitStatement } from './statement.ts'
@@ -33,8 +34,7 @@ export const updateFiltered = (records: FilteredRecords, assignments: readonly U
   const sets = namesOf(assignments)
     .map((name) => `${identifier(name)} = ?`)
     .join(', ')
-  // ABORT: the table may declare another reaction to a conflict, such as REPLACE, which deletes records.
-  const sql = `UPDATE OR ABORT ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
+  const sql = `UPDATE${orAbort(table.structure)} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
   const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
   return [assertFew(records), { sql, params }]
 }

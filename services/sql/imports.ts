@@ -1,6 +1,7 @@
 import type { ForeignKey } from '../../schemas/table.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { type Structure, UPDATED_AT } from '../model/table.ts'
+import { orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
 import { hasKey, rowidKeys, type UniqueKey } from './unique-keys.ts'
@@ -137,13 +138,13 @@ interface StepRange {
 }
 
 const updateStep = (takeIn: TakeIn, on: UniqueKey, range: string) => {
-  const { table, schema, updated, setsUpdatedAt } = takeIn
+  const { table, structure, schema, updated, setsUpdatedAt } = takeIn
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
-  return `UPDATE OR ABORT main.${identifier(table)} SET ${sets.join(', ')}
+  return `UPDATE${orAbort(structure)} main.${identifier(table)} SET ${sets.join(', ')}
     FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
 }
 
@@ -157,7 +158,7 @@ export const takeInSteps = (takeIn: TakeIn) => {
   const names = inserted.map(identifier).join(', ')
   const compose = (range: string) => ({
     update: on && updated.length > 0 ? updateStep(takeIn, on, range) : null,
-    insert: `INSERT OR ABORT INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
+    insert: `INSERT${orAbort(structure)} INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
       FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range}${on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''}
       ORDER BY ${position}`
   })

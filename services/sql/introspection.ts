@@ -8,7 +8,7 @@ import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { hasKeyIndex, indexesJson, toIndexes, withIndexFacts } from './indexes.ts'
-import { declaresAutoIncrement } from './lexer.ts'
+import { declaresAutoIncrement, declaresConflicts } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
 // Table-valued functions are named in `temp`: in `main` a served table could hide them.
@@ -275,7 +275,14 @@ export const toStructure = (row: Row): Structure | null => {
   const rowid = withoutRowid ? null : reachableRowid(columns)
   // No pragma returns the collation of a column.
   const hasCollatedKey = rowid === null && /collate/i.test(declaration)
-  const common = { isView: false, isStrict, hasCollatedKey, foreignKeys: toForeignKeys(row), autoTimestamps: false }
+  const common = {
+    isView: false,
+    isStrict,
+    hasCollatedKey,
+    declaresConflicts: declaresConflicts(declaration),
+    foreignKeys: toForeignKeys(row),
+    autoTimestamps: false
+  }
 
   if (key.length > 0) {
     const isRowidKey = !withoutRowid && !hasKeyIndex(indexes)
@@ -304,6 +311,7 @@ export const toViewStructure = (row: Row): Structure => ({
   rowid: null,
   // The import checks the key by the collations of the columns.
   hasCollatedKey: false,
+  declaresConflicts: false,
   foreignKeys: [],
   autoTimestamps: false
 })

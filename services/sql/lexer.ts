@@ -41,6 +41,10 @@ export const declaresAutoIncrement = (sql: string) => wordsOf(sql).includes('AUT
 export const declaresReplace = (sql: string) =>
   wordsOf(sql).some((word, index, words) => word === 'REPLACE' && words[index - 1] === 'CONFLICT')
 
+/** Whether a constraint is declared with an ON CONFLICT clause. */
+export const declaresConflicts = (sql: string) =>
+  wordsOf(sql).some((word, index, words) => word === 'CONFLICT' && words[index - 1] === 'ON')
+
 /** Whether a collation other than BINARY is declared for any column. */
 export const declaresCollation = (sql: string) =>
   tokenTexts(sql).some((token, index, tokens) => isKeyword(token, 'COLLATE') && !isKeyword(tokens[index + 1], 'BINARY'))

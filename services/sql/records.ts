@@ -3,6 +3,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
+import { orAbort } from './conflicts.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
@@ -63,9 +64,10 @@ export const TOO_WIDE = ''
 export const namesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([{ name }]) => name)
 export const valuesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([, value]) => value)
 
-export const composeInsert = (table: string, names: readonly string[]) => {
-  if (names.length === 0) return `INSERT INTO ${table} DEFAULT VALUES`
-  return `INSERT INTO ${table} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+export const composeInsert = ({ name, structure }: RegisteredTable, names: readonly string[]) => {
+  const into = `INSERT${orAbort(structure)} INTO ${identifier(name)}`
+  if (names.length === 0) return `${into} DEFAULT VALUES`
+  return `${into} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
 
 /** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
@@ -132,6 +134,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const refOf = (column: string) => columnRef(table.name, column)
   const beforeOf = (column: Column) => `coalesce(${refOf(column.name)}, 0)`
   const match = keyMatch(table)
+  const updateRecords = `UPDATE${orAbort(table.structure)} ${name}`
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
   const record = { sql: json, alias: 'record' }
@@ -168,7 +171,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     const params = valuesOf(assignments)
     const key = hasTriggers ? inserted.paramsOf(assignments) : null
     if (key) {
-      const sql = cached('insert', names, () => composeInsert(name, names))
+      const sql = cached('insert', names, () => composeInsert(table, names))
       const returnInserted = cached('inserted', fields, () => returnRow(name, withFields(fields), inserted.where))
       const repeated = [...key, ...withFields(fields).flatMap(() => key)]
       return [
@@ -177,7 +180,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       ]
     }
     const shown = fields.length === 0 ? names : [...names, ...fields]
-    const sql = cached(`insert ${names.length}`, shown, () => returning(composeInsert(name, names), fields))
+    const sql = cached(`insert ${names.length}`, shown, () => returning(composeInsert(table, names), fields))
     return [{ sql, params, expect: 1 }]
   }
 
@@ -188,7 +191,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     // `DEFAULT VALUES` takes no conflict clause. A NULL in the rowid is the same: SQLite generates it.
     const names = isEmpty ? [rowid] : namesOf(assignments)
     const sql = cached('insert or ignore', names, () =>
-      returning(`${composeInsert(name, names)}${names.length === 0 ? '' : ' ON CONFLICT DO NOTHING'}`)
+      returning(`${composeInsert(table, names)}${names.length === 0 ? '' : ' ON CONFLICT DO NOTHING'}`)
     )
     return [{ sql, params: isEmpty ? [null] : valuesOf(assignments) }]
   }
@@ -224,7 +227,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
     const sets = changed.map((column) => `${identifier(column)} = ?`).join(', ')
-    return `UPDATE ${name} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
+    return `${updateRecords} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
   const update = ({ key, assignments, unchanged, now, ifMatch }: RecordUpdate, returned: ReturnedState): Unit => {
@@ -244,7 +247,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const composeIncrement = (column: Column) => {
     const before = beforeOf(column)
     const { isNumber, sumFits } = incrementOf(before)
-    return `UPDATE ${name} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
+    return `${updateRecords} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
       WHERE ${match} AND ${isNumber} AND ${sumFits}`
   }
 

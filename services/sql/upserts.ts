@@ -82,7 +82,7 @@ export const upsertStatements = (upsert: Upsert): Unit => {
     ? 'NOTHING'
     : `UPDATE SET ${setsOf(upsert, timestamp.sql)}${guard.length > 0 ? ` WHERE ${guard.join(' AND ')}` : ''}`
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
-  const insert = `${composeInsert(name, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
+  const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
   const returned = [{ sql: json, alias: 'record' }, ...returnedFields(table.name, fields)]
   const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }

@@ -85,6 +85,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
     columns,
     isView: false,
     hasCollatedKey: false,
+    declaresConflicts: false,
     isStrict: true,
     key,
     isRowidKey,

@@ -329,7 +329,7 @@ t.test('a change that an earlier operation makes impossible finds no record', as
   await refuse(t, [{ ...incr, field: 'code' }], 400, 'NOT_INCREMENTABLE', '/operations/0')
   t.strictSame(await results(incr, remove), [{ success: true }, { success: true }])
   const ignored = { op: 'create', table: 'lenient', values: { code: 'a' } }
-  await refuse(t, [ignored, ignored], 400, 'CONSTRAINT_VIOLATION', at)
+  await refuse(t, [ignored, ignored], 409, 'UNIQUE_VIOLATION', at, `${at}/values/code`)
 })
 
 t.test('of two batches that upsert the same new key, one creates the record', async (t) => {

@@ -128,9 +128,9 @@ t.test('a key that is NULL is generated, or stays', async (t) => {
   t.strictSame(again, { created: false, record: created.record })
 })
 
-t.test('a constraint of the table can ignore an upsert', async (t) => {
+t.test('a constraint that is declared ON CONFLICT IGNORE refuses an upsert', async (t) => {
   await upsert('lenient', 'id', { id: 1, code: 'a' })
-  expectError(t, await send('lenient', 'id', { id: 2, code: 'a' }), 400, 'CONSTRAINT_VIOLATION')
+  expectError(t, await send('lenient', 'id', { id: 2, code: 'a' }), 409, 'UNIQUE_VIOLATION')
 })
 
 t.test('only fields of a unique index identify a record', async (t) => {

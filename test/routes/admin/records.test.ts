@@ -483,7 +483,7 @@ t.test('an increment that the database ignores and one that overflows have diffe
 
   await imported('distinct_ones')
   const distinct = (body: object) => token.post('/data/distinct_ones/incr', { field: 'n', ...body })
-  expectError(t, await distinct({ pk: 1 }), 400, 'CONSTRAINT_VIOLATION')
+  expectError(t, await distinct({ pk: 1 }), 409, 'UNIQUE_VIOLATION')
   expectDone(t, await distinct({ pk: 2 }))
 })
 

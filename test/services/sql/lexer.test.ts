@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   declaresAutoIncrement,
+  declaresConflicts,
   declaresReplace,
   maySkip,
   nameIn,
@@ -26,6 +27,13 @@ t.test('AUTOINCREMENT counts as a keyword only, not in a name, a text or a comme
   ]) {
     t.notOk(declaresAutoIncrement(sql), sql)
   }
+})
+
+t.test('a conflict clause is found in any form', async (t) => {
+  t.ok(declaresConflicts('CREATE TABLE t (a UNIQUE on -- really\n conflict IGNORE)'))
+  t.notOk(
+    declaresConflicts("CREATE TABLE t (a DEFAULT 'ON CONFLICT IGNORE', conflict, b REFERENCES t ON DELETE CASCADE)")
+  )
 })
 
 t.test('ON CONFLICT REPLACE is found in any form, and replace() is not', async (t) => {
