@@ -71,17 +71,41 @@ const readMap = (text: string): ImportOptions['names'] => {
 const onlyWithUpsert = () =>
   invalid([{ path: '/on', code: 'unknown', message: "'on' is only for an upsert. Send `mode=upsert`, too." }])
 
+const onlyWithAtomic = () =>
+  invalid(
+    [
+      {
+        path: '/idempotency-key',
+        code: 'unknown',
+        message: "An import takes an 'Idempotency-Key' only with `atomic=true`."
+      }
+    ],
+    'Send `atomic=true`, without `dryRun`. An import with `mode=upsert` can be repeated without a key.'
+  )
+
+const noSkipWithAtomic = () =>
+  invalid([
+    {
+      path: '/skip',
+      code: 'unknown',
+      message: "'skip' is not for an import with `atomic=true`: it stores all or nothing."
+    }
+  ])
+
 /** Returns how a file is imported. @throws UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED */
 export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'setsReadOnly'> => {
-  const { mode, on, map = '{}', dryRun = false, skip = 0, file = null } = request.query
+  const { mode, on, map = '{}', atomic = false, dryRun = false, skip = 0, file = null } = request.query
   const isUpsert = mode === 'upsert'
   if (on !== undefined && !isUpsert) throw onlyWithUpsert()
+  if (atomic && skip > 0) throw noSkipWithAtomic()
+  if (request.headers['idempotency-key'] !== undefined && (!atomic || dryRun)) throw onlyWithAtomic()
   return {
     format: formatOf(request),
     isUpsert,
     on: on === undefined ? [] : on.split(',').map((name) => name.trim()),
     names: readMap(map),
     isDryRun: dryRun,
+    isAtomic: atomic,
     skip,
     fileName: file
   }

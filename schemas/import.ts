@@ -98,6 +98,13 @@ export const ImportQuerySchema = Type.Object(
           'Goes on after this number of records, which an earlier import of the same file has stored: `storedRows` of `GET /admin/imports`. The default is 0.'
       })
     ),
+    atomic: Type.Optional(
+      Type.Boolean({
+        examples: [true],
+        description:
+          'true: up to 5,000 records are stored in one transaction, all of them or none. More are refused with `TOO_MUCH_WORK`. The request may then have an `Idempotency-Key`. The default is false.'
+      })
+    ),
     dryRun,
     map,
     file,

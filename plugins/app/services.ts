@@ -114,11 +114,12 @@ export default fp<ServicesOptions>(
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)
     const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
-    fastify.decorate('records', createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts }))
+    const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts })
+    fastify.decorate('records', records)
     fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
-    const imports = createImportService({ db, totals, clock, currentTable: tables.get, onFailure })
+    const imports = createImportService({ db, totals, clock, once: records.once, currentTable: tables.get, onFailure })
     fastify.decorate('imports', imports)
     const viewOf = views.administratorView
     fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf, onFailure }))

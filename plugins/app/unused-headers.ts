@@ -5,7 +5,7 @@ import { invalid } from '../../services/model/errors.ts'
 /** Headers that protect a change, with what to do where they have no effect. */
 const HINTS = {
   'idempotency-key':
-    'It is for creates, updates, upserts, deletes, increments and batches. An import with `mode=upsert` can be repeated without it.',
+    'It is for creates, updates, upserts, deletes, increments, batches, and imports with `atomic=true`.',
   'if-match':
     'It is for an update, a delete or an increment of one record. In a batch, send `ifMatch` in the operation.',
   'if-none-match': "It is for a read, and as 'If-None-Match: *' for an upsert of one record."

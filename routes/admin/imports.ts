@@ -30,7 +30,7 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: ImportBodySchema,
         response: { 200: ImportResultEnvelope }
       },
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...IMPORT_ERRORS] }
+      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...IMPORT_ERRORS], takesRetryKey: true }
     },
     async ({ caller, params, query, body, headers }) => {
       const view = views.administratorView(tables.get(params.id))

@@ -28,7 +28,12 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: ImportBodySchema,
         response: { 200: ImportResultEnvelope }
       },
-      config: { credential: 'token', action: 'create', errors: [...TOKEN_READ_ERRORS, ...IMPORT_ERRORS] }
+      config: {
+        credential: 'token',
+        action: 'create',
+        errors: [...TOKEN_READ_ERRORS, ...IMPORT_ERRORS],
+        takesRetryKey: true
+      }
     },
     async ({ caller, token, table, query, body, headers }) => {
       const { integers } = token

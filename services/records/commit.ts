@@ -4,7 +4,7 @@ import { sizeOf } from '../engine/shared/size.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Unit, UnitStatement } from '../sql/statement.ts'
-import type { Diagnosis, Operation } from './operation.ts'
+import type { Diagnosis, Operation, Target } from './operation.ts'
 import type { Totals } from './totals.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
@@ -16,7 +16,7 @@ interface CommitOptions {
 }
 
 /** The results of operations, one for each. */
-export type Results<T extends readonly Operation[]> = { [K in keyof T]: T[K] extends Operation<infer R> ? R : never }
+export type Results<T extends readonly Target[]> = { [K in keyof T]: T[K] extends Target<infer R> ? R : never }
 
 /** `parts`: the results of each operation. */
 type Outcome = { readonly parts: readonly (readonly WriteResult[])[] } | { readonly diagnosis: Diagnosis }

@@ -2,7 +2,14 @@ import type { ForeignKey } from '../../schemas/table.ts'
 import { type ImportErrors, MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
 import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
-import { LINE_COLUMN, selectMatching, selectOrphans, selectOtherKey, selectTaken } from '../sql/imports.ts'
+import {
+  LINE_COLUMN,
+  selectMatching,
+  selectOrphans,
+  selectOtherKey,
+  selectTaken,
+  selectTextBytes
+} from '../sql/imports.ts'
 import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import type { ImportPlan } from './import-plan.ts'
 
@@ -98,5 +105,11 @@ export const checksOf = (
 /** Returns a check whose total is the number of stored records that an upsert changes. */
 export const countUpdates = ({ view }: ImportPlan, on: UniqueKey): StagedCheck => {
   const { sql, params } = selectMatching(view.table.name, on, 1)
+  return { sql, params, column: null, code: '', message: '' }
+}
+
+/** Returns a check whose total is the number of bytes of the texts in the file. */
+export const countTextBytes = (fields: readonly string[]): StagedCheck => {
+  const { sql, params } = selectTextBytes(fields)
   return { sql, params, column: null, code: '', message: '' }
 }

@@ -55,10 +55,10 @@ interface Progress {
   readonly now: number
 }
 
-/** For the unit that stores the records. */
+/** For the unit that stores the records. Returns the number of stored records as text. */
 export const updateProgress = ({ id, tableId, storedRows, now }: Progress): Statement => ({
   sql: `UPDATE _rowhouse_imports SET table_id = ?, stored_rows = ?, state = iif(total_rows = ?, 'done', state),
-      updated_at = ? WHERE id = ?`,
+      updated_at = ? WHERE id = ? RETURNING CAST(stored_rows AS TEXT) AS record`,
   params: [BigInt(tableId), BigInt(storedRows), BigInt(storedRows), BigInt(now), BigInt(id)]
 })
 

@@ -17,6 +17,8 @@ export interface ImportOptions {
   /** The fields of names in the file that differ from those of the table. null: the column is ignored. */
   readonly names: Readonly<Record<string, string | null>>
   readonly isDryRun: boolean
+  /** All records are stored in one transaction, or none. */
+  readonly isAtomic: boolean
   /** The number of first records that an earlier import of the file has stored. */
   readonly skip: number
   /** The name of the file; null if the client has sent none. */

@@ -25,8 +25,10 @@ const MAX_ROWS = 50_000
 /** Other writes wait for a step. */
 const STEP_MS = 15
 
-export const fitsOneStep = ({ rows, bytes }: StagedFile) =>
-  rows <= MAX_ROWS_OF_ONE_STEP && bytes <= MAX_BYTES_OF_ONE_STEP
+const fitsOneStep = ({ rows, bytes }: StagedFile) => rows <= MAX_ROWS_OF_ONE_STEP && bytes <= MAX_BYTES_OF_ONE_STEP
+
+/** Whether all records of the file are stored in one transaction. */
+export const isOneStep = ({ options }: ImportPlan, file: StagedFile) => options.isAtomic || fitsOneStep(file)
 
 const firstRows = (file: StagedFile) =>
   fitsOneStep(file)
@@ -54,7 +56,7 @@ const stopped = (reason: Error, stored: number, rows: number) => {
   return Object.assign(error, { cause: reason })
 }
 
-interface StepsOptions {
+export interface StepsOptions {
   readonly db: Database
   readonly totals: Totals
   readonly clock: Clock
@@ -75,23 +77,22 @@ export interface ImportEntry {
   progress(tableId: number, storedRows: number): UnitStatement
 }
 
-interface Stored {
+export interface Stored {
   readonly created: number
   readonly updated: number
 }
 
 /** A step checks the table, changes records in an upsert, inserts records, and updates the row of the import. */
-const storedBy = (results: readonly WriteResult[]): Stored => ({
+export const storedBy = (results: readonly WriteResult[]): Stored => ({
   created: Number(results.at(-2)?.changes),
   updated: results.length > 3 ? Number(results[1]?.changes) : 0
 })
 
-/** Stores staged records in steps of bounded time, so that other writes run between them. */
-export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {
+/** Creates the function that returns the reason of a failed step for the caller. The explanation may fail, too. */
+export const createStepFailures = (db: Database) => {
   const explainViolation = createViolations(db)
 
-  /** Returns the reason for the caller. It may be that the explanation failed, too. */
-  const explain = async (caller: Caller, view: View, error: unknown): Promise<Error> => {
+  return async (caller: Caller, view: View, error: unknown): Promise<Error> => {
     if (error instanceof UnexpectedChanges)
       return error.statement === 0 ? tableChanged(view.table.name) : ignoredByTrigger()
     try {
@@ -100,18 +101,23 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
       return failure as Error
     }
   }
+}
+
+/** Returns the first statement of a step, and the function that makes the statements for a range of records. */
+export const planSteps = ({ plan, file }: CheckedFile, { id, name }: RegisteredTable, schema: string) => ({
+  isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
+  unitOf: takeInSteps(takeInOf(plan, file.fields, schema))
+})
+
+/** Stores staged records in steps of bounded time, so that other writes run between them. */
+export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {
+  const explain = createStepFailures(db)
 
   /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
-  return async (
-    caller: Caller,
-    view: View,
-    { plan, staging, file }: CheckedFile,
-    entry: ImportEntry
-  ): Promise<Stored> => {
+  return async (caller: Caller, view: View, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
     const { table } = view
-    const schema = await staging.attach()
-    const unitOf = takeInSteps(takeInOf(plan, file.fields, schema))
-    const isSameTable = expectTable(table.id, table.name, plan.target.declarations[0] as string)
+    const { staging, file } = checked
+    const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
     let [created, updated, done] = [0, 0, 0]
     let rows = firstRows(file)
     let after: SqlValue = null

@@ -8,10 +8,12 @@ import { DomainError, invalid, overloaded, pointer } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../sql/imports.ts'
 import { assertTable, storedTableGone } from '../tables/failures.ts'
+import { assertFitsOneUnit, createAtomicImports, digestBody } from './atomic-imports.ts'
 import { checksOf, countUpdates, withoutHiddenNames } from './import-checks.ts'
 import { createImportLog } from './import-log.ts'
 import { changedFields, type ImportOptions, type ImportPlan, planImport } from './import-plan.ts'
-import { type CheckedFile, createImportSteps, fitsOneStep } from './import-steps.ts'
+import { type CheckedFile, createImportSteps, isOneStep } from './import-steps.ts'
+import type { Once } from './retries.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
 
@@ -19,6 +21,7 @@ interface ImportServiceOptions {
   readonly db: Database
   readonly totals: Totals
   readonly clock: Clock
+  readonly once: Once
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable
   /** Called with an error of the clean-up, which does not change the response. */
@@ -62,8 +65,10 @@ const fewerRecords = (rows: number) =>
 const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
-export const createImportService = ({ db, totals, clock, currentTable, onFailure }: ImportServiceOptions) => {
-  const storeAll = createImportSteps({ db, totals, clock, currentTable })
+export const createImportService = (options: ImportServiceOptions) => {
+  const { db, clock, onFailure } = options
+  const storeAll = createImportSteps(options)
+  const storeAtOnce = createAtomicImports(options)
   const log = createImportLog({ db, clock, onFailure })
   const running = new Set<string>()
   const stopped = new AbortController()
@@ -98,7 +103,8 @@ export const createImportService = ({ db, totals, clock, currentTable, onFailure
 
   const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
     if (file.errors.total === 0 && file.skipped < plan.options.skip) throw fewerRecords(file.skipped)
-    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: fitsOneStep(file) }))
+    assertFitsOneUnit(plan, file)
+    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: isOneStep(plan, file) }))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors)
     if (!hasColumns(plan, file)) throw noFields()
@@ -110,34 +116,53 @@ export const createImportService = ({ db, totals, clock, currentTable, onFailure
     return { created: rows - known, updated: changedFields(plan, fields).length > 0 ? known : 0 }
   }
 
-  /** Stages the file, and calls `use` if it has no errors. */
-  const withFile = async <T>(
+  /** Stages the file, and calls `use` with it. `assertRight` throws if the file has errors. */
+  const withStaged = async <T>(
     caller: Caller,
-    plan: ImportPlan,
-    body: BodyChunks,
-    use: (checked: CheckedFile) => Promise<T>
+    { plan, body }: NewImport,
+    use: (file: CheckedFile, assertRight: () => Promise<void>) => Promise<T>
   ): Promise<T> => {
     const stop = untilStop()
     const staging = db.stage(plan.staging)
     try {
       const file = await Promise.race([send(staging, body), stop.promise])
-      await Promise.race([check(plan, staging, file), stop.promise])
-      await caller.confirm()
-      return await use({ plan, staging, file })
+      const assertRight = async () => {
+        await Promise.race([check(plan, staging, file), stop.promise])
+        await caller.confirm()
+      }
+      return await use({ plan, staging, file }, assertRight)
     } finally {
       stop.end()
       await staging.close().catch(onFailure)
     }
   }
 
-  const run = (caller: Caller, view: View, plan: ImportPlan, body: BodyChunks): Promise<ImportResult> =>
-    withFile(caller, plan, body, async (checked) => {
+  /** Stages the file, and calls `use` if it has no errors. */
+  const withFile = <T>(caller: Caller, added: NewImport, use: (checked: CheckedFile) => Promise<T>): Promise<T> =>
+    withStaged(caller, added, async (checked, assertRight) => {
+      await assertRight()
+      return use(checked)
+    })
+
+  const run = (caller: Caller, view: View, added: NewImport): Promise<ImportResult> =>
+    withFile(caller, added, async (checked) => {
       const { rows, skipped } = checked.file
-      const { isDryRun: dryRun } = plan.options
+      const { isDryRun: dryRun } = added.plan.options
       const store = () => log.record(caller, checked, view.table.id, (entry) => storeAll(caller, view, checked, entry))
       const stored = await (dryRun ? predict(checked) : store())
       return { rows: rows + skipped, ...stored, dryRun }
     })
+
+  const runAtomic = async (caller: Caller, view: View, { plan, body }: NewImport): Promise<ImportResult> => {
+    const { chunks, complete } = digestBody(caller, plan.options, body)
+    const stored = await withStaged(caller, { plan, body: chunks }, (checked, check) =>
+      storeAtOnce(complete(), view, checked, {
+        check,
+        record: (store) => log.record(caller, checked, view.table.id, store)
+      })
+    )
+    return { ...stored, dryRun: false }
+  }
 
   const planFor = async (view: View, options: ImportOptions) => {
     const { name, structure } = view.table
@@ -155,7 +180,8 @@ export const createImportService = ({ db, totals, clock, currentTable, onFailure
     assertTable(view.table)
     const end = begin(caller)
     try {
-      return await run(caller, view, await planFor(view, options), body)
+      const added = { plan: await planFor(view, options), body }
+      return await (options.isAtomic && !options.isDryRun ? runAtomic : run)(caller, view, added)
     } finally {
       end()
     }
@@ -175,7 +201,7 @@ export const createImportService = ({ db, totals, clock, currentTable, onFailure
     const stop = untilStop()
     try {
       const start = await Promise.race([read(), stop.promise])
-      return await withFile(caller, start.plan, start.body, (checked) => use(start, checked))
+      return await withFile(caller, start, (checked) => use(start, checked))
     } finally {
       stop.end()
       end()

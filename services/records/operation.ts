@@ -34,6 +34,14 @@ export interface RowChange {
   readonly filter?: { readonly condition: Condition; readonly maxAffected: number }
 }
 
+/** Staged records that an operation stores. The parameters of its unit do not show their size. */
+export interface StoredFile {
+  readonly rows: number
+  readonly bytes: number
+  /** Bytes of their texts. */
+  readonly textBytes: number
+}
+
 /**
  * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
  * operations, on one table or several.
@@ -44,6 +52,8 @@ export interface Operation<R = unknown> {
   readonly unit: Unit
   /** null: the operation only creates rows. */
   readonly change: RowChange | null
+  /** Absent without staged records. */
+  readonly file?: StoredFile
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit. */
@@ -56,3 +66,6 @@ export interface Operation<R = unknown> {
 
 /** Returns the diagnosis of an error that a retry would repeat. */
 export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
+/** What is known of an operation before it is compiled: enough to find and to read the results of an earlier request. */
+export type Target<R = unknown> = Pick<Operation<R>, 'table' | 'shown' | 'result'>

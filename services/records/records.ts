@@ -50,7 +50,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
   const estimate = createWorkEstimates({ ...options, planner })
-  const commit = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
+  const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
   const pages = createPages({ db, planner, totals, scan, maxPageSize })
   const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
   const { aggregate } = createAggregates(scan)
@@ -108,7 +108,8 @@ export const createRecordService = (options: RecordServiceOptions) => {
     aggregate,
     batch,
     operations,
-    commit
+    commit,
+    once
   }
 }
 

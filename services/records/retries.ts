@@ -14,7 +14,17 @@ import {
   toStoredRetry
 } from '../sql/retries.ts'
 import type { Commit, Results } from './commit.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Target } from './operation.ts'
+
+/**
+ * Calls `run` if no earlier request had the key of the caller, and returns the stored results otherwise. `run` commits the
+ * operations of these targets, with the function that it gets.
+ */
+export type Once = <const T extends readonly Target[]>(
+  caller: Caller,
+  targets: T,
+  run: (commit: Commit) => Promise<Results<T>>
+) => Promise<Results<T>>
 
 interface RetriesOptions {
   readonly db: Database
@@ -46,23 +56,23 @@ const keyReused = () =>
  * Results contain the fields that the caller was allowed to see, so these are a part of the digest. So is the table: another
  * one may have its name now.
  */
-const digestOf = ({ digest }: RetryKey, operations: readonly Operation[]) => {
+const digestOf = ({ digest }: RetryKey, targets: readonly Target[]) => {
   const hash = createHash('sha256').update(digest)
-  for (const { table, shown } of operations) hash.update(JSON.stringify([table?.id, shown && [...shown.keys()]]))
+  for (const { table, shown } of targets) hash.update(JSON.stringify([table?.id, shown && [...shown.keys()]]))
   return hash.digest('hex')
 }
 
 /** The boundary where the stored JSON gets its type. The elements of a mapped tuple cannot be typed one by one. */
-const toResults = <T extends readonly Operation[]>(operations: T, json: string) => {
+const toResults = <T extends readonly Target[]>(targets: T, json: string) => {
   const parts = JSON.parse(json) as readonly (readonly WriteResult[])[]
-  return operations.map(({ result }, index) => result(parts[index] as readonly WriteResult[])) as Results<T>
+  return targets.map(({ result }, index) => result(parts[index] as readonly WriteResult[])) as Results<T>
 }
 
 /**
- * Creates the function that commits operations once for each Idempotency-Key of a caller: the key and the results are
+ * Creates the functions that commit operations once for each Idempotency-Key of a caller: the key and the results are
  * stored in the same transaction. A repeated request gets the stored results.
  */
-export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions): Commit => {
+export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions) => {
   const inFlight = new Set<string>()
 
   const findStored = async (caller: Caller, attempt: Attempt) => {
@@ -85,33 +95,45 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     }
   }
 
-  const commitOnce = async <T extends readonly Operation[]>(caller: Caller, operations: T, retryKey: RetryKey) => {
-    const name = callerName(caller.kind, caller.id)
-    const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, operations), now: clock() }
-    const stored = await findStored(caller, attempt)
-    if (!stored) {
+  const commitWith =
+    (attempt: Attempt): Commit =>
+    async <T extends readonly Operation[]>(caller: Caller, operations: T) => {
       const results = await commit(caller, [...operations, receiptOp(attempt, operations)])
       return results.slice(0, operations.length) as Results<T>
     }
+
+  const findOrRun = async <T extends readonly Target[]>(
+    caller: Caller,
+    retryKey: RetryKey,
+    ...[targets, run]: [targets: T, run: (commit: Commit) => Promise<Results<T>>]
+  ) => {
+    const name = callerName(caller.kind, caller.id)
+    const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, targets), now: clock() }
+    const stored = await findStored(caller, attempt)
+    if (!stored) return run(commitWith(attempt))
     if (stored.digest !== attempt.digest) throw keyReused()
     await caller.confirm()
     retryKey.onReplay()
-    return toResults(operations, stored.results)
+    return toResults(targets, stored.results)
   }
 
-  const commitAlone = async <T extends readonly Operation[]>(caller: Caller, operations: T, retryKey: RetryKey) => {
+  const once: Once = async (caller, targets, run) => {
+    const { retryKey } = caller
+    if (!retryKey) return run(commit)
     const name = `${caller.kind} ${caller.id} ${retryKey.key}`
     if (inFlight.has(name)) throw keyInFlight()
     inFlight.add(name)
     try {
-      return await commitOnce(caller, operations, retryKey)
+      return await findOrRun(caller, retryKey, targets, run)
     } finally {
       inFlight.delete(name)
     }
   }
 
-  return (caller, operations) =>
-    caller.retryKey ? commitAlone(caller, operations, caller.retryKey) : commit(caller, operations)
+  const commitOnce: Commit = (caller, operations) =>
+    caller.retryKey ? once(caller, operations, (commit) => commit(caller, operations)) : commit(caller, operations)
+
+  return { once, commit: commitOnce }
 }
 
 /** Creates the function that deletes all expired keys, in small units. A key may be the last one of its caller. */

@@ -207,13 +207,17 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
 
   /** Returns the parts of the work. Only some operations need reads of the database. */
   return (request: EstimatedRequest, operation: Operation): readonly Work[] | Promise<readonly Work[]> => {
-    const { table, change } = operation
+    const { table, change, file } = operation
     const own: Work = { steps: STEPS.operation }
     if (!table) return [own]
     if (change && needsReads(change)) return estimateChange(request, operation, change).then((works) => [own, ...works])
     const name = foldName(table.name)
     request.changed.set(name, (request.changed.get(name) ?? 0) + 1)
     const isIndexed = change === null && searchedColumns(table, 'all') !== null
+    if (file) {
+      const steps = isIndexed ? file.textBytes * STEPS.indexedByte : file.bytes * STEPS.byte
+      return [own, { steps: file.rows * STEPS.row + steps }]
+    }
     return isIndexed ? [own, { steps: lengthOfTexts(operation) * STEPS.indexedByte }] : [own]
   }
 }

@@ -112,6 +112,15 @@ export const selectOrphans = (
   return selectLines([...isSet, ...parents.map((exists) => `NOT ${exists}`)].join(' AND '), max)
 }
 
+/** Selects the bytes of the texts in these fields of all staged records, as the `total`. */
+export const selectTextBytes = (fields: readonly string[]): Statement => {
+  const sizes = fields.map((name) => `iif(typeof(${staged(name)}) = 'text', octet_length(${staged(name)}), 0)`)
+  return {
+    sql: `SELECT 0 AS line, total(${['0', ...sizes].join(' + ')}) AS total FROM staged.${identifier(STAGED_TABLE)}`,
+    params: []
+  }
+}
+
 /** How the staged records of a file are stored. */
 export interface TakeIn {
   readonly table: string

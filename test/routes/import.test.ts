@@ -133,10 +133,11 @@ t.test('a unique index with a generated key refuses no record', async (t) => {
   expectError(t, await keyed.post(importUrl, 'id,kind\n2,x\n'), 400, 'IMPORT_FAILED', '/id')
 })
 
-t.test('an import takes no Idempotency-Key', async (t) => {
+t.test('an import in several transactions takes no Idempotency-Key', async (t) => {
   const keyed = client(app, { ...write, 'content-type': 'text/csv', 'idempotency-key': 'one' })
   const before = await totalOf()
-  expectError(t, await keyed.post(url, 'name\nTom\n'), 400, 'VALIDATION_FAILED', '/idempotency-key')
+  for (const query of ['', '?atomic=false', '?atomic=true&dryRun=true', '?mode=upsert'])
+    expectError(t, await keyed.post(url + query, 'name\nTom\n'), 400, 'VALIDATION_FAILED', '/idempotency-key')
   t.equal(await totalOf(), before)
 })
 

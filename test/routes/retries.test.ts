@@ -62,7 +62,7 @@ const send = ({ headers }: Client, key: string, [method, url, payload]: Sent) =>
     headers: {
       ...headers,
       'idempotency-key': key,
-      ...(payload !== undefined && { 'content-type': 'application/json' })
+      ...(payload !== undefined && { 'content-type': url.includes('/import?') ? 'text/csv' : 'application/json' })
     },
     ...(payload !== undefined && { payload })
   })
@@ -100,6 +100,8 @@ const requests = async (): Promise<readonly (readonly [operationId: string, clie
   ['incrementRecord', token, ['POST', '/data/cats/incr?return=record', { pk: await newCat(), field: 'lives' }]],
   ['runBatch', token, ['POST', '/data/_batch', await operations()]],
   ['runBatch', token, ['POST', '/data/_batch', { operations: [] }]],
+  ['importRecords', token, ['POST', '/data/cats/import?atomic=true', `sku\n${newSku()}\n`]],
+  ['adminImportRecords', admin, ['POST', `/admin/tables/${cats.id}/import?atomic=true`, `sku\n${newSku()}\n`]],
   ['adminCreateRecord', admin, ['POST', adminCats, { name: 'Tom', secret: 's' }]],
   ['adminCreateRecord', admin, ['POST', `${adminCats}?upsert=sku`, { sku: newSku(), name: 'Tom' }]],
   ['adminUpdateRecord', admin, ['PUT', `${adminCats}/${await newCat()}?return=record`, { secret: 's' }]],

@@ -28,6 +28,7 @@ const start = async (t: Parameters<typeof startServices>[0], limits: RetryLimits
   const totals = createTotals({ db, isCountable: registry.isCountable })
   const createOne = () =>
     createRetries({ db, clock: () => time.now, commit: createCommit({ db, totals, estimate: () => [] }), limits })
+      .commit
   const { incrementOp, createOp } = records.operations
   const increment = () => incrementOp(cats.view(), { pk: '1', field: 'lives' })
   const create = (name: string) => createOp(cats.view(), { name })
