@@ -59,8 +59,11 @@ export interface Structure {
    * have another collation than its column.
    */
   readonly hasCollatedKey: boolean
-  /** A constraint has an ON CONFLICT clause, such as REPLACE, which deletes another record. */
-  readonly declaresConflicts: boolean
+  /**
+   * The folded names of the fields whose change may violate a UNIQUE constraint. null: no constraint of the table has an ON
+   * CONFLICT clause, such as REPLACE, which deletes another record.
+   */
+  readonly conflictFields: readonly string[] | null
   /** Those whose target exists, in the order of their declaration. The target may not be registered. */
   readonly foreignKeys: readonly ForeignKey[]
   /** Whether the service sets the columns of `TIMESTAMPS`. */
@@ -169,6 +172,8 @@ export interface RegisteredTable
   readonly hiddenSources?: HiddenSources
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
   readonly exactFields: ReadonlySet<string>
+  /** A trigger that a write reaches has a conflict clause, or writes to a table that declares one. */
+  readonly hasConflictTriggers: boolean
   readonly searchIndex: TableSearchIndex
 }
 
@@ -176,7 +181,7 @@ export interface RegisteredTable
 export interface UnusableTable
   extends Omit<
     RegisteredTable,
-    'choices' | 'structure' | 'isOutdated' | 'hiddenSources' | 'exactFields' | 'searchIndex'
+    'choices' | 'structure' | 'isOutdated' | 'hiddenSources' | 'exactFields' | 'hasConflictTriggers' | 'searchIndex'
   > {
   readonly structure: null
   readonly isPublished: false

@@ -57,6 +57,9 @@ export const deletedByTrigger = () =>
     'A trigger of the database deletes the record or changes its key. Nothing was changed.'
   )
 
+export const valueTaken = () =>
+  new DomainError('UNIQUE_VIOLATION', 'A value that must be unique is taken, or a trigger ignored the new record.')
+
 /** The change matched no row, but would succeed now. */
 export const changedConcurrently = () =>
   new DomainError('CONSTRAINT_VIOLATION', 'Another request changed the record at the same time. Nothing was changed.', {

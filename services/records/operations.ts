@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import { hasCode } from '../model/errors.ts'
 import { recordTag } from '../model/record-tag.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { insertsOrIgnores } from '../sql/conflicts.ts'
 import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
 import type { Param } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
@@ -19,7 +20,8 @@ import {
   preconditionFailed,
   recordNotFound,
   roundedKey,
-  stillReferenced
+  stillReferenced,
+  valueTaken
 } from './failures.ts'
 import { incrementableColumn, readCount } from './increments.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
@@ -151,7 +153,8 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
-        return final(statement === 0 ? ignoredByTrigger() : deletedByTrigger())
+        if (statement !== 0) return final(deletedByTrigger())
+        return final(insertsOrIgnores(view.table) ? valueTaken() : ignoredByTrigger())
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { RegisteredTable } from '../model/table.ts'
 import type { Condition } from './conditions.ts'
-import { orAbort } from './conflicts.ts'
+import { orAbortUpdate } from './conflicts.ts'
 import { identifier } from './identifiers.ts'
 import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
 import type { Statement, Unit, UnitStatement } from './statement.ts'
@@ -34,7 +34,7 @@ export const updateFiltered = (records: FilteredRecords, assignments: readonly U
   const sets = namesOf(assignments)
     .map((name) => `${identifier(name)} = ?`)
     .join(', ')
-  const sql = `UPDATE${orAbort(table.structure)} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
+  const sql = `UPDATE${orAbortUpdate(table, namesOf(assignments))} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
   const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
   return [assertFew(records), { sql, params }]
 }

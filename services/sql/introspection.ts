@@ -7,7 +7,7 @@ import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../
 import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import { hasKeyIndex, indexesJson, toIndexes, withIndexFacts } from './indexes.ts'
+import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, withIndexFacts } from './indexes.ts'
 import { declaresAutoIncrement, declaresConflicts } from './lexer.ts'
 import type { Statement } from './statement.ts'
 
@@ -257,6 +257,13 @@ const keyOf = (columns: readonly StoredColumn[]) =>
     .sort((a, b) => a.keyPosition - b.keyPosition)
     .map(({ name }) => name)
 
+/** A generated column changes with any other one. An index that was created apart has no conflict clause. */
+const conflictFieldsOf = (columns: readonly Column[], indexes: readonly StoredIndex[]) => {
+  const unique = indexes.filter(({ origin }) => origin !== 'c').flatMap((index) => index.columns)
+  const isComputed = columns.some(({ name, isGenerated }) => isGenerated && unique.includes(name))
+  return (isComputed ? columns.map(({ name }) => name) : unique).map((name) => foldName(String(name)))
+}
+
 /**
  * Returns the structure of a stored table as `describeEach` describes it. Returns null for anything but an ordinary
  * table, and for a table whose rows have no identity: no key, and columns hide every name of the rowid.
@@ -279,7 +286,7 @@ export const toStructure = (row: Row): Structure | null => {
     isView: false,
     isStrict,
     hasCollatedKey,
-    declaresConflicts: declaresConflicts(declaration),
+    conflictFields: declaresConflicts(declaration) ? conflictFieldsOf(columns, indexes) : null,
     foreignKeys: toForeignKeys(row),
     autoTimestamps: false
   }
@@ -311,7 +318,7 @@ export const toViewStructure = (row: Row): Structure => ({
   rowid: null,
   // The import checks the key by the collations of the columns.
   hasCollatedKey: false,
-  declaresConflicts: false,
+  conflictFields: null,
   foreignKeys: [],
   autoTimestamps: false
 })

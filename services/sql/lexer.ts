@@ -45,6 +45,13 @@ export const declaresReplace = (sql: string) =>
 export const declaresConflicts = (sql: string) =>
   wordsOf(sql).some((word, index, words) => word === 'CONFLICT' && words[index - 1] === 'ON')
 
+/** Whether a statement of a trigger has a conflict clause: INSERT OR, UPDATE OR and REPLACE INTO. */
+export const hasConflictClause = (sql: string) =>
+  tokenTexts(sql).some((token, index, tokens) => {
+    if (isKeyword(token, 'REPLACE')) return isKeyword(tokens[index + 1], 'INTO')
+    return isKeyword(tokens[index + 1], 'OR') && (isKeyword(token, 'INSERT') || isKeyword(token, 'UPDATE'))
+  })
+
 /** Whether a collation other than BINARY is declared for any column. */
 export const declaresCollation = (sql: string) =>
   tokenTexts(sql).some((token, index, tokens) => isKeyword(token, 'COLLATE') && !isKeyword(tokens[index + 1], 'BINARY'))

@@ -3,7 +3,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
-import { orAbort } from './conflicts.ts'
+import { insertsOrIgnores, orAbort, orAbortUpdate } from './conflicts.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
@@ -64,8 +64,12 @@ export const TOO_WIDE = ''
 export const namesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([{ name }]) => name)
 export const valuesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([, value]) => value)
 
-export const composeInsert = ({ name, structure }: RegisteredTable, names: readonly string[]) => {
-  const into = `INSERT${orAbort(structure)} INTO ${identifier(name)}`
+export const composeInsert = (
+  { name, structure }: RegisteredTable,
+  names: readonly string[],
+  conflictClause = orAbort(structure)
+) => {
+  const into = `INSERT${conflictClause} INTO ${identifier(name)}`
   if (names.length === 0) return `${into} DEFAULT VALUES`
   return `${into} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
 }
@@ -134,7 +138,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const refOf = (column: string) => columnRef(table.name, column)
   const beforeOf = (column: Column) => `coalesce(${refOf(column.name)}, 0)`
   const match = keyMatch(table)
-  const updateRecords = `UPDATE${orAbort(table.structure)} ${name}`
+  const updateOf = (changed: readonly string[]) => `UPDATE${orAbortUpdate(table, changed)} ${name}`
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
   const record = { sql: json, alias: 'record' }
@@ -156,6 +160,16 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return (key: readonly SqlValue[], isScan = false): Statement => ({ sql: isScan ? byScan : byIndex, params: key })
   }
 
+  const ignores = insertsOrIgnores(table)
+
+  /** `DEFAULT VALUES`, without names, takes no conflict clause at its end. */
+  const composeIgnoring = (names: readonly string[]) => {
+    if (names.length === 0) return composeInsert(table, names)
+    return `${composeInsert(table, names, ignores ? '' : undefined)} ON CONFLICT DO NOTHING`
+  }
+
+  const composeCreate = (names: readonly string[]) => (ignores ? composeIgnoring(names) : composeInsert(table, names))
+
   /**
    * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
    * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
@@ -171,7 +185,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     const params = valuesOf(assignments)
     const key = hasTriggers ? inserted.paramsOf(assignments) : null
     if (key) {
-      const sql = cached('insert', names, () => composeInsert(table, names))
+      const sql = cached('insert', names, () => composeCreate(names))
       const returnInserted = cached('inserted', fields, () => returnRow(name, withFields(fields), inserted.where))
       const repeated = [...key, ...withFields(fields).flatMap(() => key)]
       return [
@@ -180,7 +194,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       ]
     }
     const shown = fields.length === 0 ? names : [...names, ...fields]
-    const sql = cached(`insert ${names.length}`, shown, () => returning(composeInsert(table, names), fields))
+    const sql = cached(`insert ${names.length}`, shown, () => returning(composeCreate(names), fields))
     return [{ sql, params, expect: 1 }]
   }
 
@@ -188,11 +202,9 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit => {
     const { rowid } = table.structure
     const isEmpty = assignments.length === 0 && rowid !== null
-    // `DEFAULT VALUES` takes no conflict clause. A NULL in the rowid is the same: SQLite generates it.
+    // As `DEFAULT VALUES`: SQLite generates the rowid.
     const names = isEmpty ? [rowid] : namesOf(assignments)
-    const sql = cached('insert or ignore', names, () =>
-      returning(`${composeInsert(table, names)}${names.length === 0 ? '' : ' ON CONFLICT DO NOTHING'}`)
-    )
+    const sql = cached('insert or ignore', names, () => returning(composeIgnoring(names)))
     return [{ sql, params: isEmpty ? [null] : valuesOf(assignments) }]
   }
 
@@ -227,7 +239,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
     const sets = changed.map((column) => `${identifier(column)} = ?`).join(', ')
-    return `${updateRecords} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
+    return `${updateOf(changed)} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
   const update = ({ key, assignments, unchanged, now, ifMatch }: RecordUpdate, returned: ReturnedState): Unit => {
@@ -247,7 +259,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const composeIncrement = (column: Column) => {
     const before = beforeOf(column)
     const { isNumber, sumFits } = incrementOf(before)
-    return `${updateRecords} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
+    return `${updateOf([column.name])} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
       WHERE ${match} AND ${isNumber} AND ${sumFits}`
   }
 

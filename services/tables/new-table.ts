@@ -85,7 +85,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
     columns,
     isView: false,
     hasCollatedKey: false,
-    declaresConflicts: false,
+    conflictFields: null,
     isStrict: true,
     key,
     isRowidKey,

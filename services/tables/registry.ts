@@ -99,7 +99,8 @@ export const createTableRegistry = (db: Database) => {
     const choices = readChoices(String(row.choices))
     const served = combine(facts.get(nameOf(row)) ?? null, choices)
     const exactFields = exactFieldsOf(String(row.name), served.structure, choices, effects)
-    const table = { ...toMetadata(row), choices, ...served, exactFields }
+    const hasConflictTriggers = effects.hasConflictTriggers(String(row.name))
+    const table = { ...toMetadata(row), choices, ...served, exactFields, hasConflictTriggers }
     return { ...table, searchIndex: searchIndexOf(row, table) }
   }
 

@@ -2,7 +2,14 @@ import type { Database } from '../engine/database.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { declaresReplace, maySkip, tablesCountedBy, triggerTargets } from '../sql/lexer.ts'
+import {
+  declaresConflicts,
+  declaresReplace,
+  hasConflictClause,
+  maySkip,
+  tablesCountedBy,
+  triggerTargets
+} from '../sql/lexer.ts'
 import { IS_SEARCH_TRIGGER } from '../sql/search-index.ts'
 import type { Statement } from '../sql/statement.ts'
 
@@ -32,7 +39,7 @@ const COPIES = statement(`SELECT s.name, f."from" AS field
     SELECT 1 FROM temp.pragma_table_info(f."table") AS k WHERE k.pk > 0 AND k.name = f."to" COLLATE NOCASE
   ) ELSE 0 END`)
 
-const REPLACES = statement("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%replace%'")
+const CONFLICTS = statement("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%conflict%'")
 
 const namesIn = (rows: readonly Row[]) => new Set(rows.map(({ name }) => foldName(String(name))))
 
@@ -49,6 +56,24 @@ const reachedBy = (triggers: readonly Row[]): ReadonlySet<string> | null => {
   return reached
 }
 
+/**
+ * Returns the tables whose triggers, or the triggers that these fire, have conflict clauses or write to a table that
+ * declares one. Not through foreign key actions, in which SQLite applies no conflict clause.
+ */
+const conflictTriggersOf = (triggers: readonly Row[], declaring: readonly Row[]): ReadonlySet<string> => {
+  const declared = namesIn(declaring.filter(({ sql }) => declaresConflicts(String(sql))))
+  const sources = new Set<string>()
+  const reaches = ({ sql }: Row) => {
+    const names = tablesCountedBy(String(sql))?.map(foldName)
+    return !names || hasConflictClause(String(sql)) || names.some((name) => declared.has(name) || sources.has(name))
+  }
+  for (let known = -1; known < sources.size; ) {
+    known = sources.size
+    for (const name of namesIn(triggers.filter(reaches))) sources.add(name)
+  }
+  return sources
+}
+
 /** What a write to a table may cause beyond its own row: triggers, cascades and replaced rows. */
 export const createWriteEffects = (db: Database) => {
   let triggered = new Set<string>()
@@ -58,21 +83,23 @@ export const createWriteEffects = (db: Database) => {
   let hasUpdateActions = false
   let targets = new Set<string>()
   let copies = new Set<string>()
+  let conflictTriggers: ReadonlySet<string> = new Set()
 
   const load = async () => {
-    const [triggers, cascades, updateActions, copied, replaces] = await Promise.all([
+    const [triggers, cascades, updateActions, copied, conflicts] = await Promise.all([
       db.read(TRIGGERS),
       db.read(CASCADES),
       db.read(UPDATE_ACTIONS),
       db.read(COPIES),
-      db.read(REPLACES)
+      db.read(CONFLICTS)
     ])
     triggered = namesIn(triggers)
     targets = new Set(triggers.flatMap(({ sql }) => triggerTargets(String(sql))).map(foldName))
     reached = reachedBy(triggers)
     copies = new Set(copied.map(({ name, field }) => fieldKey(String(name), String(field))))
+    conflictTriggers = conflictTriggersOf(triggers, conflicts)
     hasUpdateActions = updateActions.length > 0
-    unpredictable = namesIn([...cascades, ...replaces.filter(({ sql }) => declaresReplace(String(sql)))])
+    unpredictable = namesIn([...cascades, ...conflicts.filter(({ sql }) => declaresReplace(String(sql)))])
   }
 
   return {
@@ -83,6 +110,8 @@ export const createWriteEffects = (db: Database) => {
      * record through other tables, so one that any table declares counts for all.
      */
     hasUpdateEffects: ({ name }: RegisteredTable) => hasUpdateActions || triggered.has(foldName(name)),
+    /** Whether a trigger that a write reaches has a conflict clause, or writes to a table that declares one. */
+    hasConflictTriggers: (table: string) => conflictTriggers.has(foldName(table)),
     /** Whether a trigger of any table writes to this one. */
     isTriggerTarget: (table: string) => targets.has(foldName(table)),
     /** Whether a foreign key copies a value into the column that the API can change elsewhere. */

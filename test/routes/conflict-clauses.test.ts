@@ -41,6 +41,12 @@ const file = createDatabase(
    CREATE TABLE logged (id INTEGER PRIMARY KEY, code INTEGER UNIQUE, n INTEGER);
    CREATE TABLE latest (k TEXT PRIMARY KEY, v);
    CREATE TABLE replacing (k TEXT PRIMARY KEY ON CONFLICT REPLACE, v);
+   CREATE TABLE both (id INTEGER PRIMARY KEY, code INTEGER UNIQUE ON CONFLICT REPLACE, n INTEGER);
+   CREATE TABLE computed (
+     id INTEGER PRIMARY KEY, n INTEGER, twice INTEGER AS (n * 2) UNIQUE ON CONFLICT REPLACE);
+   CREATE TRIGGER both_created AFTER INSERT ON both BEGIN UPDATE logged SET n = new.n WHERE id = 1; END;
+   CREATE TRIGGER both_changed AFTER UPDATE ON both BEGIN UPDATE logged SET n = new.n WHERE id = 1; END;
+   CREATE TRIGGER computed_changed AFTER UPDATE ON computed BEGIN UPDATE logged SET n = new.n WHERE id = 1; END;
    INSERT INTO latest VALUES ('n', 0);
    INSERT INTO replacing VALUES ('n', 0);
    ${TRIGGERS}`
@@ -49,7 +55,7 @@ const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const csv = client(app, { ...(await logIn(app)), 'content-type': 'text/csv' })
 const ids = new Map<string, number>()
-for (const name of [...Object.keys(DECLARED), 'logged', 'latest', 'replacing']) {
+for (const name of [...Object.keys(DECLARED), 'logged', 'latest', 'replacing', 'both', 'computed']) {
   ids.set(name, (await importTable(admin, name)).id)
 }
 const token = await asToken(app, admin)
@@ -120,4 +126,41 @@ t.test('conflict clauses in triggers are not changed', async (t) => {
   }
   expectError(t, await create('logged', { id: 9, code: 1 }), 409, 'UNIQUE_VIOLATION')
   expectError(t, await update('logged', 2, { code: 1 }), 409, 'UNIQUE_VIOLATION')
+})
+
+t.test('a table may declare conflict clauses and have triggers that reach others', async (t) => {
+  const ignoring = (body: Body) =>
+    token.post('/data/_batch', { operations: [{ op: 'create', table: 'both', values: body, onConflict: 'ignore' }] })
+  const changes: readonly (readonly [name: string, change: () => ReturnType<typeof create>, n: number])[] = [
+    ['create', () => create('both', { id: 1, code: 1, n: 11 }), 11],
+    ['create or ignore', () => ignoring({ id: 2, code: 2, n: 12 }), 12],
+    ['update', () => update('both', 2, { n: 13 }), 13],
+    ['increment', () => increment('both', { pk: 2, field: 'n' }), 14],
+    ['filtered update', () => updateFiltered('both', { where: { code: { eq: 2 } } }, { n: 15 }), 15]
+  ]
+  for (const [name, change, n] of changes) {
+    t.equal((await change()).json().success, true, name)
+    t.match(await rowsOf('latest'), [{ k: 'n', v: n }], name)
+    t.match(await rowsOf('replacing'), [{ k: 'n', v: n }], name)
+  }
+  const stored = await rowsOf('both')
+  const filter = { where: { code: { eq: 2 } } }
+  for (const response of [
+    await create('both', { id: 3, code: 1, n: 1 }),
+    await update('both', 2, { code: 1 }),
+    await increment('both', { pk: 1, field: 'code' }),
+    await updateFiltered('both', filter, { code: 1 }),
+    await upsert('both', { id: 3, code: 1 })
+  ]) {
+    expectError(t, response, 409, 'UNIQUE_VIOLATION')
+    t.strictSame(await rowsOf('both'), stored)
+  }
+  t.match(dataOf(await ignoring({ id: 3, code: 1 })).results, [{ ignored: true }])
+  t.strictSame(await rowsOf('both'), stored)
+})
+
+t.test('any change may change a generated field', async (t) => {
+  for (const n of [1, 2]) dataOf(await create('computed', { id: n, n }))
+  expectError(t, await update('computed', 1, { n: 2 }), 409, 'UNIQUE_VIOLATION')
+  t.match(await rowsOf('computed'), [{ n: 1 }, { n: 2 }])
 })

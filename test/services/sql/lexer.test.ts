@@ -3,6 +3,7 @@ import {
   declaresAutoIncrement,
   declaresConflicts,
   declaresReplace,
+  hasConflictClause,
   maySkip,
   nameIn,
   tablesCountedBy,
@@ -34,6 +35,14 @@ t.test('a conflict clause is found in any form', async (t) => {
   t.notOk(
     declaresConflicts("CREATE TABLE t (a DEFAULT 'ON CONFLICT IGNORE', conflict, b REFERENCES t ON DELETE CASCADE)")
   )
+})
+
+t.test('a statement of a trigger has a conflict clause', async (t) => {
+  for (const sql of ['INSERT OR REPLACE INTO t', 'update or ignore t', 'Replace /**/ INTO t'])
+    t.ok(hasConflictClause(sql))
+  for (const sql of ['INSERT INTO t', 'SELECT replace(a, b, c) OR 1', 'UPDATE t SET a = 1 OR 2']) {
+    t.notOk(hasConflictClause(sql))
+  }
 })
 
 t.test('ON CONFLICT REPLACE is found in any form, and replace() is not', async (t) => {
