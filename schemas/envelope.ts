@@ -15,7 +15,7 @@ export const Envelope = <T extends TSchema>(title: string, data: T) =>
 
 export const ok = <T>(data: T) => ({ success: true as const, data })
 
-const DoneSchema = Type.Object(
+export const DoneSchema = Type.Object(
   { success: SuccessSchema },
   { title: 'Done', description: 'The result of an operation that returns no data.', ...strict }
 )

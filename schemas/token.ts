@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
 import { Int64, NullableInt64 } from './numbers.ts'
 
 const MAX_ENTRIES = 1000
@@ -101,6 +101,11 @@ const TokenSchema = Type.Object(
 export const TokensEnvelope = Envelope('TokenListEnvelope', Type.Array(TokenSchema, { description: 'The tokens.' }))
 export type Token = Static<typeof TokenSchema>
 
+const WarningsSchema = Type.Array(Type.String(), {
+  description: 'Only if the permissions name tables that are not registered. One sentence each.',
+  examples: [["There is no table 'prodcts' now. The token can use it as soon as it is registered."]]
+})
+
 const IssuedTokenSchema = Type.Object(
   {
     id: TokenIdSchema,
@@ -115,11 +120,18 @@ const IssuedTokenSchema = Type.Object(
     expiresAt: Type.Optional(
       NullableInt64({ description: `${EXPIRY} Only if the request contains \`expiresAt\`.`, ...expiryExample })
     ),
-    integers: Type.Optional(IntegerFormatSchema)
+    integers: Type.Optional(IntegerFormatSchema),
+    warnings: Type.Optional(WarningsSchema)
   },
   { title: 'IssuedToken', description: 'A new access token with its secret.', ...strict }
 )
 export const IssuedTokenEnvelope = Envelope('IssuedTokenEnvelope', IssuedTokenSchema)
+
+const ChangedTokenSchema = Type.Object(
+  { ...DoneSchema.properties, warnings: Type.Optional(WarningsSchema) },
+  { title: 'ChangedToken', description: 'The token is changed.', ...strict }
+)
+export const ChangedTokenEnvelope = Envelope('ChangedTokenEnvelope', ChangedTokenSchema)
 export type IssuedToken = Static<typeof IssuedTokenSchema>
 
 export const NewTokenSchema = Type.Object(

@@ -1,12 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, OkSchema, ok, TokenIdParamsSchema } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
-import { IssuedTokenEnvelope, NewTokenSchema, TokenChangesSchema, TokensEnvelope } from '../../schemas/token.ts'
+import {
+  ChangedTokenEnvelope,
+  IssuedTokenEnvelope,
+  NewTokenSchema,
+  type Permissions,
+  TokenChangesSchema,
+  TokensEnvelope
+} from '../../schemas/token.ts'
+import { unknownTables } from '../../services/tokens/permissions.ts'
 
 const tags = ['tokens']
 
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tokens } = fastify
+  const { tokens, tables } = fastify
+
+  const warningsFor = (permissions: Permissions | undefined) => {
+    const warnings = permissions ? unknownTables(permissions, (name) => tables.find(name) !== undefined) : []
+    return warnings.length > 0 ? { warnings } : {}
+  }
 
   fastify.get(
     '',
@@ -36,7 +49,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: WRITE_ERRORS }
     },
-    async ({ caller, body }) => ok(await tokens.issue(caller, body))
+    async ({ caller, body }) => ok({ ...(await tokens.issue(caller, body)), ...warningsFor(body.permissions) })
   )
 
   fastify.put(
@@ -49,13 +62,13 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Changes only the properties that are sent, with effect from the next request.',
         params: TokenIdParamsSchema,
         body: TokenChangesSchema,
-        response: { 200: OkSchema }
+        response: { 200: ChangedTokenEnvelope }
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
     },
     async ({ caller, params, body }) => {
       await tokens.change(caller, params.id, body)
-      return done()
+      return ok({ success: true as const, ...warningsFor(body.permissions) })
     }
   )
 

@@ -1,4 +1,5 @@
 import type { Action, Permissions } from '../../schemas/token.ts'
+import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 
 /** An action that a request needs. `write` is none of them: it grants all of them except `read`. */
@@ -36,4 +37,13 @@ export const createScope = ({ tables, actions }: Permissions): Scope => {
     grants: (action) => granted.has(action),
     allows: (action, table) => granted.has(action) && includes(table)
   }
+}
+
+/** Returns a sentence for each table that is not registered. A token may name tables that will exist later. */
+export const unknownTables = ({ tables }: Permissions, isRegistered: (table: string) => boolean): string[] => {
+  if (tables.includes('*')) return []
+  const unknown = new Map(tables.filter((name) => !isRegistered(name)).map((name) => [foldName(name), name]))
+  return [...unknown.values()].map(
+    (name) => `There is no table '${excerpt(name)}' now. The token can use it as soon as it is registered.`
+  )
 }

@@ -118,6 +118,21 @@ if (skip) {
     t.strictSame(stored.permissions.actions, ['read', 'create', 'update', 'schema'])
   })
 
+  t.test('a table that is not registered is shown as a warning', async (t) => {
+    const warning = "There is no table 'later' now."
+    const page = await openAsAdmin(t, 'tokens/new?table=later')
+    await page.getByLabel('Name').fill('early')
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.getByRole('heading', { name: '“early” is ready' }).waitFor()
+    await page.getByText(warning).waitFor()
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.getByRole('link', { name: 'early' }).click()
+    await page.getByRole('checkbox', { name: 'album' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “early” is saved.').waitFor()
+    await page.getByText(warning).waitFor()
+  })
+
   t.test('all tables are one choice', async (t) => {
     const { id } = await issue('everything')
     const page = await openAsAdmin(t, `tokens/${id}`)

@@ -85,6 +85,11 @@ export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) =>
             <CopyButton text={issued.token} label={texts.copySecret} onCopied={keep} />
           </div>
           <p className={styles.hint}>{sentenceOf(issued.permissions)}</p>
+          {issued.warnings?.map((warning) => (
+            <p key={warning} className={styles.warning}>
+              {warning}
+            </p>
+          ))}
         </section>
         <section className={styles.issued} aria-label={texts.firstCall}>
           <h2>{texts.firstCall}</h2>

@@ -23,9 +23,11 @@ export const issueToken = async (body: NewToken) => {
   return issued
 }
 
+/** Returns warnings about the permissions. */
 export const changeToken = async (id: number, body: TokenChanges) => {
-  await dataOf(api.PUT('/admin/tokens/{id}', { params: { path: { id } }, body }))
+  const { warnings = [] } = await dataOf(api.PUT('/admin/tokens/{id}', { params: { path: { id } }, body }))
   await refresh()
+  return warnings
 }
 
 export const revokeToken = async (id: number) => {

@@ -49,8 +49,8 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
           start={start}
           submitLabel={common.save}
           save={async (draft) => {
-            await changeToken(token.id, toChanges(draft, start))
-            notify({ title: texts.saved(draft.name) })
+            const warnings = await changeToken(token.id, toChanges(draft, start))
+            notify({ title: texts.saved(draft.name), description: warnings.join(' ') })
           }}
           onSaved={() => navigate('/tokens')}
         >

@@ -188,3 +188,21 @@ t.test('PUT refuses an empty or malformed change, and the token stays the same',
   }
   t.same(await listed(id), before)
 })
+
+t.test('tables that are not registered are stored with a warning', async (t) => {
+  const tables = ['cats', 'CATS', 'dgos', 'Dgos', "o'hara"]
+  const warnings = [
+    "There is no table 'Dgos' now. The token can use it as soon as it is registered.",
+    "There is no table 'o'hara' now. The token can use it as soon as it is registered."
+  ]
+  const unknown = { tables, actions: ['read'] }
+  const issued = (await send('POST', '', { name: 'Later', permissions: unknown })).json().data
+  t.strictSame(issued.warnings, warnings)
+  t.strictSame((await listed(issued.id)).permissions, unknown)
+  const change = async (changes: object) => (await send('PUT', `/${issued.id}`, changes)).json().data
+  t.strictSame(await change({ permissions: unknown }), { success: true, warnings })
+  t.strictSame(await change({ name: 'Same permissions' }), { success: true })
+  t.strictSame(await change({ permissions: { tables: ['Cats'], actions: ['read'] } }), { success: true })
+  t.strictSame(await change({ permissions: { tables: ['*', 'dgos'], actions: ['read'] } }), { success: true })
+  t.notOk('warnings' in (await issue()), 'a registered table')
+})
