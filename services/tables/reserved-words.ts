@@ -32,8 +32,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
   AdminLoggedImport AdminLoggedImportsEnvelope AdminSession AdminSessionListEnvelope
   AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate
-  AdminTableFromFile AdminTableFromFileEnvelope Credentials Done DoneEnvelope Error ErrorCode ErrorDetail ErrorInfo
-  ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope
+  AdminTableFromFile AdminTableFromFileEnvelope ChangedToken ChangedTokenEnvelope Credentials Done DoneEnvelope Error
+  ErrorCode ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
   PasswordChange Permissions Record ServiceRequestCounts ServiceSlowScan ServiceStatus ServiceStatusEnvelope
   SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults TableCreate TableEnvelope

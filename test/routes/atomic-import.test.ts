@@ -62,6 +62,21 @@ t.test('all records are stored, or none', async (t) => {
   }
 })
 
+t.test('the total of a list that was read before counts the imported records', async (t) => {
+  const path = '/data/texts'
+  const total = async () => dataOf(await token.get(`${path}?size=1`)).total
+  for (const [before, row] of ['1,a', '2,b', '3,c'].entries()) {
+    t.equal(await total(), before)
+    expectData(t, await asFile(token).post(`${path}/import?atomic=true`, `id,text\n${row}\n`), {
+      rows: 1,
+      created: 1,
+      updated: 0,
+      dryRun: false
+    })
+  }
+  t.equal(await total(), 3)
+})
+
 t.test('more than 5,000 records are refused', async (t) => {
   for (const query of ['', '&dryRun=true']) {
     const response = await asFile(token).post(url + query, numbered(5001))
