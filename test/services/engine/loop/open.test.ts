@@ -430,7 +430,8 @@ t.test('the writer thread', async (t) => {
     worker.postMessage('invalid')
     const lost = rejection(writer.write([]))
     await writer.close()
-    t.match(await lost, { code: 'OUTCOME_UNKNOWN' })
+    // OVERLOADED if the thread ends before the write is posted to it.
+    t.match(await lost, { code: /^(OUTCOME_UNKNOWN|OVERLOADED)$/ })
   })
 
   t.test('closing twice has the effect of closing once', async (t) => {
