@@ -68,10 +68,10 @@ if (skip) {
 
   t.test('a record that is created after the user has left does not open', async (t) => {
     const page = await openGrid(t, '?new=true')
-    const { first, release } = await holdRequests(page, 'POST')
+    const { waitForSent, release } = await holdRequests(page, 'POST')
     await page.getByLabel('name', { exact: true }).fill('late')
     await button(page, 'Create').click()
-    await first
+    await waitForSent(1)
     await page.getByRole('button', { name: 'Open record of row 3 (Ctrl+Enter)' }).click()
     await question(page).getByRole('button', { name: 'Discard' }).click()
     await panel(page, 3).waitFor()
@@ -83,10 +83,10 @@ if (skip) {
 
   t.test('a record that is deleted after the user has left does not close another panel', async (t) => {
     const page = await openGrid(t, '?record=9')
-    const { first, release } = await holdRequests(page, 'DELETE')
+    const { waitForSent, release } = await holdRequests(page, 'DELETE')
     await button(page, 'Delete cups 9').click()
     await page.getByRole('dialog', { name: 'Delete cups 9?' }).getByRole('button', { name: 'Delete cups 9' }).click()
-    await first
+    await waitForSent(1)
     await page.keyboard.press('Escape')
     await openRecord(page, 4)
     release()
@@ -101,10 +101,10 @@ if (skip) {
 
   t.test('a panel that the user wants to leave closes when it is saved', async (t) => {
     const page = await openGrid(t, '?record=5')
-    const { first, release } = await holdRequests(page, 'PUT')
+    const { waitForSent, release } = await holdRequests(page, 'PUT')
     await panel(page, 5).getByLabel('note', { exact: true }).fill('in time')
     await button(page, 'Save').click()
-    await first
+    await waitForSent(1)
     await page.keyboard.press('Escape')
     await question(page).waitFor()
     release()
@@ -115,9 +115,9 @@ if (skip) {
 
   t.test('cells that wait are not saved after "Discard"', async (t) => {
     const page = await openGrid(t)
-    const { sent, first, release } = await holdRequests(page, 'PUT')
+    const { sent, waitForSent, release } = await holdRequests(page, 'PUT')
     await enter(page, 'name 6', 'sent')
-    await first
+    await waitForSent(1)
     await enter(page, 'note 6', 'discarded')
     await page.getByRole('link', { name: 'Overview', exact: true }).click()
     await question(page).getByRole('button', { name: 'Discard' }).click()
@@ -134,9 +134,9 @@ if (skip) {
 
   t.test('Escape does not hide that a cell is being saved', async (t) => {
     const page = await openGrid(t)
-    const { first, release } = await holdRequests(page, 'PUT')
+    const { waitForSent, release } = await holdRequests(page, 'PUT')
     await enter(page, 'name 7', 'kept')
-    await first
+    await waitForSent(1)
     await cell(page, 'kept').click()
     await page.keyboard.press('Escape')
     t.equal(await cell(page, 'kept').count(), 1)

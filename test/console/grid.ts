@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 
 export const cell = (page: Page, name: string) => page.getByRole('gridcell', { name, exact: true })
@@ -16,10 +17,16 @@ export const enter = async (page: Page, content: string, value: string) => {
   await page.keyboard.press('Enter')
 }
 
-/** Holds the requests for records with this method until `release` is called. `sent`: their bodies. */
+/**
+ * Holds the requests for records with this method until `release` is called. `sent`: their bodies.
+ * `waitForSent` waits until there are so many.
+ */
 export const holdRequests = async (page: Page, method: 'GET' | 'POST' | 'PUT' | 'DELETE') => {
   const sent: unknown[] = []
   let release = () => {}
+  const waitForSent = async (count: number) => {
+    while (sent.length < count) await setTimeout(10)
+  }
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
@@ -29,7 +36,7 @@ export const holdRequests = async (page: Page, method: 'GET' | 'POST' | 'PUT' | 
     await released
     await route.continue()
   })
-  return { sent, release, first: page.waitForRequest((request) => request.method() === method) }
+  return { sent, waitForSent, release }
 }
 
 /** Scrolls as the scrollbar does. */

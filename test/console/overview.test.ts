@@ -22,7 +22,11 @@ if (skip) {
     for (const name of ['Tom', 'Kit']) dataOf(await admin.post(`/admin/tables/${table.id}/data`, { name }))
     await issueToken(admin, { tables: ['pets'], actions: ['read'] })
     const page = await openAsAdmin(t)
-    await page.getByRole('main').getByRole('listitem').filter({ hasText: /pets.*2/ }).waitFor()
+    await page
+      .getByRole('main')
+      .getByRole('listitem')
+      .filter({ hasText: /pets.*2/ })
+      .waitFor()
     await page.getByText('never').waitFor()
     await page.getByText('Write-ahead log').waitFor()
     await photographPage(page, 'overview')

@@ -62,12 +62,12 @@ if (skip) {
 
   t.test('the panel waits for a cell that is being saved', async (t) => {
     const { page, field } = await openRecord(t, 2)
-    const { first, release } = await holdRequests(page, 'PUT')
+    const { waitForSent, release } = await holdRequests(page, 'PUT')
     await field('name').fill('Ben')
     await type(page, 'note 2', 'in the grid')
     // The click ends the edit of the cell.
     await savePanel(page)
-    await first
+    await waitForSent(1)
     release()
     await expectSaved(t, page, 2)
     await saved(page)
@@ -76,10 +76,10 @@ if (skip) {
 
   t.test('a cell waits for the panel that is being saved', async (t) => {
     const { page, field } = await openRecord(t, 3)
-    const { first, release } = await holdRequests(page, 'PUT')
+    const { waitForSent, release } = await holdRequests(page, 'PUT')
     await field('name').fill('Cat')
     await savePanel(page)
-    await first
+    await waitForSent(1)
     await enter(page, 'note 3', 'in the grid')
     release()
     await expectSaved(t, page, 3)
