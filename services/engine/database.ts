@@ -1,10 +1,10 @@
 import type { Caller } from '../model/caller.ts'
-import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import type { Trial } from './reader/trial.ts'
 import type { ImportErrors } from './staging/import-errors.ts'
-import type { StagedCheck, StagedFile, StagedStep, StagingRequest } from './staging/protocol.ts'
+import type { StagedCheck, StagedFile, StagedStep, StagingRequest, StepRange } from './staging/protocol.ts'
 
 export interface WriteResult {
   /** Rows changed, or rows returned by a statement that returns rows (RETURNING, SELECT). */
@@ -53,8 +53,8 @@ export interface Staging {
   end(): Promise<StagedFile>
   /** Compares the staged records with the stored ones. */
   check(checks: readonly StagedCheck[]): Promise<ImportErrors>
-  /** Returns where the next staged records end, in the order of their position. `after`: null for the first. */
-  step(range: { readonly after: SqlValue; readonly rows: number }): Promise<StagedStep>
+  /** Returns where the next staged records end, in the order of their position. */
+  step(range: StepRange): Promise<StagedStep>
   /** Lets units read the staged records. Returns the name of their schema. */
   attach(): Promise<string>
   /** Deletes the staged records. */

@@ -86,7 +86,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const { table } = view
     const { staging, file } = checked
     const { rows } = file
-    const { last } = await staging.step({ after: null, rows })
+    const { last } = await staging.step({ after: null, rows, maxBytes: null })
     const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
     return {
       table,

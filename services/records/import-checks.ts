@@ -4,6 +4,7 @@ import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
 import {
   LINE_COLUMN,
+  selectLongTexts,
   selectMatching,
   selectOrphans,
   selectOtherKey,
@@ -12,6 +13,7 @@ import {
 } from '../sql/imports.ts'
 import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
 import type { ImportPlan } from './import-plan.ts'
+import { MAX_STEPS, STEPS } from './work.ts'
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
 
@@ -71,6 +73,17 @@ const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
   return keyFields.length > 0 ? [otherKeyCheck(plan, on, keyFields)] : []
 }
 
+/** Bytes of text that a search index takes of one record. Other writes wait for it. */
+const MAX_INDEXED_BYTES = MAX_STEPS / STEPS.indexedByte
+
+const longTextChecks = ({ view }: ImportPlan, fields: readonly string[]): readonly StagedCheck[] => {
+  if (view.table.searchIndex.state === 'off') return []
+  const { sql, params } = selectLongTexts(fields, MAX_INDEXED_BYTES, MAX_IMPORT_ERRORS)
+  const limit = MAX_INDEXED_BYTES.toLocaleString('en')
+  const message = `A record of a table with a search index has at most ${limit} bytes of text.`
+  return [{ sql, params, column: null, code: 'length', message }]
+}
+
 const GENERAL_MESSAGES: Readonly<Record<string, string>> = {
   check: 'The record violates a check of the table.',
   constraint: 'SQLite refuses the record.',
@@ -96,6 +109,7 @@ export const checksOf = (
   const { target, on, view } = plan
   const keys = target.uniqueKeys.filter((key) => key !== on && isInFile(fields, plan, key))
   return [
+    ...longTextChecks(plan, fields),
     ...otherKeyChecks(plan, fields),
     ...keys.map((key) => takenCheck(plan, key)),
     ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))

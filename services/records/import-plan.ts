@@ -1,3 +1,4 @@
+import type { SearchIndex } from '../../schemas/table.ts'
 import type { ImportField, ImportFormat, StagingRequest } from '../engine/staging/protocol.ts'
 import { excerpt, invalid } from '../model/errors.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../model/table.ts'
@@ -29,7 +30,7 @@ export interface ImportOptions {
 
 /** The part of a view that an import needs before its first record is stored: the table may not exist yet. */
 export interface ImportView extends Pick<View, 'columns' | 'required'> {
-  readonly table: Pick<RegisteredTable, 'name' | 'structure'>
+  readonly table: Pick<RegisteredTable, 'name' | 'structure'> & { readonly searchIndex: Pick<SearchIndex, 'state'> }
 }
 
 /** What an import does with the fields of a table. */

@@ -6,6 +6,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError, hasCode } from '../model/errors.ts'
 import { isRequired, type RegisteredTable } from '../model/table.ts'
 import { createTableSql } from '../sql/ddl.ts'
+import { NO_SEARCH_INDEX } from '../tables/search-state.ts'
 import type { TableService } from '../tables/tables.ts'
 import { readSample } from './file-samples.ts'
 import { type ImportOptions, planImport } from './import-plan.ts'
@@ -65,7 +66,7 @@ export const createTableFileService = ({ tables, imports, clock, viewOf, onFailu
   const planFor = async (table: NewTable, options: ImportOptions) => {
     const { structure, declarations } = await tables.declare(table)
     const view = {
-      table: { name: table.name, structure },
+      table: { name: table.name, structure, searchIndex: NO_SEARCH_INDEX },
       columns: new Map(structure.columns.map((column) => [column.name, column])),
       required: structure.columns.filter((column) => isRequired(structure, column))
     }

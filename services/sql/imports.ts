@@ -4,6 +4,7 @@ import { type Structure, UPDATED_AT } from '../model/table.ts'
 import { orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
+import { sumOf } from './sums.ts'
 import { hasKey, rowidKeys, type UniqueKey } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
@@ -112,14 +113,19 @@ export const selectOrphans = (
   return selectLines([...isSet, ...parents.map((exists) => `NOT ${exists}`)].join(' AND '), max)
 }
 
+/** Returns the bytes of the texts in these fields of a staged record. */
+const textBytes = (fields: readonly string[]) =>
+  sumOf(fields.map((name) => `iif(typeof(${staged(name)}) = 'text', octet_length(${staged(name)}), 0)`))
+
 /** Selects the bytes of the texts in these fields of all staged records, as the `total`. */
-export const selectTextBytes = (fields: readonly string[]): Statement => {
-  const sizes = fields.map((name) => `iif(typeof(${staged(name)}) = 'text', octet_length(${staged(name)}), 0)`)
-  return {
-    sql: `SELECT 0 AS line, total(${['0', ...sizes].join(' + ')}) AS total FROM staged.${identifier(STAGED_TABLE)}`,
-    params: []
-  }
-}
+export const selectTextBytes = (fields: readonly string[]): Statement => ({
+  sql: `SELECT 0 AS line, total(${textBytes(fields)}) AS total FROM staged.${identifier(STAGED_TABLE)}`,
+  params: []
+})
+
+/** Selects the staged records that have more bytes of text in these fields. `max`: the number of lines. */
+export const selectLongTexts = (fields: readonly string[], maxBytes: number, max: number): Statement =>
+  selectLines(`${textBytes(fields)} > ${maxBytes}`, max)
 
 /** How the staged records of a file are stored. */
 export interface TakeIn {

@@ -64,6 +64,16 @@ export interface StagedCheck {
   readonly message: string
 }
 
+/** Where a step begins, and its limits. */
+export interface StepRange {
+  /** The last position of the step before; null for the first step. */
+  readonly after: SqlValue
+  /** The maximum number of records. */
+  readonly rows: number
+  /** The step ends with the record that reaches this number of bytes. null: no limit. */
+  readonly maxBytes: number | null
+}
+
 /** A range of staged records, in the order of the position: the rowid, or the line. */
 export interface StagedStep {
   readonly last: SqlValue
@@ -87,7 +97,7 @@ export interface StagingCalls {
   write: { readonly argument: FileChunk; readonly result: FileChunk }
   end: { readonly argument: undefined; readonly result: StagedFile }
   check: { readonly argument: readonly StagedCheck[]; readonly result: ImportErrors }
-  step: { readonly argument: { readonly after: SqlValue; readonly rows: number }; readonly result: StagedStep }
+  step: { readonly argument: StepRange; readonly result: StagedStep }
 }
 
 export type StagingMethod = keyof StagingCalls

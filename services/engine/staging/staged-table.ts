@@ -2,7 +2,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
-import type { StagedStep, StagingThreadOptions } from './protocol.ts'
+import { sumOf } from '../../sql/sums.ts'
+import type { StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
 import { createRecordInserts, type OnRefused } from './record-inserts.ts'
 
 /** MiB of database pages. */
@@ -22,6 +23,10 @@ const configure = (db: BetterSqlite3.Database) => {
   db.defaultSafeIntegers(true)
 }
 
+/** Returns the bytes of a record. */
+const widthOf = (fields: StagingThreadOptions['fields']) =>
+  sumOf(fields.map(({ column }) => `ifnull(octet_length(${identifier(column.name)}), 0)`))
+
 /** Creates a copy of the empty table, so that SQLite applies all rules of the table to each record. */
 const createTable = (db: BetterSqlite3.Database, { table, declarations }: StagingThreadOptions) => {
   for (const declaration of declarations) db.exec(declaration)
@@ -32,7 +37,7 @@ const createTable = (db: BetterSqlite3.Database, { table, declarations }: Stagin
 
 /** Opens the staging file, with a copy of the table. */
 export const openStagedTable = (options: StagingThreadOptions) => {
-  const { stagingFile, rowid, skip } = options
+  const { stagingFile, rowid, skip, fields } = options
   const db = new BetterSqlite3(stagingFile)
   configure(db)
   createTable(db, options)
@@ -66,16 +71,18 @@ export const openStagedTable = (options: StagingThreadOptions) => {
       const [pages, size] = ['page_count', 'page_size'].map((name) => Number(db.pragma(name, { simple: true })))
       return { rows: rows - skipped, skipped, bytes: Number(pages) * Number(size) }
     },
-    /** Returns the last position of the next records, at most `count`, and their number. */
-    step: (after: SqlValue, count: number): StagedStep => {
+    step: ({ after, rows, maxBytes }: StepRange): StagedStep => {
       // One condition for both cases, such as `? IS NULL OR …`, would read the earlier records in each step.
       const condition = after === null ? '' : `WHERE ${position} > ?`
+      const width = maxBytes === null ? '0' : widthOf(fields)
       const row = db
         .prepare<unknown[], { last: SqlValue; rows: bigint }>(
           `SELECT max(position) AS last, count(*) AS rows FROM (
-            SELECT ${position} AS position FROM ${TABLE} ${condition} ORDER BY 1 LIMIT ?)`
+            SELECT position, sum(width) OVER (ORDER BY position) - width AS before FROM (
+              SELECT ${position} AS position, ${width} AS width FROM ${TABLE} ${condition} ORDER BY 1 LIMIT ?))
+          WHERE before < ?`
         )
-        .get(...(after === null ? [] : [after]), count) as { last: SqlValue; rows: bigint }
+        .get(...(after === null ? [] : [after]), rows, maxBytes ?? 1) as { last: SqlValue; rows: bigint }
       return { last: row.last, rows: Number(row.rows) }
     }
   }

@@ -55,7 +55,7 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
       return { ...table.finish(), fields: records.fields(), errors: records.errors() }
     },
     check: (checks) => runChecks(options, checks),
-    step: ({ after, rows }) => table.step(after, rows)
+    step: table.step
   }
 }
 

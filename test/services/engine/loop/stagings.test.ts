@@ -119,10 +119,10 @@ t.test('a file is staged, checked and stored', async (t) => {
     on: rowidKey,
     setsUpdatedAt: false
   })
-  const first = await staging.step({ after: null, rows: 2 })
+  const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
   t.match(await db.write(unitOf({ after: null, ...first, now: 0 })), [{ changes: 1 }, { changes: 1 }])
-  const second = await staging.step({ after: first.last, rows: 2 })
+  const second = await staging.step({ after: first.last, rows: 2, maxBytes: null })
   t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 })), [{ changes: 0 }, { changes: 1 }])
   t.match(await db.read(sql('SELECT id, name, n, made FROM items')), [
     { id: 1, name: 'a', n: 1, made: 'now' },
@@ -184,7 +184,7 @@ t.test('a file may be short, and a table may have no rowid or one field', async 
   const { staging, file } = await stageAll(guarded, 'v,k\n"\'=1",b\n2,"\'x"\n', 1000)
   t.equal(file.rows, 2)
   t.equal(structure.rowid, null)
-  t.strictSame(await staging.step({ after: null, rows: 5 }), { last: 3n, rows: 2 })
+  t.strictSame(await staging.step({ after: null, rows: 5, maxBytes: null }), { last: 3n, rows: 2 })
 })
 
 t.test('NDJSON may have different fields in each line', async (t) => {
