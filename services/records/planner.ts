@@ -69,7 +69,8 @@ interface QueryPlan {
 const FULL_SCAN = /^SCAN /
 const SORT = /TEMP B-TREE/
 
-const READING_STEP = /^(?:SCAN|SEARCH) /
+/** A step that reads rows, and not the values of an IN. */
+const READING_STEP = /^(?:SCAN(?! temp\.json_each VIRTUAL TABLE )|SEARCH) /
 
 /** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
 const BOUNDED_STEP = new RegExp(

@@ -7,7 +7,7 @@ import { columnRef } from './identifiers.ts'
 import { joinTerms } from './terms.ts'
 import { matchAll, matchAny, matchOf } from './trigrams.ts'
 
-/** A comparison as SQLite's query plan shows it: `>` for `>=` too, and `=` for IS NULL. */
+/** A comparison as SQLite's query plan shows it: `>` for `>=` too, and `=` for IS NULL and IN. */
 export interface Comparison {
   readonly column: string
   readonly operator: '=' | '<' | '>'
@@ -107,12 +107,14 @@ const toJson = (value: SqlValue) => {
 /** Binds all values as one JSON array: a list of parameters would need an SQL text for each length. */
 export const isIn = ({ name: table }: TableName, column: Column, values: readonly SqlValue[]): Condition => {
   const value = values[0] instanceof Uint8Array ? 'unhex(value)' : 'value'
+  const sql = `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`
+  const params = [`[${values.map(toJson).join(',')}]`]
   return {
-    sql: `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`,
-    params: [`[${values.map(toJson).join(',')}]`],
+    sql,
+    params,
     width: NO_TEXT,
     tests: 1,
-    comparisons: [],
+    comparisons: [{ column: column.name, operator: '=', sql, params }],
     isIndexable: false,
     match: null
   }
@@ -121,7 +123,7 @@ export const isIn = ({ name: table }: TableName, column: Column, values: readonl
 /** Also true for NULL. */
 export const isNotIn = (table: TableName, column: Column, values: readonly SqlValue[]): Condition => {
   const found = isIn(table, column, values)
-  return { ...found, sql: `(${found.sql}) IS NOT TRUE` }
+  return { ...found, sql: `(${found.sql}) IS NOT TRUE`, comparisons: [] }
 }
 
 const widthOf = (value: string) => `ifnull(octet_length(${value}), 0)`

@@ -3,7 +3,7 @@ import type { Structure } from '../model/table.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement } from './statement.ts'
-import { sumOf } from './sums.ts'
+import { joinTerms } from './terms.ts'
 
 const isJson = (value: string, type: string) =>
   `CASE WHEN typeof(${value}) = 'text' AND json_valid(${value}) THEN json_type(${value}) = '${type}' ELSE 0 END`
@@ -80,7 +80,7 @@ export const weighTable = (
   const widths = columns.map((name) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)
   const guard = dialect.scanGuard(rowid === null ? null : columnRef(table, rowid))
   return {
-    sql: `SELECT count(*) AS rows, ifnull(sum(${sumOf(widths)}), 0) AS bytes FROM ${identifier(table)} WHERE ${guard}`,
+    sql: `SELECT count(*) AS rows, ifnull(sum(${joinTerms(widths, '+')}), 0) AS bytes FROM ${identifier(table)} WHERE ${guard}`,
     params: []
   }
 }

@@ -4,7 +4,7 @@ import { type Structure, UPDATED_AT } from '../model/table.ts'
 import { orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
-import { sumOf } from './sums.ts'
+import { joinTerms } from './terms.ts'
 import { hasKey, rowidKeys, type UniqueKey } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
@@ -115,7 +115,10 @@ export const selectOrphans = (
 
 /** Returns the bytes of the texts in these fields of a staged record. */
 const textBytes = (fields: readonly string[]) =>
-  sumOf(fields.map((name) => `iif(typeof(${staged(name)}) = 'text', octet_length(${staged(name)}), 0)`))
+  joinTerms(
+    ['0', ...fields.map((name) => `iif(typeof(${staged(name)}) = 'text', octet_length(${staged(name)}), 0)`)],
+    '+'
+  )
 
 /** Selects the bytes of the texts in these fields of all staged records, as the `total`. */
 export const selectTextBytes = (fields: readonly string[]): Statement => ({

@@ -5,7 +5,7 @@ import type { BuildProgress, Structure } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isRowidName, ROWID_NAMES } from './introspection.ts'
 import type { Statement, Unit } from './statement.ts'
-import { sumOf } from './sums.ts'
+import { joinTerms } from './terms.ts'
 
 /** A table with the columns whose texts its search index has. */
 export interface IndexedTable {
@@ -139,7 +139,7 @@ export const selectStep = ({ name, key, columns }: IndexedTable, progress: Build
   return statement(
     `SELECT CAST(max(key) AS TEXT) AS last, count(*) AS rows FROM (
       SELECT key, sum(width) OVER (ORDER BY key) - width AS before FROM (
-        SELECT ${rowid} AS key, ${sumOf(widths)} AS width FROM ${identifier(name)}
+        SELECT ${rowid} AS key, ${joinTerms(widths, '+')} AS width FROM ${identifier(name)}
         WHERE ${rowid} >= ? ORDER BY ${rowid} LIMIT ${MAX_STEP_ROWS}))
     WHERE before < ${MAX_STEP_BYTES}`,
     [firstKey(progress)]

@@ -76,6 +76,12 @@ t.test('an index does not bound a filter by a range of the whole table', async (
     t,
     repeat(20, () => update({ id: { gte: 98_900 }, ...contains }))
   )
+  const listed = { in: Array.from({ length: 200 }, (_, index) => index + 1) }
+  await allow(
+    t,
+    repeat(20, () => update({ id: listed, ...contains }))
+  )
+  expectError(t, await batch(repeat(3, () => update({ year: listed, ...contains }))), 413, 'TOO_MUCH_WORK')
 })
 
 t.test('each condition of a filter counts', async (t) => {

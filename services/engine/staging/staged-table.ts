@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
-import { sumOf } from '../../sql/sums.ts'
+import { joinTerms } from '../../sql/terms.ts'
 import type { StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
 import { createRecordInserts, type OnRefused } from './record-inserts.ts'
 
@@ -25,7 +25,10 @@ const configure = (db: BetterSqlite3.Database) => {
 
 /** Returns the bytes of a record. */
 const widthOf = (fields: StagingThreadOptions['fields']) =>
-  sumOf(fields.map(({ column }) => `ifnull(octet_length(${identifier(column.name)}), 0)`))
+  joinTerms(
+    fields.map(({ column }) => `ifnull(octet_length(${identifier(column.name)}), 0)`),
+    '+'
+  )
 
 /** Creates a copy of the empty table, so that SQLite applies all rules of the table to each record. */
 const createTable = (db: BetterSqlite3.Database, { table, declarations }: StagingThreadOptions) => {
