@@ -1,4 +1,5 @@
 import type { Field, ForeignKey, JsonType, SearchIndex, Table } from '../../schemas/table.ts'
+import type { Conflicts } from './unique-key.ts'
 
 /** What the CHECK constraints of a table say about the values of one column. NULL passes every check. */
 export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
@@ -59,11 +60,8 @@ export interface Structure {
    * have another collation than its column.
    */
   readonly hasCollatedKey: boolean
-  /**
-   * The folded names of the fields whose change may violate a UNIQUE constraint. null: no constraint of the table has an ON
-   * CONFLICT clause, such as REPLACE, which deletes another record.
-   */
-  readonly conflictFields: readonly string[] | null
+  /** null: no constraint of the table has an ON CONFLICT clause, such as REPLACE, which deletes another record. */
+  readonly conflicts: Conflicts | null
   /** Those whose target exists, in the order of their declaration. The target may not be registered. */
   readonly foreignKeys: readonly ForeignKey[]
   /** Whether the service sets the columns of `TIMESTAMPS`. */

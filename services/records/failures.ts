@@ -60,6 +60,9 @@ export const deletedByTrigger = () =>
 export const valueTaken = () =>
   new DomainError('UNIQUE_VIOLATION', 'A value that must be unique is taken, or a trigger ignored the new record.')
 
+/** For an update. */
+export const otherHasValue = () => new DomainError('UNIQUE_VIOLATION', 'A value that must be unique is taken.')
+
 /** The change matched no row, but would succeed now. */
 export const changedConcurrently = () =>
   new DomainError('CONSTRAINT_VIOLATION', 'Another request changed the record at the same time. Nothing was changed.', {

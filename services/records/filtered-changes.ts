@@ -6,10 +6,10 @@ import type { Condition } from '../sql/conditions.ts'
 import { deleteFiltered, updateFiltered } from '../sql/filtered-changes.ts'
 import { namesOf } from '../sql/records.ts'
 import { assertTable } from '../tables/failures.ts'
-import { tooManyAffected } from './failures.ts'
+import { otherHasValue, tooManyAffected } from './failures.ts'
 import { readFilter } from './filter.ts'
 import { readAssignments } from './input.ts'
-import type { Operation, OperationFailure, RowChange } from './operation.ts'
+import { final, type Operation, type OperationFailure, type RowChange } from './operation.ts'
 import type { View } from './view.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
@@ -47,10 +47,9 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
 
   const explain =
     (write: FailedWrite, maxAffected: number) =>
-    async (caller: Caller, { error }: OperationFailure) => {
-      const cause =
-        error instanceof UnexpectedChanges ? tooManyAffected(maxAffected) : await explainViolation(caller, error, write)
-      return { mayRetry: false, error: () => cause }
+    async (caller: Caller, { error, statement }: OperationFailure) => {
+      if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
+      return final(statement === 0 ? tooManyAffected(maxAffected) : otherHasValue())
     }
 
   /** @throws VALIDATION_FAILED */

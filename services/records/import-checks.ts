@@ -2,6 +2,7 @@ import type { ForeignKey } from '../../schemas/table.ts'
 import { type ImportErrors, MAX_IMPORT_ERRORS } from '../engine/staging/import-errors.ts'
 import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
 import {
   LINE_COLUMN,
   selectLongTexts,
@@ -11,8 +12,8 @@ import {
   selectTaken,
   selectTextBytes
 } from '../sql/imports.ts'
-import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
-import type { ImportPlan } from './import-plan.ts'
+import { namesOfKey } from '../sql/unique-keys.ts'
+import { type ImportPlan, otherKeysOf } from './import-plan.ts'
 import { MAX_STEPS, STEPS } from './work.ts'
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
@@ -32,13 +33,6 @@ const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
   const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
   const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
   return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
-}
-
-/** Keys that SQLite generates for each record are not in the file. Those of the staged records are not stored. */
-const isInFile = (fields: readonly string[], { view }: ImportPlan, key: UniqueKey) => {
-  const { structure } = view.table
-  const name = structure.key[0] as string
-  return !structure.isRowidKey || fields.includes(name) || !namesOfKey(key).includes(name)
 }
 
 interface ReferenceOptions {
@@ -106,13 +100,11 @@ export const checksOf = (
   fields: readonly string[],
   options: ReferenceOptions
 ): readonly StagedCheck[] => {
-  const { target, on, view } = plan
-  const keys = target.uniqueKeys.filter((key) => key !== on && isInFile(fields, plan, key))
   return [
     ...longTextChecks(plan, fields),
     ...otherKeyChecks(plan, fields),
-    ...keys.map((key) => takenCheck(plan, key)),
-    ...view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
+    ...otherKeysOf(plan, fields).map((key) => takenCheck(plan, key)),
+    ...plan.view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
   ]
 }
 

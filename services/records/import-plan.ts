@@ -2,8 +2,9 @@ import type { SearchIndex } from '../../schemas/table.ts'
 import type { ImportField, ImportFormat, StagingRequest } from '../engine/staging/protocol.ts'
 import { excerpt, invalid } from '../model/errors.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../model/table.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
 import type { ImportTarget, TakeIn } from '../sql/imports.ts'
-import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
+import { namesOfKey } from '../sql/unique-keys.ts'
 import { hiddenFieldsRequired } from './failures.ts'
 import { findUniqueKey } from './unique-keys.ts'
 import type { View } from './view.ts'
@@ -106,8 +107,23 @@ export const changedFields = ({ view, on }: ImportPlan, fields: readonly string[
   return fields.filter((name) => !keys.includes(name))
 }
 
+/** Keys that SQLite generates for each record are not in the file. Those of the staged records are not stored. */
+const isInFile = (fields: readonly string[], { view }: ImportPlan, key: UniqueKey) => {
+  const { structure } = view.table
+  const name = structure.key[0] as string
+  return !structure.isRowidKey || fields.includes(name) || !namesOfKey(key).includes(name)
+}
+
+/** Returns the unique keys that records with these fields may violate. */
+export const otherKeysOf = (plan: ImportPlan, fields: readonly string[]) =>
+  plan.target.uniqueKeys.filter((key) => key !== plan.on && isInFile(fields, plan, key))
+
 /** Returns how the records of a file with these fields are stored. */
-export const takeInOf = (plan: ImportPlan, fields: readonly string[], schema: string): TakeIn => {
+export const takeInOf = (
+  plan: ImportPlan,
+  fields: readonly string[],
+  schema: string
+): Omit<TakeIn, 'hasConflictTriggers'> => {
   const { view, on, staging } = plan
   const { name: table, structure } = view.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))
@@ -116,6 +132,7 @@ export const takeInOf = (plan: ImportPlan, fields: readonly string[], schema: st
     structure,
     schema,
     inserted: [...fields, ...added],
+    otherKeys: otherKeysOf(plan, fields),
     updated: changedFields(plan, fields),
     on,
     setsUpdatedAt: added.includes(UPDATED_AT)

@@ -6,10 +6,11 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError, tableChanged } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
+import { mustNotAbort } from '../sql/conflicts.ts'
 import { expectTable, takeInSteps } from '../sql/imports.ts'
 import type { UnitStatement } from '../sql/statement.ts'
 import { assertSameRecords } from '../tables/token-access.ts'
-import { ignoredByTrigger } from './failures.ts'
+import { ignoredByTrigger, valueTaken } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import type { Totals } from './totals.ts'
@@ -81,10 +82,13 @@ export interface Stored {
   readonly updated: number
 }
 
-/** A step checks the table, changes records in an upsert, inserts records, and updates the row of the import. */
+/**
+ * A step checks the table, may check unique keys, changes records in an upsert, inserts records, and updates the row of the
+ * import. A check changes and returns no row.
+ */
 export const storedBy = (results: readonly WriteResult[]): Stored => ({
   created: Number(results.at(-2)?.changes),
-  updated: results.length > 3 ? Number(results[1]?.changes) : 0
+  updated: results.length > 3 ? Number(results.at(-3)?.changes) : 0
 })
 
 /** Creates the function that returns the reason of a failed step for the caller. The explanation may fail, too. */
@@ -92,8 +96,10 @@ export const createStepFailures = (db: Database) => {
   const explainViolation = createViolations(db)
 
   return async (caller: Caller, view: View, error: unknown): Promise<Error> => {
-    if (error instanceof UnexpectedChanges)
-      return error.statement === 0 ? tableChanged(view.table.name) : ignoredByTrigger()
+    if (error instanceof UnexpectedChanges) {
+      if (error.statement === 0) return tableChanged(view.table.name)
+      return mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger()
+    }
     try {
       return await explainViolation(caller, error as Error, { view })
     } catch (failure) {
@@ -103,9 +109,13 @@ export const createStepFailures = (db: Database) => {
 }
 
 /** Returns the first statement of a step, and the function that makes the statements for a range of records. */
-export const planSteps = ({ plan, file }: CheckedFile, { id, name }: RegisteredTable, schema: string) => ({
+export const planSteps = (
+  { plan, file }: CheckedFile,
+  { id, name, hasConflictTriggers }: RegisteredTable,
+  schema: string
+) => ({
   isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
-  unitOf: takeInSteps(takeInOf(plan, file.fields, schema))
+  unitOf: takeInSteps({ ...takeInOf(plan, file.fields, schema), hasConflictTriggers })
 })
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */

@@ -1,8 +1,9 @@
-import type { WriteResult } from '../engine/database.ts'
+import { UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import type { Condition } from '../sql/conditions.ts'
 import type { Param, Unit } from '../sql/statement.ts'
+import { otherHasValue } from './failures.ts'
 import type { View } from './view.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
@@ -66,6 +67,15 @@ export interface Operation<R = unknown> {
 
 /** Returns the diagnosis of an error that a retry would repeat. */
 export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
+/** Explains a unit that may begin with a check of unique values. `explain`: explains it without the check. */
+export const explainAfterCheck = (unit: Unit, explain: Operation['explain']): Operation['explain'] => {
+  if (unit[0]?.expect !== 0) return explain
+  return (caller, { error, statement }) => {
+    if (error instanceof UnexpectedChanges && statement === 0) return final(otherHasValue())
+    return explain(caller, { error, statement: statement && statement - 1 })
+  }
+}
 
 /** What is known of an operation before it is compiled: enough to find and to read the results of an earlier request. */
 export type Target<R = unknown> = Pick<Operation<R>, 'table' | 'shown' | 'result'>

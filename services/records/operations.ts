@@ -5,7 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import { hasCode } from '../model/errors.ts'
 import { recordTag } from '../model/record-tag.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { insertsOrIgnores } from '../sql/conflicts.ts'
+import { mustNotAbort } from '../sql/conflicts.ts'
 import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
 import type { Param } from '../sql/statement.ts'
 import { assertTable } from '../tables/failures.ts'
@@ -26,7 +26,14 @@ import {
 import { incrementableColumn, readCount } from './increments.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import { keyOf, readKey } from './keys.ts'
-import { type Diagnosis, final, type Operation, type OperationFailure, type RowChange } from './operation.ts'
+import {
+  type Diagnosis,
+  explainAfterCheck,
+  final,
+  type Operation,
+  type OperationFailure,
+  type RowChange
+} from './operation.ts'
 import type { OperationResult } from './operation-result.ts'
 import type { Planner } from './planner.ts'
 import type { Read } from './read.ts'
@@ -154,7 +161,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
         if (statement !== 0) return final(deletedByTrigger())
-        return final(insertsOrIgnores(view.table) ? valueTaken() : ignoredByTrigger())
+        return final(mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger())
       }
     }
   }
@@ -190,17 +197,17 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     const key = readKey(view, readPk(pk))
     const { assignments, unchanged } = readChanges(view, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
+    const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
+    const unit = view.statements.update(changes, returnedBy(view, options))
+    const explain = explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
     return {
       table: view.table,
-      unit: view.statements.update(
-        { key: key.params, assignments, unchanged, now: clock(), ifMatch },
-        returnedBy(view, options)
-      ),
+      unit,
       change: changeOf(view, key.params, namesOf(assignments)),
       countChange: null,
       result: returnedRecord,
       shown: shownBy(view, options),
-      explain: explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
+      explain: explainAfterCheck(unit, explain)
     }
   }
 
@@ -243,14 +250,17 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       if (row?.number !== 1) return notANumber(field)
       return row.fits === 1 ? ignored(view.table) : overflow(field)
     }
+    const change = { ...added, key: key.params, now: clock(), ifMatch }
+    const unit = view.statements.increment(change, returnedBy(view, options))
+    const explain = explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
     return {
       table: view.table,
-      unit: view.statements.increment({ ...added, key: key.params, now: clock(), ifMatch }, returnedBy(view, options)),
+      unit,
       change: changeOf(view, key.params, [column.name]),
       countChange: null,
       result: returnedRecord,
       shown: shownBy(view, options),
-      explain: explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
+      explain: explainAfterCheck(unit, explain)
     }
   }
 

@@ -1,6 +1,7 @@
 import { excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
-import { namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
+import { namesOfKey } from '../sql/unique-keys.ts'
 import type { View } from './view.ts'
 
 type VisibleColumns = Pick<View, 'columns'>

@@ -4,12 +4,14 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { invalid, pointer } from '../model/errors.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
+import { mustNotAbort } from '../sql/conflicts.ts'
 import type { UnitAssignment } from '../sql/records.ts'
-import type { Param } from '../sql/statement.ts'
-import { hasKey, namesOfKey, type UniqueKey } from '../sql/unique-keys.ts'
+import { isValue, type Param, type Unit, type UnitStatement } from '../sql/statement.ts'
+import { hasKey, namesOfKey } from '../sql/unique-keys.ts'
 import { selectUniqueKeys, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
-import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists } from './failures.ts'
+import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from './failures.ts'
 import { readNewRecord } from './input.ts'
 import { final, type Operation } from './operation.ts'
 import { findUniqueKey, type RequestedKey } from './unique-keys.ts'
@@ -108,7 +110,13 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
       now
     })
-    const ignored = () => {
+    /** Whether the record exists: not if a value that an earlier operation of the batch returns is in its key. */
+    const exists = async ([find]: Unit) => {
+      const { sql, params } = find as UnitStatement
+      return params.every(isValue) && (await db.read({ sql, params })).length > 0
+    }
+    const ignored = async () => {
+      if (mustNotAbort(table) && !(await exists(unit))) return valueTaken()
       if (options.onlyCreates) return alreadyExists(namesOfKey(key))
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
       return ignoredByTrigger()
@@ -134,7 +142,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         if (!(error instanceof UnexpectedChanges)) {
           return final(await explainViolation(caller, error, { view, sent: assignments }))
         }
-        return final(statement === 1 ? ignored() : deletedByTrigger())
+        return final(statement === 1 ? await ignored() : deletedByTrigger())
       }
     }
   }

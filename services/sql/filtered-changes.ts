@@ -4,6 +4,7 @@ import { orAbortUpdate } from './conflicts.ts'
 import { identifier } from './identifiers.ts'
 import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
 import type { Statement, Unit, UnitStatement } from './statement.ts'
+import { toNewValue, uniqueChecks } from './unique-checks.ts'
 
 /** Records to change by a condition. */
 interface FilteredRecords {
@@ -27,7 +28,7 @@ const assertFew = ({ table, condition, maxAffected }: FilteredRecords): UnitStat
   expect: 1
 })
 
-/** Updates the records that a condition matches. The last statement changes them. */
+/** Updates the records that a condition matches. The first statement counts them, and the last one changes them. */
 export const updateFiltered = (records: FilteredRecords, assignments: readonly UnitAssignment[], now: number): Unit => {
   const { table, condition } = records
   const timestamp = timestampUpdate(table)
@@ -36,7 +37,11 @@ export const updateFiltered = (records: FilteredRecords, assignments: readonly U
     .join(', ')
   const sql = `UPDATE${orAbortUpdate(table, namesOf(assignments))} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
   const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
-  return [assertFew(records), { sql, params }]
+  const checks = uniqueChecks(table, assignments.map(toNewValue), () => ({
+    where: condition.sql,
+    params: condition.params
+  }))
+  return [assertFew(records), ...checks, { sql, params }]
 }
 
 /** Deletes the records that a condition matches. The last statement deletes them. */

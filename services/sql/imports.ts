@@ -1,11 +1,12 @@
 import type { ForeignKey } from '../../schemas/table.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { type Structure, UPDATED_AT } from '../model/table.ts'
-import { orAbort } from './conflicts.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
+import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
-import { hasKey, rowidKeys, type UniqueKey } from './unique-keys.ts'
+import { hasKey, namesOfKey, rowidKeys } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
 export const STAGED_TABLE = '_rowhouse_staged'
@@ -76,11 +77,14 @@ const selectLines = (condition: string, max: number): Statement => ({
   params: [BigInt(max)]
 })
 
-/** Selects the staged records that a stored record conflicts with. `except`: records that are the same by this key. */
-export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | null, max: number) => {
+const isTaken = (table: string, key: UniqueKey, except: UniqueKey | null) => {
   const other = except ? ` AND (${sameKey(table, except)}) IS NOT TRUE` : ''
-  return selectLines(storedWith(table, sameKey(table, key) + other), max)
+  return storedWith(table, sameKey(table, key) + other)
 }
+
+/** Selects the staged records that a stored record conflicts with. `except`: records that are the same by this key. */
+export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | null, max: number) =>
+  selectLines(isTaken(table, key, except), max)
 
 /** Selects the staged records that a stored record has the key of. */
 export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)
@@ -142,6 +146,10 @@ export interface TakeIn {
   readonly updated: readonly string[]
   /** Stored records with the same key are changed. */
   readonly on: UniqueKey | null
+  /** Whether triggers have conflict clauses, which OR ABORT would override. */
+  readonly hasConflictTriggers: boolean
+  /** The unique keys but `on` that the records may violate. */
+  readonly otherKeys: readonly UniqueKey[]
   /** Whether a change sets `updated_at`. */
   readonly setsUpdatedAt: boolean
 }
@@ -155,39 +163,72 @@ interface StepRange {
   readonly now: number
 }
 
-const updateStep = (takeIn: TakeIn, on: UniqueKey, range: string) => {
-  const { table, structure, schema, updated, setsUpdatedAt } = takeIn
+/** The conflict clause of an UPDATE, and the condition of its staged records. */
+interface ChangedRange {
+  readonly range: string
+  readonly clause: string
+}
+
+/** Returns the conflict clauses of the statements, and the unique keys that an upsert checks before them. */
+const conflictsOf = (takeIn: TakeIn) => {
+  const { structure, inserted, updated, on, otherKeys } = takeIn
+  if (!on || !mustNotAbort(takeIn)) return { checked: [], update: orAbort(structure), insert: insertClauses(takeIn) }
+  const isInFile = (key: UniqueKey) => namesOfKey(key).every((name) => inserted.includes(name))
+  const unknown = otherKeys.filter((key) => !isInFile(key))
+  const clause = (mayConflict: boolean) => (mayConflict ? orAbort(structure) : '')
+  return {
+    checked: otherKeys.filter(isInFile),
+    update: clause(unknown.some((key) => namesOfKey(key).some((name) => updated.includes(name)))),
+    insert: { before: clause(unknown.length > 0), after: '' }
+  }
+}
+
+/** Selects a row if a record of an upsert has the unique values of another stored record. */
+const checkStep = ({ table, schema, on }: TakeIn, keys: readonly UniqueKey[], range: string) => {
+  if (keys.length === 0) return null
+  const taken = keys.map((key) => isTaken(table, key, on)).join(' OR ')
+  return `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND (${taken}) LIMIT 1`
+}
+
+const updateStep = (takeIn: TakeIn, on: UniqueKey, { range, clause }: ChangedRange) => {
+  const { table, schema, updated, setsUpdatedAt } = takeIn
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
-  return `UPDATE${orAbort(structure)} main.${identifier(table)} SET ${sets.join(', ')}
+  return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
     FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
 }
 
 /**
- * Returns the function that makes the unit for a range of staged records: a change of the stored records with the same key,
- * and an insert of the others. Two statements: `ON CONFLICT` would not report how many records were created.
+ * Returns the function that makes the unit for a range of staged records: a check of unique keys if the others need it, a
+ * change of the stored records with the same key, and an insert of the others. Two statements: `ON CONFLICT` would not report how many records were created.
  */
 export const takeInSteps = (takeIn: TakeIn) => {
   const { table, structure, schema, inserted, updated, on, setsUpdatedAt } = takeIn
   const position = staged(structure.rowid ?? LINE_COLUMN)
   const names = inserted.map(identifier).join(', ')
+  const { checked, ...clauses } = conflictsOf(takeIn)
   const compose = (range: string) => ({
-    update: on && updated.length > 0 ? updateStep(takeIn, on, range) : null,
-    insert: `INSERT${orAbort(structure)} INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
+    check: checkStep(takeIn, checked, range),
+    update: on && updated.length > 0 ? updateStep(takeIn, on, { range, clause: clauses.update }) : null,
+    insert: `INSERT${clauses.insert.before} INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
       FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range}${on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''}
-      ORDER BY ${position}`
+      ORDER BY ${position}${clauses.insert.after}`
   })
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
 
   return ({ after, last, rows, now }: StepRange): Unit => {
-    const { update, insert } = after === null ? first : next
+    const { check, update, insert } = after === null ? first : next
     const range = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []
     const insertion: Statement = { sql: insert, params: range, ...(!on && { expect: rows }) }
-    return update === null ? [insertion] : [{ sql: update, params: [...stamp, ...range] }, insertion]
+    return [
+      ...(check === null ? [] : [{ sql: check, params: range, expect: 0 }]),
+      ...(update === null ? [] : [{ sql: update, params: [...stamp, ...range] }]),
+      insertion
+    ]
   }
 }

@@ -1,6 +1,7 @@
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement } from './statement.ts'
@@ -17,12 +18,13 @@ export interface StoredIndex {
   readonly origin: string
   /** The names of its columns, in its order. null for an expression. */
   readonly columns: readonly (string | null)[]
+  readonly collations: readonly string[]
 }
 
 /** Returns SQL for the indexes of the stored table that `table` names, as JSON for `toIndexes`. */
 export const indexesJson = (table: string) => `(
   SELECT json_group_array(json_object('name', i.name, 'unique', i."unique", 'partial', i.partial, 'origin', i.origin,
-    'columns', (SELECT json_group_array(json_array(c.name, c."desc" = 0 AND c.coll = 'BINARY') ORDER BY c.seqno)
+    'columns', (SELECT json_group_array(json_array(c.name, c."desc" = 0 AND c.coll = 'BINARY', c.coll) ORDER BY c.seqno)
       FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key))
     ORDER BY i.name)
   FROM temp.pragma_index_list(${table}) AS i)`
@@ -37,7 +39,7 @@ interface IndexRow {
   readonly unique: number
   readonly partial: number
   readonly origin: string
-  readonly columns: readonly (readonly [name: string | null, isPlain: number])[]
+  readonly columns: readonly (readonly [name: string | null, isPlain: number, collation: string])[]
 }
 
 /** The boundary where the JSON of `indexesJson` gets its type. */
@@ -49,9 +51,15 @@ export const toIndexes = (row: Row | undefined): readonly StoredIndex[] =>
       isPartial: partial === 1,
       isPlain: columns.every(([, isPlain]) => isPlain === 1),
       origin,
-      columns: columns.map(([column]) => column)
+      columns: columns.map(([column]) => column),
+      collations: columns.map(([, , collation]) => collation)
     })
   )
+
+/** Returns the key of a unique index without expressions. */
+export const toUniqueKey = ({ columns, collations }: StoredIndex): UniqueKey => ({
+  fields: collations.map((collation, position) => ({ name: String(columns[position]), collation }))
+})
 
 /** Whether SQLite made an index for the primary key. A key that is the rowid itself has none. */
 export const hasKeyIndex = (indexes: readonly StoredIndex[]) => indexes.some(({ origin }) => origin === 'pk')

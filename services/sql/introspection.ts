@@ -4,12 +4,14 @@ import { looksNumeric } from '../model/literals.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../model/table.ts'
+import type { Conflicts } from '../model/unique-key.ts'
 import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, withIndexFacts } from './indexes.ts'
+import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, toUniqueKey, withIndexFacts } from './indexes.ts'
 import { declaresAutoIncrement, declaresConflicts } from './lexer.ts'
 import type { Statement } from './statement.ts'
+import { namesOfKey } from './unique-keys.ts'
 
 // Table-valued functions are named in `temp`: in `main` a served table could hide them.
 
@@ -258,10 +260,12 @@ const keyOf = (columns: readonly StoredColumn[]) =>
     .map(({ name }) => name)
 
 /** A generated column changes with any other one. An index that was created apart has no conflict clause. */
-const conflictFieldsOf = (columns: readonly Column[], indexes: readonly StoredIndex[]) => {
-  const unique = indexes.filter(({ origin }) => origin !== 'c').flatMap((index) => index.columns)
+const conflictsOf = (columns: readonly Column[], indexes: readonly StoredIndex[]): Conflicts => {
+  const keys = indexes.filter(({ origin }) => origin !== 'c').map(toUniqueKey)
+  const unique = keys.flatMap(namesOfKey)
   const isComputed = columns.some(({ name, isGenerated }) => isGenerated && unique.includes(name))
-  return (isComputed ? columns.map(({ name }) => name) : unique).map((name) => foldName(String(name)))
+  const names = isComputed ? columns.map(({ name }) => name) : unique
+  return { fields: names.map(foldName), keys: isComputed ? null : keys }
 }
 
 /**
@@ -286,7 +290,7 @@ export const toStructure = (row: Row): Structure | null => {
     isView: false,
     isStrict,
     hasCollatedKey,
-    conflictFields: declaresConflicts(declaration) ? conflictFieldsOf(columns, indexes) : null,
+    conflicts: declaresConflicts(declaration) ? conflictsOf(columns, indexes) : null,
     foreignKeys: toForeignKeys(row),
     autoTimestamps: false
   }
@@ -318,7 +322,7 @@ export const toViewStructure = (row: Row): Structure => ({
   rowid: null,
   // The import checks the key by the collations of the columns.
   hasCollatedKey: false,
-  conflictFields: null,
+  conflicts: null,
   foreignKeys: [],
   autoTimestamps: false
 })

@@ -3,7 +3,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
-import { insertsOrIgnores, orAbort, orAbortUpdate } from './conflicts.ts'
+import { insertClauses, mustNotAbort, orAbort, orAbortUpdate } from './conflicts.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
@@ -11,6 +11,7 @@ import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import { type Returned, returnedFields } from './returned-fields.ts'
 import type { Param, Statement, Unit, UnitStatement } from './statement.ts'
+import { toNewValue, uniqueChecks } from './unique-checks.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -64,14 +65,12 @@ export const TOO_WIDE = ''
 export const namesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([{ name }]) => name)
 export const valuesOf = (assignments: readonly UnitAssignment[]) => assignments.map(([, value]) => value)
 
-export const composeInsert = (
-  { name, structure }: RegisteredTable,
-  names: readonly string[],
-  conflictClause = orAbort(structure)
-) => {
-  const into = `INSERT${conflictClause} INTO ${identifier(name)}`
-  if (names.length === 0) return `${into} DEFAULT VALUES`
-  return `${into} (${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+/** `DEFAULT VALUES`, without names, takes no conflict clause at its end. */
+export const composeInsert = (table: RegisteredTable, names: readonly string[]) => {
+  const into = identifier(table.name)
+  if (names.length === 0) return `INSERT${orAbort(table.structure)} INTO ${into} DEFAULT VALUES`
+  const values = `(${names.map(identifier).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+  return `INSERT${insertClauses(table).before} INTO ${into} ${values}`
 }
 
 /** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
@@ -160,15 +159,18 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return (key: readonly SqlValue[], isScan = false): Statement => ({ sql: isScan ? byScan : byIndex, params: key })
   }
 
-  const ignores = insertsOrIgnores(table)
+  const composeWith = (clause: string) => (names: readonly string[]) =>
+    composeInsert(table, names) + (names.length === 0 ? '' : clause)
 
-  /** `DEFAULT VALUES`, without names, takes no conflict clause at its end. */
-  const composeIgnoring = (names: readonly string[]) => {
-    if (names.length === 0) return composeInsert(table, names)
-    return `${composeInsert(table, names, ignores ? '' : undefined)} ON CONFLICT DO NOTHING`
+  const composeIgnoring = composeWith(' ON CONFLICT DO NOTHING')
+  const composeCreate = composeWith(insertClauses(table).after)
+
+  /** `isNamed`: with the rowid instead of no column. SQLite generates a rowid that is null, as for `DEFAULT VALUES`. */
+  const insertedValues = (assignments: readonly UnitAssignment[], isNamed: boolean) => {
+    const { rowid } = table.structure
+    if (isNamed && assignments.length === 0 && rowid !== null) return { names: [rowid], params: [null] }
+    return { names: namesOf(assignments), params: valuesOf(assignments) }
   }
-
-  const composeCreate = (names: readonly string[]) => (ignores ? composeIgnoring(names) : composeInsert(table, names))
 
   /**
    * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
@@ -181,8 +183,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     hasTriggers: boolean,
     fields: readonly string[] = []
   ): Unit => {
-    const names = namesOf(assignments)
-    const params = valuesOf(assignments)
+    const { names, params } = insertedValues(assignments, mustNotAbort(table))
     const key = hasTriggers ? inserted.paramsOf(assignments) : null
     if (key) {
       const sql = cached('insert', names, () => composeCreate(names))
@@ -200,19 +201,18 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
   const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit => {
-    const { rowid } = table.structure
-    const isEmpty = assignments.length === 0 && rowid !== null
-    // As `DEFAULT VALUES`: SQLite generates the rowid.
-    const names = isEmpty ? [rowid] : namesOf(assignments)
+    const { names, params } = insertedValues(assignments, true)
     const sql = cached('insert or ignore', names, () => returning(composeIgnoring(names)))
-    return [{ sql, params: isEmpty ? [null] : valuesOf(assignments) }]
+    return [{ sql, params }]
   }
 
   const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`
 
+  const tagged = (condition: string, ifMatch: IfMatch) => (ifMatch ? condition + tagMatches : condition)
+
   /** Adds to a change the comparison of the entity tag, and the record that it returns. */
   const extended = (change: string, returned: ReturnedState, ifMatch: IfMatch) => {
-    const text = ifMatch ? change + tagMatches : change
+    const text = tagged(change, ifMatch)
     return returned === 'changed' ? returning(text) : text
   }
 
@@ -250,18 +250,25 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     )
     const conditionParams = [...key, ...unchanged.flatMap(sameInJson), ...tagParams(ifMatch)]
     const params = [...valuesOf(assignments), ...timestamp.params(now), ...conditionParams]
-    if (returned !== 'final') return [{ sql, params, expect: 1 }]
+    const checks = uniqueChecks(table, assignments.map(toNewValue), () => ({
+      where: tagged(matchUnchanged(unchanged), ifMatch),
+      params: conditionParams
+    }))
+    const unit = [...checks, { sql, params, expect: 1 }]
+    if (returned !== 'final') return unit
     const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
-    return [{ sql, params, expect: 1 }, returnFinal(key, keyParts)]
+    return [...unit, returnFinal(key, keyParts)]
   }
 
   /** Outside STRICT tables, SQLite would also add to text. The conditions prevent this. */
-  const composeIncrement = (column: Column) => {
-    const before = beforeOf(column)
-    const { isNumber, sumFits } = incrementOf(before)
-    return `${updateOf([column.name])} SET ${identifier(column.name)} = ${before} + ?${timestamp.sql}
-      WHERE ${match} AND ${isNumber} AND ${sumFits}`
+  const matchIncrement = (column: Column) => {
+    const { isNumber, sumFits } = incrementOf(beforeOf(column))
+    return `${match} AND ${isNumber} AND ${sumFits}`
   }
+
+  const composeIncrement = (column: Column) =>
+    `${updateOf([column.name])} SET ${identifier(column.name)} = ${beforeOf(column)} + ?${timestamp.sql}
+      WHERE ${matchIncrement(column)}`
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
   const increment = ({ key, column, count, now, ifMatch }: RecordIncrement, returned: ReturnedState): Unit => {
@@ -269,8 +276,13 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       extended(composeIncrement(column), returned, ifMatch)
     )
     const conditionParams = [...key, count, count, count, ...tagParams(ifMatch)]
-    const statement = { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }
-    return returned === 'final' ? [statement, returnFinal(key)] : [statement]
+    const sum = { name: column.name, sql: `${beforeOf(column)} + ?`, param: count }
+    const checks = uniqueChecks(table, [sum], () => ({
+      where: tagged(matchIncrement(column), ifMatch),
+      params: conditionParams
+    }))
+    const unit = [...checks, { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }]
+    return returned === 'final' ? [...unit, returnFinal(key)] : unit
   }
 
   /** RETURNING shows the record as it was. */

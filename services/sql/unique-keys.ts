@@ -1,16 +1,6 @@
 import type { Structure } from '../model/table.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
 import { columnRef, identifier } from './identifiers.ts'
-
-export interface UniqueField {
-  readonly name: string
-  /** The collation of the index. */
-  readonly collation: string
-}
-
-/** Fields whose values identify one record: the primary key, or those of a unique index. */
-export interface UniqueKey {
-  readonly fields: readonly UniqueField[]
-}
 
 export const namesOfKey = ({ fields }: UniqueKey) => fields.map(({ name }) => name)
 

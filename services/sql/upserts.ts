@@ -1,10 +1,12 @@
 import type { Row } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
+import type { UniqueField, UniqueKey } from '../model/unique-key.ts'
+import { insertClauses } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { composeInsert, namesOf, returnRow, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
 import { returnedFields } from './returned-fields.ts'
 import type { Param, Statement, Unit } from './statement.ts'
-import { hasKey, rowidKeys, type UniqueField, type UniqueKey } from './unique-keys.ts'
+import { hasKey, rowidKeys } from './unique-keys.ts'
 
 /** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
 export const selectUniqueKeys = (table: string): Statement => ({
@@ -82,7 +84,7 @@ export const upsertStatements = (upsert: Upsert): Unit => {
     ? 'NOTHING'
     : `UPDATE SET ${setsOf(upsert, timestamp.sql)}${guard.length > 0 ? ` WHERE ${guard.join(' AND ')}` : ''}`
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
-  const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}`
+  const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}${insertClauses(table).after}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
   const returned = [{ sql: json, alias: 'record' }, ...returnedFields(table.name, fields)]
   const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }

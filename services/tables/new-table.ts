@@ -85,7 +85,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
     columns,
     isView: false,
     hasCollatedKey: false,
-    conflictFields: null,
+    conflicts: null,
     isStrict: true,
     key,
     isRowidKey,

@@ -56,7 +56,7 @@ const missingStructure = ({ fields, autoTimestamps, viewKey }: Choices): Structu
     isRowidKey: false,
     rowid: null,
     hasCollatedKey: false,
-    conflictFields: null,
+    conflicts: null,
     foreignKeys: [],
     autoTimestamps
   }

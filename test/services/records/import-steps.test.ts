@@ -14,7 +14,7 @@ t.test('an import ends with the failure of the explanation of its error', async 
   }
   const store = createImportSteps({ db: failing, totals, clock: () => 0, currentTable })
   const checked = {
-    plan: { view, on: null, options: {}, staging: { fallbacks: [] }, target: { declarations: [''] } },
+    plan: { view, on: null, options: {}, staging: { fallbacks: [] }, target: { declarations: [''], uniqueKeys: [] } },
     staging: { attach: async () => 'staged', step: async () => ({ last: 1n, rows: 1 }) },
     file: { rows: 1, skipped: 0, fields: ['id'], bytes: 1 }
   } as unknown as CheckedFile

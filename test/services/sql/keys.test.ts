@@ -31,7 +31,7 @@ const structure = (columns: readonly KeyColumn[], isRowidKey = false): Structure
   isStrict: false,
   isView: false,
   hasCollatedKey: false,
-  conflictFields: null,
+  conflicts: null,
   key: columns.map(([name]) => name),
   isRowidKey,
   rowid: null,

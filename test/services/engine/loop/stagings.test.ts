@@ -117,6 +117,8 @@ t.test('a file is staged, checked and stored', async (t) => {
     inserted: ['id', 'name', 'n', 'made'],
     updated: ['name', 'n'],
     on: rowidKey,
+    otherKeys: [],
+    hasConflictTriggers: false,
     setsUpdatedAt: false
   })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
