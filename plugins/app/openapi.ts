@@ -20,7 +20,7 @@ import {
   completeDocument,
   type OpenapiDocument
 } from '../../services/documents/openapi-document.ts'
-import { sendTagged, type TaggedText } from '../http/etag.ts'
+import { sendTagged, type TaggedJson } from '../http/etag.ts'
 import { declaredErrors } from './declarations.ts'
 import { docsPage } from './docs-page.ts'
 
@@ -97,12 +97,12 @@ type Version = NonNullable<DocumentQuery['openapi']>
 
 /** Returns a function that returns the document in a version of OpenAPI. Each is made at its first request. */
 const createDocuments = ({ swagger }: FastifyInstance) => {
-  const make = (version: Version): TaggedText => {
+  const make = (version: Version): TaggedJson => {
     const document = swagger() as unknown as Json
     const text = JSON.stringify(version === '3.0' ? toOpenapi30(document) : document)
-    return { text, etag: `"${digestOf(text).slice(0, 16)}"` }
+    return { bytes: Buffer.from(text), etag: `"${digestOf(text).slice(0, 16)}"` }
   }
-  const made = new Map<Version, TaggedText>()
+  const made = new Map<Version, TaggedJson>()
   return (version: Version) => {
     const document = made.get(version) ?? make(version)
     made.set(version, document)

@@ -17,13 +17,13 @@ import type { Column, RegisteredTable } from '../../services/model/table.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from '../../services/tables/foreign-keys.ts'
 import { readableFields } from '../../services/tables/token-access.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
-import type { TaggedText } from '../http/etag.ts'
+import type { TaggedJson } from '../http/etag.ts'
 
 type Version = NonNullable<DocumentQuery['openapi']>
 
 export interface TypedDocuments {
   /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
-  forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedText>
+  forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedJson>
   /**
    * Returns the document of the records of these tables: see `GET /admin/openapi.json`. It names the foreign keys to
    * `registered` tables.
@@ -32,7 +32,7 @@ export interface TypedDocuments {
     tables: readonly RegisteredTable[],
     registered: readonly RegisteredTable[],
     version: Version
-  ): Promise<TaggedText>
+  ): Promise<TaggedJson>
 }
 
 declare module 'fastify' {
@@ -49,7 +49,7 @@ const TABLE_LENGTH = 12_000
 interface CachedDocument {
   /** What the document was made of. The objects are immutable: a change makes new ones. */
   readonly sources: readonly object[]
-  readonly made: Promise<TaggedText>
+  readonly made: Promise<TaggedJson>
 }
 
 const isCurrent = ({ sources }: CachedDocument, current: readonly object[]) =>
@@ -69,11 +69,14 @@ const createCache = () => {
     version: Version,
     sources: readonly object[],
     make: (convert: Convert) => Promise<TypedText>
-  ): Promise<TaggedText> => {
+  ): Promise<TaggedJson> => {
     const id = `${version} ${key}`
     const cached = documents.get(id)
     if (cached && isCurrent(cached, sources)) return cached.made
-    const made = make(CONVERSIONS[version]).then(({ text, digest }) => ({ text, etag: `"${digest.slice(0, 16)}"` }))
+    const made = make(CONVERSIONS[version]).then(({ text, digest }) => ({
+      bytes: Buffer.from(text),
+      etag: `"${digest.slice(0, 16)}"`
+    }))
     documents.set(id, { sources, made })
     return made
   }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-export interface TaggedText {
-  readonly text: string
+/** JSON for many clients. As bytes, because each response with a text would convert it again. */
+export interface TaggedJson {
+  readonly bytes: Buffer
   /** An entity tag (RFC 9110, 8.8.3) with its quotes. */
   readonly etag: string
 }
@@ -10,9 +11,9 @@ export interface TaggedText {
 export const matchesTag = (header: string | undefined, etag: string) =>
   header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, ''))) === true
 
-/** Sends JSON text with its tag, or 304 if the client has it. */
-export const sendTagged = ({ headers }: FastifyRequest, reply: FastifyReply, { text, etag }: TaggedText) => {
+/** Sends JSON with its tag, or 304 if the client has it. */
+export const sendTagged = ({ headers }: FastifyRequest, reply: FastifyReply, { bytes, etag }: TaggedJson) => {
   reply.header('etag', etag)
   if (matchesTag(headers['if-none-match'], etag)) return reply.code(304).send()
-  return reply.type('application/json; charset=utf-8').send(text)
+  return reply.type('application/json; charset=utf-8').send(bytes)
 }

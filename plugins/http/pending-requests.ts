@@ -103,6 +103,12 @@ const limitPending = (request: FastifyRequest, reply: FastifyReply, done: HookHa
   })
 }
 
+/** Returns the response to a request of a connection while it is pending. */
+export const responseOf = (request: IncomingMessage): ServerResponse | undefined => {
+  for (const pending of pendingRequests(request.socket)) if (pending.request === request) return pending.response
+  return undefined
+}
+
 /** Returns whether a response was sent before its request was complete. Bytes that follow belong to that request. */
 export const hasEarlyResponse = (socket: Socket) => {
   const latest = latestRequests.get(socket)

@@ -4,6 +4,7 @@ import { DomainError, excerpt, invalid, pointer } from '../../services/model/err
 import { BODY_DIGEST, createBodyParser } from './body-parser.ts'
 import { notJson } from './errors.ts'
 import { parseJson } from './json-body.ts'
+import { createLargeBodies } from './large-bodies.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -61,6 +62,7 @@ const refuseUndecodableQuery = (url: string) => {
 export default fp(
   async (fastify) => {
     fastify.decorateRequest(BODY_DIGEST, null)
+    fastify.decorate('largeBodies', createLargeBodies())
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser(
       'application/json',

@@ -1,44 +1,63 @@
 import type { Server } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { type CallerCounts, createCallerCounts } from '../../plugins/http/caller-counts.ts'
 import { matchesTag } from '../../plugins/http/etag.ts'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
-import { overloaded } from '../../services/model/errors.ts'
+import { createGarbageCount } from '../../services/engine/shared/garbage.ts'
+import { LARGE, MAX_UNREAD } from '../../services/engine/shared/unread-text.ts'
+import { tooMuchUnread } from '../../services/model/errors.ts'
 import { recordTag, strongTags } from '../../services/model/record-tag.ts'
 import type { ChangeOptions } from '../../services/records/operations.ts'
 import type { Upserted } from '../../services/records/upserts.ts'
 
-/** Characters above which a response counts as large. */
-const LARGE = 64 * 1024
-/** Maximum number of characters in large responses that clients have not read yet. They are in memory until then. */
-const MAX_UNREAD = 256 * 1024 * 1024
-/** The limit for changes is higher: clients that only read must not keep others from creating and changing. */
-const MAX_UNREAD_FOR_CHANGE = 2 * MAX_UNREAD
-const RETRY_AFTER_SECONDS = 5
+/**
+ * Characters that large responses may have before the next large read is refused. Changes may use the rest of `MAX_UNREAD`:
+ * clients that only read must not keep others from creating and changing.
+ */
+const MAX_UNREAD_FOR_READS = 0.75 * MAX_UNREAD
+/** The share of one caller, so that it cannot keep others from reading. */
+const MAX_UNREAD_OF_CALLER = MAX_UNREAD / 4
 
-const unreadByServer = new WeakMap<Server, number>()
+const countLargeGarbage = createGarbageCount()
 
-const unreadOf = ({ server: { server } }: FastifyReply) => unreadByServer.get(server) ?? 0
+const countsByServer = new WeakMap<Server, CallerCounts>()
 
-const tooMuchUnread = () =>
-  overloaded('Clients have not read the large responses that they requested. Try again.', RETRY_AFTER_SECONDS)
+/** Characters of large responses, for each caller. */
+const countsOf = ({ server: { server } }: FastifyReply) => {
+  const counts = countsByServer.get(server) ?? createCallerCounts()
+  countsByServer.set(server, counts)
+  return counts
+}
 
 /** Counts a response until it is sent or its connection closes. The connection may be closed already. */
 const countUnread = (reply: FastifyReply, length: number) => {
   if (reply.raw.destroyed) return
-  const { server } = reply.server
-  unreadByServer.set(server, unreadOf(reply) + length)
-  reply.raw.once('close', () => unreadByServer.set(server, unreadOf(reply) - length))
+  const add = (characters: number) => {
+    reply.server.database.unread.add(characters)
+    countsOf(reply).add(reply.request.caller, characters)
+  }
+  add(length)
+  reply.raw.once('close', () => {
+    add(-length)
+    countLargeGarbage(length)
+  })
+}
+
+/** One response may exceed a limit alone. @throws OVERLOADED if clients, or this one, have not read too much */
+const assertRoom = (reply: FastifyReply, length: number, limit: number) => {
+  const ofAll = reply.server.database.unread.characters()
+  const ofCaller = countsOf(reply).of(reply.request.caller)
+  if (ofAll > 0 && ofAll + length > limit) throw tooMuchUnread()
+  if (ofCaller > 0 && ofCaller + length > MAX_UNREAD_OF_CALLER) throw tooMuchUnread()
 }
 
 /**
- * Checks, before a change that returns a record, that clients read their large responses: the size of the record is
- * known only after the change is stored.
+ * Checks, before a change that returns a record, that clients read their large responses. The writer thread checks it
+ * again when it knows the size of the record.
  * @throws OVERLOADED
  */
-export const assertRoomForResponse = (reply: FastifyReply) => {
-  if (unreadOf(reply) > MAX_UNREAD_FOR_CHANGE) throw tooMuchUnread()
-}
+export const assertRoomForResponse = (reply: FastifyReply) => assertRoom(reply, 0, MAX_UNREAD)
 
 /**
  * Returns the JSON text of a stored change in the success envelope, for a handler to return. Never throws, because the
@@ -65,7 +84,7 @@ export const okBatch = (reply: FastifyReply, results: readonly string[]) =>
  * @throws OVERLOADED if the text is large and clients have not read too many earlier responses
  */
 export const okText = (reply: FastifyReply, json: string): never => {
-  if (json.length > LARGE && unreadOf(reply) + json.length > MAX_UNREAD) throw tooMuchUnread()
+  if (json.length > LARGE) assertRoom(reply, json.length, MAX_UNREAD_FOR_READS)
   return okStored(reply, json)
 }
 

@@ -3,6 +3,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import type { Trial } from './reader/trial.ts'
+import type { UnreadText } from './shared/unread-text.ts'
 import type { ImportErrors } from './staging/import-errors.ts'
 import type { StagedCheck, StagedFile, StagedStep, StagingRequest, StepRange } from './staging/protocol.ts'
 
@@ -106,6 +107,8 @@ export interface Database extends Scans {
   write(unit: Unit): Promise<readonly WriteResult[]>
   /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */
   writeBulk(unit: Unit): Promise<readonly WriteResult[]>
+  /** Counts the text that clients have not read yet. Beyond its limit, `write` fails with OVERLOADED for a large result. */
+  readonly unread: UnreadText
   /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */
   stage(request: StagingRequest): Staging
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */

@@ -77,6 +77,9 @@ export const invalid = (violations: readonly ErrorDetail[], hint?: string) => {
 export const overloaded = (message: string, retryAfter: number) =>
   new DomainError('OVERLOADED', message, { retryAfter })
 
+export const tooMuchUnread = () =>
+  overloaded('Clients have not read the large responses that they requested. Try again.', 5)
+
 /** Returns the error that ends the work for a client that has disconnected. */
 export const disconnected = () => overloaded('The client has disconnected.', 1)
 

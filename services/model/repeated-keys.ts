@@ -54,7 +54,7 @@ const firstRepeated = (text: string) => {
  * same JSON. `JSON.parse` keeps the last of equal keys, so the value has fewer keys than the text. Counting the colons is
  * 20 times as fast as finding those that are outside of strings, and mostly enough.
  */
-export const repeatedKey = (bytes: Uint8Array, text: string, value: unknown): string | undefined => {
+export const repeatedKey = (bytes: Buffer, text: string, value: unknown): string | undefined => {
   const keys = countKeys(value)
   return countColons(text) === keys || countKeysIn(bytes) === keys ? undefined : firstRepeated(text)
 }

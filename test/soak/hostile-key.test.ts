@@ -1,13 +1,12 @@
-import { Agent, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from '../fixtures.ts'
-import { createRandom, SEED } from '../fuzz/random.ts'
+import { SEED } from '../fuzz/random.ts'
 import { scaled } from '../scale.ts'
 import { type Service, startService } from '../service-process.ts'
-import { type Catalogue, type HostileRequest, READS, WRITES } from './hostile/requests.ts'
+import type { Attack, AttackResult } from './hostile/attacker.ts'
 import { createHostileFile } from './hostile/tables.ts'
 import { createClient, type HttpClient } from './http-client.ts'
 import { residentMib } from './memory.ts'
@@ -17,9 +16,6 @@ import { pace } from './pace.ts'
 const DURATION = Math.max(2000, scaled(60_000) / 2)
 const ITEMS = Math.max(20_000, scaled(300_000))
 const PARTS = Math.max(20_000, scaled(200_000))
-/** Requests of the hostile key at the same time, beside the connections that never read a response. */
-const HOSTILE_CONNECTIONS = 24
-const MAX_UNREAD = 40
 /** Updates of the other key per second. */
 const UPDATES_PER_SECOND = 20
 const IDLE_MS = 2000
@@ -33,88 +29,19 @@ const MAX_DELAY = 500
 const MAX_MEMORY = 512
 const MAX_STOP = 5000
 
-const PASSED = new Set([200, 400, 403, 404, 409, 412, 413, 503])
+/** Sends only the requests whose name contains this text: ONLY='a long text' npm run test:soak */
+const ONLY = process.env.ONLY ?? ''
 
-interface Outcome {
-  readonly status: number
-  /** The beginning of the body. */
-  readonly body: string
-}
+const ATTACKER = new URL('./hostile/attacker.js', import.meta.url)
 
-const encode = ({ text, body }: HostileRequest) => text ?? (body && JSON.stringify(body)) ?? ''
-
-const headersOf = ({ headers, body }: HostileRequest, authorization: string, content: string) => ({
-  authorization,
-  ...(body && { 'content-type': 'application/json' }),
-  ...(content && { 'content-length': String(Buffer.byteLength(content)) }),
-  ...headers
-})
-
-/** Sends a request and discards all but the beginning of its response. Status 0: the connection ended early. */
-const send = (service: Service, agent: Agent, authorization: string, hostile: HostileRequest) =>
-  new Promise<Outcome>((resolve) => {
-    const { method = 'GET', path } = hostile
-    const content = encode(hostile)
-    const { host, port } = service
-    const sent = request({ host, port, agent, method, path, headers: headersOf(hostile, authorization, content) })
-    sent.on('error', () => resolve({ status: 0, body: '' }))
-    sent.on('response', (response) => {
-      let body = ''
-      response.on('data', (chunk: Buffer) => {
-        if (body === '') body = chunk.toString('utf8', 0, 500)
-      })
-      response.on('error', () => resolve({ status: 0, body }))
-      response.on('close', () => resolve({ status: response.statusCode ?? 0, body }))
-    })
-    sent.end(content)
-  })
-
-/** Sends a request over a connection of its own and never reads the response. */
-const sendUnread = ({ host, port }: Service, authorization: string, hostile: HostileRequest): Socket => {
-  const content = encode(hostile)
-  const headers = Object.entries(headersOf(hostile, authorization, content)).map(([name, value]) => `${name}: ${value}`)
-  const socket = connect({ host, port })
-  socket.on('error', () => {})
-  socket.pause()
-  socket.write(`${hostile.method ?? 'GET'} ${hostile.path} HTTP/1.1\r\nHost: a\r\n${headers.join('\r\n')}\r\n\r\n`)
-  socket.write(content)
-  return socket
-}
-
-/** Sends random requests of the catalogue until the time is over. Returns the number of responses for each status. */
-const attack = async (t: Test, service: Service, authorization: string, catalogue: Catalogue) => {
-  const random = createRandom(SEED)
-  const names = Object.keys(catalogue)
-  const agent = new Agent({ keepAlive: true, maxSockets: HOSTILE_CONNECTIONS })
-  const unread: Socket[] = []
-  const counts: Record<string, number> = {}
-  const failures: string[] = []
-  const end = performance.now() + DURATION
-
-  const leaveUnread = (hostile: HostileRequest) => {
-    unread.push(sendUnread(service, authorization, hostile))
-    if (unread.length > MAX_UNREAD) unread.shift()?.destroy()
-  }
-
-  const work = async () => {
-    while (performance.now() < end && service.child.exitCode === null) {
-      const name = random.pick(names)
-      const hostile = (catalogue[name] as Catalogue[string])(random)
-      if (random.chance(0.1)) leaveUnread(hostile)
-      const { status, body } = await send(service, agent, authorization, hostile)
-      counts[status] = (counts[status] ?? 0) + 1
-      if (!PASSED.has(status)) failures.push(`${name}: ${status} ${body}`)
-      if (status === 503) await wait(SAMPLE_MS)
-    }
-  }
-
-  await Promise.all([
-    ...Array.from({ length: HOSTILE_CONNECTIONS }, work),
-    // Requests that wait behind slow ones end with their connections.
-    wait(DURATION + IDLE_MS).then(() => agent.destroy())
-  ])
-  t.comment(`responses (0: the connection ended) ${JSON.stringify(counts)}`)
-  return { unread, failures: failures.filter((failure) => !/: 0 /.test(failure)) }
+/** Attacks the service from another process, which keeps its connections open until `t` ends. */
+const attack = async (t: Test, options: Attack) => {
+  const attacker = fork(ATTACKER, { env: { ...process.env, NODE_OPTIONS: '' }, execArgv: [] })
+  t.teardown(() => attacker.kill('SIGKILL'))
+  attacker.send(options)
+  const [result] = (await once(attacker, 'message')) as [AttackResult]
+  t.comment(`responses (0: the connection ended) ${JSON.stringify(result.counts)}`)
+  return result
 }
 
 /** Updates a record at a constant rate. Returns the times in milliseconds, sorted, and the responses that failed. */
@@ -144,15 +71,11 @@ const watchMemory = (service: Service) => {
   }
 }
 
-const KEYS: Record<string, { actions: readonly string[]; catalogue: Catalogue }> = {
-  'a key that only reads': { actions: ['read'], catalogue: READS },
-  'a key with all rights on its tables': {
-    actions: ['read', 'create', 'update', 'delete'],
-    catalogue: { ...READS, ...WRITES }
-  }
-}
+const READ = ['read']
+const ALL = ['read', 'create', 'update', 'delete']
+const KEYS = { 'a key that only reads': READ, 'a key with all rights on its tables': ALL }
 
-for (const [name, { actions, catalogue }] of Object.entries(KEYS)) {
+for (const [name, actions] of Object.entries(KEYS)) {
   t.test(`${name} can neither stop the service nor delay the updates of another key`, { skip }, async (t) => {
     t.setTimeout(10 * DURATION + 120_000)
     t.comment(`SEED=${SEED}`)
@@ -181,8 +104,10 @@ for (const [name, { actions, catalogue }] of Object.entries(KEYS)) {
 
     const idle = await measureUpdates(client, calm, IDLE_MS)
     const maximumMemory = watchMemory(service)
-    const [{ unread, failures }, updates] = await Promise.all([
-      attack(t, service, hostile.authorization, catalogue),
+    const { host, port } = service
+    const target = { host, port, authorization: hostile.authorization, writes: actions === ALL }
+    const [{ failures }, updates] = await Promise.all([
+      attack(t, { ...target, only: ONLY, milliseconds: DURATION, seed: SEED }),
       measureUpdates(client, calm, DURATION)
     ])
     const memory = maximumMemory()
@@ -205,7 +130,6 @@ for (const [name, { actions, catalogue }] of Object.entries(KEYS)) {
     const start = performance.now()
     const [code] = await service.end('SIGTERM')
     const stopped = performance.now() - start
-    for (const socket of unread) socket.destroy()
     t.comment(`the stop took ${stopped.toFixed(0)} ms`)
     t.equal(code, 0)
     t.ok(stopped < MAX_STOP, `${stopped} ms`)

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
+import { createUnreadText } from '../shared/unread-text.ts'
 import { createBulkWrites } from './bulk-writes.ts'
 import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
@@ -48,8 +49,9 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     for (const listener of listeners) listener()
   }
 
+  const unread = createUnreadText()
   const writer = await startWriter(
-    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize },
+    { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize, unread },
     { onExternalCommit, onDeath }
   )
   const stagingFiles = prepareStagingFiles(dataDirectory, path)
@@ -80,6 +82,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     tryChange: createTrials({ file: path, read: readBatches.read, tryInProcess: viewScans.tryChange }),
     write: writer.write,
     writeBulk: createBulkWrites(writer),
+    unread,
     stage: stagings.stage,
     onExternalCommit: (listener) => listeners.push(listener),
     fileSizes: () => fileSizes(path),

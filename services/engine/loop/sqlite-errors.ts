@@ -1,4 +1,4 @@
-import { DomainError, overloaded, pointer, responseTooLarge } from '../../model/errors.ts'
+import { DomainError, overloaded, pointer, responseTooLarge, tooMuchUnread } from '../../model/errors.ts'
 import { UnexpectedChanges } from '../database.ts'
 import { type InTheWay, readInTheWay } from '../shared/in-the-way.ts'
 import type { PlainError } from '../shared/plain-error.ts'
@@ -124,6 +124,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
   RESULTS_TOO_LARGE: resultsTooLarge,
+  TOO_MUCH_UNREAD: tooMuchUnread,
   UNIT_EXPIRED: tookTooLong,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5),

@@ -12,10 +12,12 @@ import {
   type WriterRequest
 } from '../shared/message.ts'
 import { engineStopped, type PlainError } from '../shared/plain-error.ts'
-import { sizeOf } from '../shared/size.ts'
+import { largeSize, sizeOf } from '../shared/size.ts'
+import type { UnreadText } from '../shared/unread-text.ts'
 import { writerFile } from '../thread-files.ts'
-import type { WriterOptions } from '../writer/open-writer.ts'
+import type { WriterOptions, WriterThreadData } from '../writer/open-writer.ts'
 import { toDomainError } from './sqlite-errors.ts'
+import { createTaskSequence } from './task-sequence.ts'
 
 /**
  * Units per message. If one tick has more, the writer starts with the first message while the loop still handles the
@@ -55,24 +57,6 @@ const sizeOfUnit = (unit: Unit) => {
 const settle = ({ resolve, reject }: PendingUnit, outcome: Outcome) =>
   'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome)
 
-/** Runs tasks in sequence, each in a tick of its own, so that other work runs between large results. */
-const createTaskSequence = () => {
-  const tasks: (() => void)[] = []
-  let isTickTaken = false
-  const next = () => {
-    isTickTaken = false
-    const task = tasks.shift()
-    if (task) run(task)
-  }
-  const run = (task: () => void) => {
-    if (isTickTaken) return tasks.push(task)
-    isTickTaken = true
-    setImmediate(next)
-    return task()
-  }
-  return run
-}
-
 const stopped = () => toDomainError(engineStopped)
 
 /** The unit was in flight when the thread ended: it may have been committed. A retry without a key may run it twice. */
@@ -81,9 +65,17 @@ const outcomeUnknown = () =>
     hint: 'The change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   })
 
+interface WriterClientOptions extends WriterOptions {
+  readonly unread: UnreadText
+}
+
 /** Starts the writer thread. Resolves when the checks of the file have passed; rejects with the reason otherwise. */
-export const startWriter = async (options: WriterOptions, { onExternalCommit, onDeath }: WriterEvents) => {
-  const worker = new Worker(writerFile, { workerData: options })
+export const startWriter = async (
+  { unread, ...options }: WriterClientOptions,
+  { onExternalCommit, onDeath }: WriterEvents
+) => {
+  const workerData: WriterThreadData = { ...options, unread: unread.memory }
+  const worker = new Worker(writerFile, { workerData })
   const post = (request: WriterRequest) => worker.postMessage(request)
   /** Units of this tick that have not been posted. */
   let queued: PendingUnit[] = []
@@ -117,6 +109,8 @@ export const startWriter = async (options: WriterOptions, { onExternalCommit, on
     for (const [index, outcome] of outcomes.entries()) {
       const pending = units[index] as PendingUnit
       pendingSize -= pending.size
+      // The response counts its own text from now on.
+      unread.add(-largeSize(outcome))
       settle(pending, outcome)
     }
   }

@@ -1,7 +1,9 @@
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { CACHED_SQL_OF_READER, type Connection, openConnection } from '../shared/connection.ts'
+import { createGarbageCount } from '../shared/garbage.ts'
 import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { sizeOfRows } from '../shared/size.ts'
 import { describePreparedView } from './view-description.ts'
 
 export interface ReaderOptions {
@@ -55,6 +57,9 @@ const putText = (row: Row, buffer: SharedArrayBuffer): Row => {
 export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () => performance.now()) => {
   let connection: Connection | undefined
   let deadline = 0
+  /** Characters and bytes of the rows of the last scan, which are garbage when the next one begins. */
+  let lastSize = 0
+  const countGarbage = createGarbageCount()
 
   /** SQL function, called by the guard of every scan: see `shared/sqlite-dialect.ts`. */
   const alive = () => {
@@ -71,11 +76,14 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
   }
 
   return ({ sql, params, textBuffer, view }: ScanRequest): ScanOutcome => {
+    countGarbage(lastSize)
+    lastSize = 0
     deadline = clock() + SCAN_LIMIT_MS
     try {
       connection ??= open()
       if (view !== undefined) return { rows: [describePreparedView(connection, view)] }
       const { rows } = connection.run(sql, params)
+      lastSize = sizeOfRows(rows)
       return { rows: textBuffer ? rows.map((row) => putText(row, textBuffer)) : rows }
     } catch (error) {
       return { error: toPlainError(error) }

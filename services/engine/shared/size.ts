@@ -1,4 +1,7 @@
 import type { Param } from '../../sql/statement.ts'
+import type { WriteResult } from '../database.ts'
+import type { Outcome } from './message.ts'
+import { LARGE } from './unread-text.ts'
 
 /** The approximate size of values in a message: characters of texts, bytes of BLOBs. All others count as 0. */
 export const sizeOf = (values: readonly Param[]) => {
@@ -8,4 +11,19 @@ export const sizeOf = (values: readonly Param[]) => {
     else if (value instanceof Uint8Array) size += value.byteLength
   }
   return size
+}
+
+export const sizeOfRows = (rows: WriteResult['rows']) => {
+  let size = 0
+  for (const row of rows) size += sizeOf(Object.values(row))
+  return size
+}
+
+export const sizeOfOutcome = (outcome: Outcome) =>
+  'error' in outcome ? 0 : outcome.reduce((size, result) => size + sizeOfRows(result.rows), 0)
+
+/** Returns the size of an outcome that counts as unread text: 0 if it is not large. */
+export const largeSize = (outcome: Outcome) => {
+  const size = sizeOfOutcome(outcome)
+  return size > LARGE ? size : 0
 }

@@ -13,7 +13,9 @@ import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { createResultsCheck, sizeOfRows } from './results-size.ts'
+import { largeSize, sizeOfOutcome } from '../shared/size.ts'
+import type { UnreadText } from '../shared/unread-text.ts'
+import { createResultsCheck } from './results-size.ts'
 
 export interface BatchResult {
   /** One for each unit that was committed together, in their order. */
@@ -22,13 +24,13 @@ export interface BatchResult {
   readonly sawExternalCommit: boolean
 }
 
+/** Codes of units that fail again if they run again, after as much work. */
+const TOO_MUCH_WORK: ReadonlySet<string> = new Set(['UNIT_EXPIRED', 'RESULTS_TOO_LARGE', 'TOO_MUCH_UNREAD'])
+
 type Run = (unit: Unit) => Outcome
 
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
-
-const sizeOfOutcome = (outcome: Outcome) =>
-  'error' in outcome ? 0 : outcome.reduce((size, result) => size + sizeOfRows(result), 0)
 
 /** The statements of a unit return every value that later ones refer to. */
 const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) =>
@@ -73,7 +75,7 @@ const firstTogether = (batch: readonly Unit[]) => {
  * deferred foreign keys, each unit runs in a transaction of its own. So does a unit that begins with `FOREIGN_KEYS_OFF` or
  * `IGNORE_BROKEN`.
  */
-export const createBatchRunner = (connection: Connection) => {
+export const createBatchRunner = (connection: Connection, unread: UnreadText) => {
   const { raw, run } = connection
   const readDataVersion = () => connection.value('PRAGMA data_version')
   let dataVersion = readDataVersion()
@@ -123,25 +125,29 @@ export const createBatchRunner = (connection: Connection) => {
     throw new UnexpectedChanges(position)
   }
 
-  /** Units that took too long. They do not run again when their batch does. */
-  const expired = new WeakMap<Unit, Outcome>()
+  /** Units with too much work, and how they failed. They do not run again when their batch does. */
+  const refused = new WeakMap<Unit, Outcome>()
 
-  const assertInTime = (unit: Unit, end: number) => {
+  const assertInTime = (end: number) => {
     if (performance.now() <= end) return
-    const error = { code: 'UNIT_EXPIRED', message: 'The unit took too long.' }
-    expired.set(unit, { error })
-    throw Object.assign(new Error(), error)
+    throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
   }
 
   const execute = (unit: Unit) => {
     const results: WriteResult[] = []
-    const checkSize = createResultsCheck()
+    const checkSize = createResultsCheck(unread)
     const end = performance.now() + (unit[0]?.maxUnitMs ?? Number.POSITIVE_INFINITY)
-    for (const [position, statement] of unit.entries()) {
-      assertInTime(unit, end)
-      results.push(executeStatement(statement, position, results, checkSize))
+    try {
+      for (const [position, statement] of unit.entries()) {
+        assertInTime(end)
+        results.push(executeStatement(statement, position, results, checkSize))
+      }
+      return results
+    } catch (error) {
+      const plain = toPlainError(error)
+      if (TOO_MUCH_WORK.has(plain.code)) refused.set(unit, { error: plain })
+      throw error
     }
-    return results
   }
 
   const rollBack = () => {
@@ -149,7 +155,7 @@ export const createBatchRunner = (connection: Connection) => {
   }
 
   const executeInSavepoint = (unit: Unit): Outcome => {
-    const failure = expired.get(unit)
+    const failure = refused.get(unit)
     if (failure) return failure
     run('SAVEPOINT unit', [])
     try {
@@ -260,6 +266,7 @@ export const createBatchRunner = (connection: Connection) => {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
       const outcomes = commit(firstTogether(rest))
+      for (const outcome of outcomes) unread.add(largeSize(outcome))
       yield { outcomes, sawExternalCommit: sawCommitInBatch }
       rest = rest.slice(outcomes.length)
     }

@@ -24,6 +24,12 @@ export interface WriterOptions extends ConnectionOptions {
   readonly walSize: number
 }
 
+/** What the writer thread is started with. */
+export interface WriterThreadData extends WriterOptions {
+  /** The memory of the count of unread text. */
+  readonly unread: SharedArrayBuffer
+}
+
 /** @throws below 3.53 */
 export const assertVersion = (version: string) => {
   const parts = version.split('.').map(Number)

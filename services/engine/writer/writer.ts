@@ -1,4 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { createGarbageCount } from '../shared/garbage.ts'
 import {
   type Attachment,
   type PackedList,
@@ -8,10 +9,12 @@ import {
   type WriterRequest
 } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
+import { sizeOfOutcome } from '../shared/size.ts'
+import { createUnreadText } from '../shared/unread-text.ts'
 import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
-import { openWriter, type WriterOptions } from './open-writer.ts'
+import { openWriter, type WriterOptions, type WriterThreadData } from './open-writer.ts'
 import { createServedFileCheck } from './served-file.ts'
 
 const IDLE_CHECK_MS = 1000
@@ -44,13 +47,18 @@ const openLocked = (options: WriterOptions) => {
 }
 
 const serve = () => {
-  const options = workerData as WriterOptions
+  const { unread, ...options } = workerData as WriterThreadData
   const { connection, release } = openLocked(options)
   const attach = createAttachments(connection, options.cacheSize)
-  const { runBatch, sawExternalCommit } = createBatchRunner(connection)
+  const { runBatch, sawExternalCommit } = createBatchRunner(connection, createUnreadText(unread))
   const assertServed = createServedFileCheck(connection)
 
-  const postResult = (result: BatchResult) => post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
+  const countGarbage = createGarbageCount()
+
+  const postResult = (result: BatchResult) => {
+    post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
+    for (const outcome of result.outcomes) countGarbage(sizeOfOutcome(outcome))
+  }
 
   // Each batch has these checks, too.
   const idleCheck = setInterval(() => {

@@ -6,6 +6,7 @@ import t from 'tap'
 import { UnexpectedChanges } from '../../../../services/engine/database.ts'
 import { READER_THREADS } from '../../../../services/engine/loop/reader-pool.ts'
 import { startWriter } from '../../../../services/engine/loop/writer-client.ts'
+import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { databaseFile, openExternal, prepareFile, rejection, sql, startEngine } from '../engine.ts'
 import '../../../plain-threads.ts'
@@ -396,7 +397,8 @@ t.test('closing refuses scans whose thread is still starting', async (t) => {
 })
 
 t.test('the writer thread', async (t) => {
-  const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1, walSize: 16 })
+  const unread = createUnreadText()
+  const options = (file: string) => ({ file, readonly: false, busyTimeout: 50, cacheSize: 1, walSize: 16, unread })
 
   /** Resolves with the next thread that starts, to which a test can post an invalid message. */
   const nextThread = () => new Promise<Worker>((resolve) => process.once('worker', resolve))

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
 import type { Outcome } from '../../../../services/engine/shared/message.ts'
+import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
 import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../../../services/sql/alter.ts'
@@ -30,7 +31,7 @@ const start = (t: Test, wrap = (connection: Connection): Connection => connectio
   const file = databaseFile(t)
   const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
   connection.raw.exec(SCHEMA)
-  const runner = createBatchRunner(wrap(connection))
+  const runner = createBatchRunner(wrap(connection), createUnreadText())
   t.teardown(() => connection.close())
 
   const run = (...units: readonly Unit[]) => {

@@ -1,20 +1,31 @@
 import t from 'tap'
-import { createResultsCheck, sizeOfRows } from '../../../../services/engine/writer/results-size.ts'
+import { sizeOfRows } from '../../../../services/engine/shared/size.ts'
+import { createUnreadText, LARGE, MAX_UNREAD } from '../../../../services/engine/shared/unread-text.ts'
+import { createResultsCheck } from '../../../../services/engine/writer/results-size.ts'
 
 const resultOf = (...texts: readonly string[]) => ({ changes: 1, rows: texts.map((text) => ({ text })) })
 
 const HALF = 'x'.repeat(4 * 2 ** 20)
 
 t.test('the size of rows is that of their texts and BLOBs', async (t) => {
-  t.equal(sizeOfRows({ changes: 1, rows: [{ a: 'abc', b: Buffer.alloc(2), c: 1, d: null }, { a: 'd' }] }), 6)
+  t.equal(sizeOfRows([{ a: 'abc', b: Buffer.alloc(2), c: 1, d: null }, { a: 'd' }]), 6)
 })
 
 t.test('the rows of a unit may have 8 MiB, and one record may be larger', async (t) => {
-  const check = createResultsCheck()
+  const check = createResultsCheck(createUnreadText())
   check(resultOf(HALF))
   check(resultOf(HALF))
   check(resultOf())
   t.throws(() => check(resultOf('x')), { code: 'RESULTS_TOO_LARGE' })
 
-  t.doesNotThrow(() => createResultsCheck()(resultOf(`${HALF}${HALF}x`)))
+  t.doesNotThrow(() => createResultsCheck(createUnreadText())(resultOf(`${HALF}${HALF}x`)))
+})
+
+t.test('large rows are refused while clients have not read too much, and small rows are not', async (t) => {
+  const unread = createUnreadText()
+  unread.add(MAX_UNREAD - LARGE)
+  t.throws(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE + 1))), { code: 'TOO_MUCH_UNREAD' })
+  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE))))
+  unread.add(-1)
+  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE + 1))))
 })

@@ -1,0 +1,25 @@
+import type { Caller } from '../../services/model/caller.ts'
+
+export interface CallerCounts {
+  /** The count of all callers. */
+  total(): number
+  of(caller: Caller): number
+  /** Adds to the count of a caller, or subtracts a negative number. */
+  add(caller: Caller, count: number): void
+}
+
+/** Counts bytes in memory for each caller, so that one caller cannot use all that a limit allows. */
+export const createCallerCounts = (): CallerCounts => {
+  const counts = new Map<string, number>()
+  let total = 0
+  const keyOf = ({ kind, id }: Caller) => `${kind} ${id}`
+  const of = (caller: Caller) => counts.get(keyOf(caller)) ?? 0
+
+  const add = (caller: Caller, count: number) => {
+    total += count
+    const sum = of(caller) + count
+    if (sum === 0) counts.delete(keyOf(caller))
+    else counts.set(keyOf(caller), sum)
+  }
+  return { total: () => total, of, add }
+}

@@ -1,0 +1,21 @@
+import t from 'tap'
+import { createGarbageCount } from '../../../../services/engine/shared/garbage.ts'
+
+const MIB = 2 ** 20
+
+t.test('the garbage collector runs after each 16 MiB of large values', async (t) => {
+  let runs = 0
+  const count = createGarbageCount(() => {
+    runs += 1
+  })
+  for (let value = 0; value < 100; value += 1) count(MIB)
+  t.equal(runs, 0, 'small values do not count')
+  count(15 * MIB)
+  t.equal(runs, 0)
+  count(5 * MIB)
+  t.equal(runs, 1)
+  count(15 * MIB)
+  t.equal(runs, 1)
+  count(17 * MIB)
+  t.equal(runs, 2)
+})
