@@ -7,6 +7,7 @@ import { SEED } from '../fuzz/random.ts'
 import { scaled } from '../scale.ts'
 import { type Service, startService } from '../service-process.ts'
 import type { Attack, AttackResult } from './hostile/attacker.ts'
+import { requestsOf } from './hostile/requests.ts'
 import { createHostileFile } from './hostile/tables.ts'
 import { createClient, type HttpClient } from './http-client.ts'
 import { residentMib } from './memory.ts'
@@ -76,6 +77,8 @@ const ALL = ['read', 'create', 'update', 'delete']
 const KEYS = { 'a key that only reads': READ, 'a key with all rights on its tables': ALL }
 
 for (const [name, actions] of Object.entries(KEYS)) {
+  const choice = { writes: actions === ALL, only: ONLY }
+  if (Object.keys(requestsOf(choice)).length === 0) continue
   t.test(`${name} can neither stop the service nor delay the updates of another key`, { skip }, async (t) => {
     t.setTimeout(10 * DURATION + 120_000)
     t.comment(`SEED=${SEED}`)
@@ -105,9 +108,9 @@ for (const [name, actions] of Object.entries(KEYS)) {
     const idle = await measureUpdates(client, calm, IDLE_MS)
     const maximumMemory = watchMemory(service)
     const { host, port } = service
-    const target = { host, port, authorization: hostile.authorization, writes: actions === ALL }
+    const target = { host, port, authorization: hostile.authorization }
     const [{ failures }, updates] = await Promise.all([
-      attack(t, { ...target, only: ONLY, milliseconds: DURATION, seed: SEED }),
+      attack(t, { ...target, ...choice, milliseconds: DURATION, seed: SEED }),
       measureUpdates(client, calm, DURATION)
     ])
     const memory = maximumMemory()

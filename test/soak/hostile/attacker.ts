@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createRandom } from '../../fuzz/random.ts'
-import { type Catalogue, type HostileRequest, READS, WRITES } from './requests.ts'
+import { type Catalogue, type Choice, type HostileRequest, requestsOf } from './requests.ts'
 
 // A process of its own, so that the work of this client does not delay the updates whose time is measured.
 
@@ -12,14 +12,10 @@ const MAX_UNREAD = 40
 const PAUSE_MS = 50
 const PASSED = new Set([200, 400, 403, 404, 409, 412, 413, 503])
 
-export interface Attack {
+export interface Attack extends Choice {
   readonly host: string
   readonly port: number
   readonly authorization: string
-  /** Whether the key has all rights on its tables, and not only that to read. */
-  readonly writes: boolean
-  /** Sends only requests whose name contains this text. */
-  readonly only: string
   readonly milliseconds: number
   readonly seed: number
 }
@@ -81,8 +77,8 @@ const sendUnread = ({ host, port, authorization }: Target, hostile: HostileReque
 /** Sends random requests of the catalogue until the time is over. The last connections stay open, with unread responses. */
 const attack = async ({ writes, only, milliseconds, seed, ...target }: Attack): Promise<AttackResult> => {
   const random = createRandom(seed)
-  const catalogue: Catalogue = writes ? { ...READS, ...WRITES } : READS
-  const names = Object.keys(catalogue).filter((name) => name.includes(only))
+  const catalogue = requestsOf({ writes, only })
+  const names = Object.keys(catalogue)
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const unread: Socket[] = []
   const counts: Record<string, number> = {}

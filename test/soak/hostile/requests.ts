@@ -38,7 +38,7 @@ const someColumns = (random: Random) =>
 const wide = (random: Random) => `wide_${random.below(WIDE_TABLES)}`
 
 /** Expensive requests that need the action `read` only. */
-export const READS: Catalogue = {
+const READS: Catalogue = {
   'a search that finds nothing': (random) => ({ path: `/data/items?q=${newText(random)}` }),
   'a sort without an index': (random) => ({
     path: `/data/items?order=-note,title&page=${1 + random.below(200)}&size=1000`
@@ -67,7 +67,7 @@ export const READS: Catalogue = {
 const upsertOf = (id: number, text: string) => ({ op: 'upsert', table: 'texts', values: { id, text } })
 
 /** Expensive requests that change records. They need all actions on their tables. */
-export const WRITES: Catalogue = {
+const WRITES: Catalogue = {
   'one long text': () => batch([upsertOf(1, 'x'.repeat(LONGEST))]),
   'many upserts that each return a long text': (random) =>
     batch(times(1 + random.below(700), () => ({ op: 'upsert', table: 'texts', values: { id: 1 } }))),
@@ -135,3 +135,14 @@ export const WRITES: Catalogue = {
   'an increment': (random) =>
     post('/data/items/incr?return=record', { pk: String(1 + random.below(1000)), field: 'number', count: 1 })
 }
+
+/** The requests of an attack. */
+export interface Choice {
+  /** Whether the key has all rights on its tables, and not only that to read. */
+  readonly writes: boolean
+  /** Only requests whose name contains this text. */
+  readonly only: string
+}
+
+export const requestsOf = ({ writes, only }: Choice): Catalogue =>
+  Object.fromEntries(Object.entries(writes ? { ...READS, ...WRITES } : READS).filter(([name]) => name.includes(only)))
