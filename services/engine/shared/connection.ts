@@ -64,7 +64,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     run: (sql, params) => {
       const statement = prepare(sql)
       if (!statement.reader) return { changes: statement.run(...params).changes, rows: [] }
-      const returned = rows(sql, params)
+      const returned = statement.all(...params) as Row[]
       return { changes: returned.length, rows: returned }
     },
     // Not cached: SQLite does not compile an EXPLAIN statement again when the schema has changed.
