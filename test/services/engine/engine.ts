@@ -6,6 +6,8 @@ import { type DatabaseOptions, openDatabase } from '../../../services/engine/loo
 import type { SqlValue } from '../../../services/model/sql-value.ts'
 import type { Statement } from '../../../services/sql/statement.ts'
 
+export { prepareFile } from '../../fixtures.ts'
+
 /** Returns a statement. */
 export const sql = (text: string, ...params: readonly SqlValue[]): Statement => ({ sql: text, params })
 
@@ -24,13 +26,6 @@ export const openExternal = (t: Test, file: string) => {
   const external = new BetterSqlite3(file)
   t.teardown(() => external.close())
   return external
-}
-
-/** Runs SQL on a file and closes it, as another program would. */
-export const prepareFile = (file: string, text: string) => {
-  const external = new BetterSqlite3(file)
-  external.exec(text)
-  external.close()
 }
 
 /** Opens the engine; it is closed when `t` ends. */
