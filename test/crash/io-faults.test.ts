@@ -12,7 +12,7 @@ import { createLedger } from './ledger.ts'
 import { readDatabase, readService } from './oracle.ts'
 
 /** Successful writes before the disk fails, all writes while it fails, and successful writes after it is repaired. */
-const WRITES_BEFORE = 500
+const WRITES_BEFORE = Math.min(500, scaled(10_000))
 const WRITES_DURING = scaled(20_000)
 /** Of random faults, fewer writes may not meet each kind. */
 const WRITES_DURING_RANDOM = Math.max(2000, WRITES_DURING)

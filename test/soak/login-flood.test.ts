@@ -11,7 +11,8 @@ const FLOOD_PER_SECOND = 500
 const READS_PER_SECOND = 200
 /** A round is a window of cheap requests and a window of bad logins, so that both have the same client load. */
 const ROUNDS = 2
-const FLOOD_MS = scaled(60_000) / ROUNDS
+/** A shorter flood does not fill the queue. */
+const FLOOD_MS = Math.max(3000, scaled(60_000)) / ROUNDS
 const CALM_MS = FLOOD_MS / 2
 /** Number of timed logins with a known name, and with an unknown name. */
 const TIMED_LOGINS = scaled(300)
