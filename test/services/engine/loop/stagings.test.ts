@@ -187,6 +187,7 @@ t.test('a file may be short, and a table may have no rowid or one field', async 
   t.equal(file.rows, 2)
   t.equal(structure.rowid, null)
   t.strictSame(await staging.step({ after: null, rows: 5, maxBytes: null }), { last: 3n, rows: 2 })
+  t.strictSame(await staging.step({ after: null, rows: 5, maxBytes: 1 }), { last: 2n, rows: 1 }, 'limited by bytes')
 })
 
 t.test('NDJSON may have different fields in each line', async (t) => {
