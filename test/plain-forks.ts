@@ -1,5 +1,7 @@
 import processes, { type ForkOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundleOf } from './bundles.ts'
 import { plainNode } from './plain-process.ts'
 
 const { fork } = processes
@@ -10,7 +12,7 @@ const [execPath, ...execArgv] = plainNode()
  * not in the coverage. test/services/engine/loop/view-scans.test.ts covers their code.
  */
 const forkPlain = (script: string, args: readonly string[], options: ForkOptions) =>
-  fork(script, args, { ...options, execPath, execArgv })
+  fork(fileURLToPath(bundleOf(pathToFileURL(script))), args, { ...options, execPath, execArgv })
 
 processes.fork = forkPlain as typeof fork
 syncBuiltinESMExports()
