@@ -5,7 +5,7 @@ import { type CallerCounts, createCallerCounts } from './caller-counts.ts'
 import { responseOf } from './pending-requests.ts'
 
 /** Bytes. Smaller bodies are not counted: `BODY_LIMIT` and the number of connections limit them. */
-const LARGE = 2 ** 20
+const MIN_COUNTED_BYTES = 2 ** 20
 /** Bytes of large bodies in memory. Their values and texts take several times as much. */
 const MAX_BYTES = 64 * 2 ** 20
 const MAX_BYTES_OF_CALLER = MAX_BYTES / 2
@@ -31,17 +31,23 @@ export const createLargeBodies = createCallerCounts
 export const createBodyCount = ({ server, raw, caller }: FastifyRequest) => {
   const { largeBodies } = server
   let counted = 0
+  let isReleased = false
 
   const release = () => {
+    isReleased = true
     largeBodies.add(caller, -counted)
     countGarbage(counted)
   }
-  const begin = () => responseOf(raw)?.once('close', release)
 
   /** `size`: of the body so far. */
   return (size: number) => {
-    if (size <= LARGE) return
-    if (counted === 0 && !begin()) return
+    if (isReleased || size <= MIN_COUNTED_BYTES) return
+    if (counted === 0) {
+      const response = responseOf(raw)
+      // Nothing would release the count. The response is already sent, or the request has no connection.
+      if (!response) return
+      response.once('close', release)
+    }
     largeBodies.add(caller, size - counted)
     counted = size
     const ofCaller = largeBodies.of(caller)

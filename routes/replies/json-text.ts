@@ -5,7 +5,7 @@ import { matchesTag } from '../../plugins/http/etag.ts'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
 import { createGarbageCount } from '../../services/engine/shared/garbage.ts'
-import { LARGE, MAX_UNREAD } from '../../services/engine/shared/unread-text.ts'
+import { MAX_UNREAD, MIN_COUNTED_CHARACTERS } from '../../services/engine/shared/unread-text.ts'
 import { tooMuchUnread } from '../../services/model/errors.ts'
 import { recordTag, strongTags } from '../../services/model/record-tag.ts'
 import type { ChangeOptions } from '../../services/records/operations.ts'
@@ -33,9 +33,11 @@ const countsOf = ({ server: { server } }: FastifyReply) => {
 /** Counts a response until it is sent or its connection closes. The connection may be closed already. */
 const countUnread = (reply: FastifyReply, length: number) => {
   if (reply.raw.destroyed) return
+  const { caller } = reply.request
+  const counts = countsOf(reply)
   const add = (characters: number) => {
     reply.server.database.unread.add(characters)
-    countsOf(reply).add(reply.request.caller, characters)
+    counts.add(caller, characters)
   }
   add(length)
   reply.raw.once('close', () => {
@@ -64,7 +66,7 @@ export const assertRoomForResponse = (reply: FastifyReply) => assertRoom(reply, 
  * change is stored already.
  */
 export const okStored = (reply: FastifyReply, json: string): never => {
-  if (json.length > LARGE) countUnread(reply, json.length)
+  if (json.length > MIN_COUNTED_CHARACTERS) countUnread(reply, json.length)
   reply.type('application/json; charset=utf-8')
   // The boundary to handler types, which expect an object. Parsing the text would round 64-bit integers, and a response
   // schema would drop the fields of the table.
@@ -84,7 +86,7 @@ export const okBatch = (reply: FastifyReply, results: readonly string[]) =>
  * @throws OVERLOADED if the text is large and clients have not read too many earlier responses
  */
 export const okText = (reply: FastifyReply, json: string): never => {
-  if (json.length > LARGE) assertRoom(reply, json.length, MAX_UNREAD_FOR_READS)
+  if (json.length > MIN_COUNTED_CHARACTERS) assertRoom(reply, json.length, MAX_UNREAD_FOR_READS)
   return okStored(reply, json)
 }
 

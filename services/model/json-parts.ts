@@ -9,7 +9,7 @@ const MIN_PART_BYTES = 2
 const [QUOTE, BACKSLASH, COLON, BRACKET, BRACE] = [0x22, 0x5c, 0x3a, 0x5b, 0x7b]
 
 /** Bytes that are compared one by one before a native search, which costs as much as these. */
-const SHORT = 64
+const MAX_BYTES_ONE_BY_ONE = 64
 
 const countBackslashesBefore = (bytes: Buffer, end: number, start: number) => {
   let index = end
@@ -21,7 +21,7 @@ const countBackslashesBefore = (bytes: Buffer, end: number, start: number) => {
 const endOfString = (bytes: Buffer, start: number) => {
   let index = start
   while (index < bytes.length) {
-    const end = Math.min(index + SHORT, bytes.length)
+    const end = Math.min(index + MAX_BYTES_ONE_BY_ONE, bytes.length)
     for (; index < end; index += 1) {
       if (bytes[index] === QUOTE) return index
       if (bytes[index] === BACKSLASH) index += 1

@@ -6,6 +6,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { selectAffected, selectRange } from '../sql/affected-rows.ts'
 import type { Condition } from '../sql/conditions.ts'
+import { keysToCheck } from '../sql/conflicts.ts'
 import { selectFiltered } from '../sql/filtered-changes.ts'
 import { guardOf } from '../sql/lists.ts'
 import { indexedTable } from '../sql/search-index.ts'
@@ -27,8 +28,8 @@ interface EstimatesOptions {
 const MAX_ON_LOOP = 1000
 /** Steps of a filter that may run on the event loop. */
 const MAX_STEPS_ON_LOOP = 20_000
-/** A filter is evaluated twice: to count the records, and to change them. */
-const PASSES = 2
+/** A filter is evaluated to count the records, in the check of each unique key, and to change them. */
+const passesOf = ({ view, columns }: RowChange) => 2 + keysToCheck(view.table, columns ?? []).length
 const MAX_ROWS = MAX_STEPS / STEPS.row
 const NO_GUARD = '1'
 
@@ -60,7 +61,9 @@ const searchedColumns = (
   return index.hasGenerated || index.columns.some((column) => columns?.includes(column)) ? index.columns : null
 }
 
-const sizeOfUnit = ({ unit }: Operation) => unit.reduce((sum, { params }) => sum + sizeOf(params), 0)
+/** A check has the values of the change once more. */
+const sizeOfUnit = ({ unit }: Operation) =>
+  unit.reduce((sum, { params, expect }) => sum + (expect === 0 ? 0 : sizeOf(params)), 0)
 
 /** Search indexes do not take BLOBs. */
 const lengthOfTexts = ({ unit }: Operation) =>
@@ -89,7 +92,8 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const where = served.map(({ sql }) => sql).join(' AND ') || '1'
     const params = served.flatMap((comparison) => comparison.params)
     const guard = guardOf({ table, dialect: db.dialect })
-    const max = Math.ceil(MAX_STEPS / PASSES / (1 + condition.tests)) + 1
+    const passes = passesOf(change)
+    const max = Math.ceil(MAX_STEPS / passes / (1 + condition.tests)) + 1
     const [row] = await readBounded(
       caller,
       (limit, guarded) =>
@@ -98,7 +102,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     )
     const { rows, bytes } = toCounted(row as Row)
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
-    const steps = PASSES * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
+    const steps = passes * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
     const fields = helpfulIndex({ table, dialect: db.dialect, filter: condition })
     return { steps, problem: served.length > 0 ? undefined : () => filterNotIndexed(table.name, rows, fields) }
   }

@@ -25,7 +25,7 @@ export interface Condition {
   readonly tests: number
   /** Comparisons that an index can serve, of which all must hold. */
   readonly comparisons: readonly Comparison[]
-  /** Whether these comparisons are the whole condition. */
+  /** Whether one range of an index can serve the whole condition. IN reads a range for each value. */
   readonly isIndexable: boolean
   /** An FTS5 query that finds at least the rows of the condition in a search index. null: no query does. */
   readonly match: string | null

@@ -11,11 +11,11 @@ export const orAbort = ({ conflicts }: Pick<Structure, 'conflicts'>) => (conflic
 
 type Target = Pick<RegisteredTable, 'structure' | 'hasConflictTriggers'>
 
-/** Whether statements must not say OR ABORT, because it would break a trigger. They need a check or an own clause. */
+/** Whether OR ABORT would break a trigger of the table. Its statements then need `uniqueChecks` or ON CONFLICT DO NOTHING. */
 export const mustNotAbort = ({ structure, hasConflictTriggers }: Target) =>
   structure.conflicts !== null && hasConflictTriggers
 
-/** Returns the conflict clause of an UPDATE of these fields. It needs `keysToCheck`. */
+/** Returns the conflict clause of an UPDATE of these fields. If it is empty, `uniqueChecks` run before the UPDATE. */
 export const orAbortUpdate = (table: Target, changed: readonly string[]) => {
   const { conflicts } = table.structure
   const mayConflict = changed.some((name) => conflicts?.fields.includes(foldName(name)))

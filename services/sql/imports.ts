@@ -174,11 +174,13 @@ const conflictsOf = (takeIn: TakeIn) => {
   const { structure, inserted, updated, on, otherKeys } = takeIn
   if (!on || !mustNotAbort(takeIn)) return { checked: [], update: orAbort(structure), insert: insertClauses(takeIn) }
   const isInFile = (key: UniqueKey) => namesOfKey(key).every((name) => inserted.includes(name))
+  const isUpdated = (name: string) => updated.includes(name)
   const unknown = otherKeys.filter((key) => !isInFile(key))
   const clause = (mayConflict: boolean) => (mayConflict ? orAbort(structure) : '')
   return {
     checked: otherKeys.filter(isInFile),
-    update: clause(unknown.some((key) => namesOfKey(key).some((name) => updated.includes(name)))),
+    // Without `keys`, a field of the constraint is generated: it changes with any other one.
+    update: clause(structure.conflicts?.keys === null || unknown.some((key) => namesOfKey(key).some(isUpdated))),
     insert: { before: clause(unknown.length > 0), after: '' }
   }
 }
@@ -202,8 +204,9 @@ const updateStep = (takeIn: TakeIn, on: UniqueKey, { range, clause }: ChangedRan
 }
 
 /**
- * Returns the function that makes the unit for a range of staged records: a check of unique keys if the others need it, a
- * change of the stored records with the same key, and an insert of the others. Two statements: `ON CONFLICT` would not report how many records were created.
+ * Returns the function that makes the unit for a range of staged records: in an upsert, a check of the unique keys that OR
+ * ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others. Not one
+ * INSERT with ON CONFLICT, which would not report how many records were created.
  */
 export const takeInSteps = (takeIn: TakeIn) => {
   const { table, structure, schema, inserted, updated, on, setsUpdatedAt } = takeIn

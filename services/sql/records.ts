@@ -165,10 +165,10 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const composeIgnoring = composeWith(' ON CONFLICT DO NOTHING')
   const composeCreate = composeWith(insertClauses(table).after)
 
-  /** `isNamed`: with the rowid instead of no column. SQLite generates a rowid that is null, as for `DEFAULT VALUES`. */
-  const insertedValues = (assignments: readonly UnitAssignment[], isNamed: boolean) => {
+  /** `needsColumn`: an insert without values then sets the rowid to NULL, because DEFAULT VALUES takes no ON CONFLICT. */
+  const insertedValues = (assignments: readonly UnitAssignment[], needsColumn: boolean) => {
     const { rowid } = table.structure
-    if (isNamed && assignments.length === 0 && rowid !== null) return { names: [rowid], params: [null] }
+    if (needsColumn && assignments.length === 0 && rowid !== null) return { names: [rowid], params: [null] }
     return { names: namesOf(assignments), params: valuesOf(assignments) }
   }
 

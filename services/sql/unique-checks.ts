@@ -45,15 +45,15 @@ const selectConflict = (table: RegisteredTable, { fields }: UniqueKey, values: r
   ]
   const inIndex = fields.map(({ collation }, position) => `${keyPart(position)} COLLATE ${identifier(collation)}`)
   const sameKey = fields.map((field, position) => `${columnRef(table.name, field.name)} = ${inIndex[position]}`)
-  const sameRecord = ids.map((id, position) => `${id} = ${idPart(position)}`)
+  const sameRecord = ids.map((id, position) => `${id} IS ${idPart(position)}`)
   return `WITH ${CHANGED} AS (SELECT ${columns.join(', ')} FROM ${name} WHERE ${where})
-    SELECT 1 FROM ${CHANGED} JOIN ${name} ON ${sameKey.join(' AND ')} WHERE (${sameRecord.join(' AND ')}) IS NOT TRUE
+    SELECT 1 FROM ${CHANGED} JOIN ${name} ON ${sameKey.join(' AND ')} WHERE NOT (${sameRecord.join(' AND ')})
     UNION ALL
     SELECT 1 FROM ${CHANGED} WHERE ${fields.map((_, position) => `${keyPart(position)} IS NOT NULL`).join(' AND ')}
     GROUP BY ${inIndex.join(', ')} HAVING count(*) > 1`
 }
 
-/** Returns the check that an update of these values violates no unique key. No statement if the update says OR ABORT. */
+/** Returns a statement that fails if an update to these values violates a unique key; none if OR ABORT protects them. */
 export const uniqueChecks = (table: RegisteredTable, values: readonly NewValue[], changed: () => Changed): Unit => {
   const keys = keysToCheck(
     table,

@@ -62,12 +62,14 @@ const file = createDatabase(
      UNIQUE (a COLLATE NOCASE, b) ON CONFLICT IGNORE);
    CREATE INDEX checked_n ON checked (n);
    CREATE UNIQUE INDEX checked_sum ON checked (code + b) WHERE b > 900;
+   CREATE TABLE joined (
+     id INTEGER PRIMARY KEY, a TEXT, n INTEGER, text TEXT AS (a || n) STORED, UNIQUE (text) ON CONFLICT REPLACE);
    CREATE TABLE keyed (k TEXT PRIMARY KEY ON CONFLICT REPLACE, code REAL UNIQUE ON CONFLICT REPLACE, n INTEGER)
      WITHOUT ROWID;
    CREATE TRIGGER checked_next AFTER INSERT ON checked WHEN new.b = 800 BEGIN
      INSERT INTO checked (id, code) VALUES (990, 990);
    END;
-   ${['checked', 'keyed'].map(triggersOf).join('\n')}
+   ${['checked', 'joined', 'keyed'].map(triggersOf).join('\n')}
    INSERT INTO latest VALUES ('n', 0);
    INSERT INTO replacing VALUES ('n', 0);
    ${TRIGGERS}`
@@ -84,6 +86,7 @@ for (const name of [
   'both',
   'computed',
   'checked',
+  'joined',
   'keyed'
 ]) {
   ids.set(name, (await importTable(admin, name)).id)
@@ -348,4 +351,11 @@ t.test('an import without all fields of a unique key deletes no record', async (
   const stored = await rowsOf('checked')
   expectError(t, await importCsv('checked', 'id,b\n60,2\n', '?mode=upsert'), 409, 'UNIQUE_VIOLATION')
   t.strictSame(await rowsOf('checked'), stored)
+})
+
+t.test('an import that changes a unique generated field deletes no record', async (t) => {
+  for (const n of [1, 2]) dataOf(await create('joined', { id: n, a: 'x', n }))
+  const stored = await rowsOf('joined')
+  expectError(t, await importCsv('joined', 'id,n\n1,2\n', '?mode=upsert'), 409, 'UNIQUE_VIOLATION')
+  t.strictSame(await rowsOf('joined'), stored)
 })

@@ -12,7 +12,7 @@ import {
   type WriterRequest
 } from '../shared/message.ts'
 import { engineStopped, type PlainError } from '../shared/plain-error.ts'
-import { largeSize, sizeOf } from '../shared/size.ts'
+import { sizeOf } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
 import { writerFile } from '../thread-files.ts'
 import type { WriterOptions, WriterThreadData } from '../writer/open-writer.ts'
@@ -104,13 +104,13 @@ export const startWriter = async (
   const receive = (batch: PackedBatch) => {
     if (batch.sawExternalCommit) onExternalCommit()
     const outcomes = unpackOutcomes(batch.outcomes)
+    // The responses count their own texts from now on.
+    unread.add(-batch.largeSize)
     const units = inFlight
     inFlight = units.slice(outcomes.length)
     for (const [index, outcome] of outcomes.entries()) {
       const pending = units[index] as PendingUnit
       pendingSize -= pending.size
-      // The response counts its own text from now on.
-      unread.add(-largeSize(outcome))
       settle(pending, outcome)
     }
   }

@@ -17,20 +17,24 @@ export const collectGarbage = () => {
 }
 
 /** Bytes or characters of a value that counts. V8 collects smaller ones in time. */
-const LARGE_VALUE = 4 * 2 ** 20
+const MIN_COUNTED_SIZE = 4 * 2 ** 20
 const MAX_GARBAGE = 16 * 2 ** 20
+/** Clients decide how much garbage there is. */
+const MIN_INTERVAL_MS = 200
 
 /**
  * Returns a function that counts the sizes of large values which are no longer used, and runs the garbage collector after
- * each 16 MiB of them. V8 lets hundreds of MiB of such values wait, because the heap may grow to some GiB.
+ * each 16 MiB of them, at most five times a second. V8 lets hundreds of MiB of such values wait, because the heap may grow to some GiB.
  */
-export const createGarbageCount = (collect = collectGarbage) => {
+export const createGarbageCount = (collect = collectGarbage, clock = () => performance.now()) => {
   let garbage = 0
+  let last = Number.NEGATIVE_INFINITY
   return (size: number) => {
-    if (size < LARGE_VALUE) return
+    if (size < MIN_COUNTED_SIZE) return
     garbage += size
-    if (garbage < MAX_GARBAGE) return
+    if (garbage < MAX_GARBAGE || clock() - last < MIN_INTERVAL_MS) return
     garbage = 0
+    last = clock()
     collect()
   }
 }

@@ -21,6 +21,8 @@ export interface PackedList {
 /** The outcomes of units that were committed together, in their order. */
 export interface PackedBatch {
   readonly outcomes: PackedList
+  /** Characters of the large outcomes, which count as unread text until they arrive. */
+  readonly largeSize: number
   /** Another program has committed since the previous check. */
   readonly sawExternalCommit: boolean
 }

@@ -1,7 +1,7 @@
 import type { Param } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { Outcome } from './message.ts'
-import { LARGE } from './unread-text.ts'
+import { MIN_COUNTED_CHARACTERS } from './unread-text.ts'
 
 /** The approximate size of values in a message: characters of texts, bytes of BLOBs. All others count as 0. */
 export const sizeOf = (values: readonly Param[]) => {
@@ -22,8 +22,6 @@ export const sizeOfRows = (rows: WriteResult['rows']) => {
 export const sizeOfOutcome = (outcome: Outcome) =>
   'error' in outcome ? 0 : outcome.reduce((size, result) => size + sizeOfRows(result.rows), 0)
 
-/** Returns the size of an outcome that counts as unread text: 0 if it is not large. */
-export const largeSize = (outcome: Outcome) => {
-  const size = sizeOfOutcome(outcome)
-  return size > LARGE ? size : 0
-}
+/** Returns the size of the outcomes that count as unread text. */
+export const sizeOfLarge = (outcomes: readonly Outcome[]) =>
+  outcomes.map(sizeOfOutcome).reduce((sum, size) => (size > MIN_COUNTED_CHARACTERS ? sum + size : sum), 0)

@@ -1,5 +1,5 @@
 /** Characters above which results or a response count as large. Smaller ones are not counted. */
-export const LARGE = 64 * 1024
+export const MIN_COUNTED_CHARACTERS = 64 * 1024
 
 /**
  * Maximum number of characters in large results and responses. A change that would exceed the limit

@@ -13,13 +13,15 @@ import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { largeSize, sizeOfOutcome } from '../shared/size.ts'
+import { sizeOfLarge, sizeOfOutcome } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
 import { createResultsCheck } from './results-size.ts'
 
 export interface BatchResult {
   /** One for each unit that was committed together, in their order. */
   readonly outcomes: readonly Outcome[]
+  /** Characters of the large ones, which count as unread text. */
+  readonly largeSize: number
   /** Another program has committed since the previous check. */
   readonly sawExternalCommit: boolean
 }
@@ -199,7 +201,8 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   const commitOneByOne = (batch: readonly Unit[]) => {
     let beginFailure: Outcome | undefined
     return runUnits(batch, (unit) => {
-      if (beginFailure) return beginFailure
+      const failure = beginFailure ?? refused.get(unit)
+      if (failure) return failure
       try {
         run('BEGIN IMMEDIATE', [])
       } catch (error) {
@@ -266,8 +269,9 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
       const outcomes = commit(firstTogether(rest))
-      for (const outcome of outcomes) unread.add(largeSize(outcome))
-      yield { outcomes, sawExternalCommit: sawCommitInBatch }
+      const largeSize = sizeOfLarge(outcomes)
+      unread.add(largeSize)
+      yield { outcomes, largeSize, sawExternalCommit: sawCommitInBatch }
       rest = rest.slice(outcomes.length)
     }
   }

@@ -1,6 +1,6 @@
 import type { WriteResult } from '../database.ts'
 import { sizeOfRows } from '../shared/size.ts'
-import { LARGE, MAX_UNREAD, type UnreadText } from '../shared/unread-text.ts'
+import { MAX_UNREAD, MIN_COUNTED_CHARACTERS, type UnreadText } from '../shared/unread-text.ts'
 
 /** Characters and bytes of the rows that the statements of a unit return. A single record may be larger. */
 const MAX_UNIT_RESULTS = 8 * 2 ** 20
@@ -21,6 +21,8 @@ export const createResultsCheck = (unread: UnreadText) => {
     const added = sizeOfRows(result.rows)
     if (size > 0 && added > 0 && size + added > MAX_UNIT_RESULTS) throw resultsTooLarge()
     size += added
-    if (size > LARGE && unread.characters() > 0 && unread.characters() + size > MAX_UNREAD) throw tooMuchUnread()
+    if (size <= MIN_COUNTED_CHARACTERS) return
+    const before = unread.characters()
+    if (before > 0 && before + size > MAX_UNREAD) throw tooMuchUnread()
   }
 }

@@ -9,7 +9,6 @@ import {
   type WriterRequest
 } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { sizeOfOutcome } from '../shared/size.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
 import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
@@ -57,13 +56,13 @@ const serve = () => {
 
   const postResult = (result: BatchResult) => {
     post({ batch: { ...result, outcomes: packOutcomes(result.outcomes) } })
-    for (const outcome of result.outcomes) countGarbage(sizeOfOutcome(outcome))
+    countGarbage(result.largeSize)
   }
 
   // Each batch has these checks, too.
   const idleCheck = setInterval(() => {
     assertServed()
-    if (sawExternalCommit()) postResult({ outcomes: [], sawExternalCommit: true })
+    if (sawExternalCommit()) postResult({ outcomes: [], largeSize: 0, sawExternalCommit: true })
   }, IDLE_CHECK_MS)
 
   const close = () => {

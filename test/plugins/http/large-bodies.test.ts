@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { asAdmin, asToken, startApp } from '../../helpers.ts'
@@ -49,12 +49,24 @@ t.test('one caller may have large bodies of 32 MiB in memory, and another one st
 })
 
 t.test('a body is counted until the response to it is sent', async (t) => {
-  const response = await fetch(`http://127.0.0.1:${port}/data/_batch`, {
-    method: 'POST',
-    headers: { ...token.headers, 'content-type': 'application/json' },
-    body: `{"operations":[]${' '.repeat(2 * MIB)}}`
-  })
-  t.equal(response.status, 200)
-  await response.text()
+  const client = sendPart(2 * MIB)
+  await inMemory(2 * MIB)
+  client.write('x')
+  t.match(String((await once(client, 'data'))[0]), /^HTTP\/1.1 400 /)
+  await inMemory(0)
+  client.destroy()
+})
+
+t.test('all callers may have large bodies of 64 MiB in memory, and each of them one body', async (t) => {
+  const callers = await Promise.all(Array.from({ length: 6 }, () => asToken(app, admin)))
+  const clients = callers.slice(1).map((caller) => sendPart(15 * MIB, caller))
+  await inMemory(75 * MIB)
+  clients.push(sendPart(MIB + 1, callers[1]))
+  const [response] = await once(clients.at(-1) as Socket, 'data')
+  t.match(String(response), /^HTTP\/1.1 503 /)
+  await inMemory(75 * MIB)
+  clients.push(sendPart(15 * MIB, callers[0]))
+  await inMemory(90 * MIB)
+  for (const client of clients) client.destroy()
   await inMemory(0)
 })

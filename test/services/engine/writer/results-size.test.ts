@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sizeOfRows } from '../../../../services/engine/shared/size.ts'
-import { createUnreadText, LARGE, MAX_UNREAD } from '../../../../services/engine/shared/unread-text.ts'
+import { createUnreadText, MAX_UNREAD, MIN_COUNTED_CHARACTERS } from '../../../../services/engine/shared/unread-text.ts'
 import { createResultsCheck } from '../../../../services/engine/writer/results-size.ts'
 
 const resultOf = (...texts: readonly string[]) => ({ changes: 1, rows: texts.map((text) => ({ text })) })
@@ -23,9 +23,11 @@ t.test('the rows of a unit may have 8 MiB, and one record may be larger', async 
 
 t.test('large rows are refused while clients have not read too much, and small rows are not', async (t) => {
   const unread = createUnreadText()
-  unread.add(MAX_UNREAD - LARGE)
-  t.throws(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE + 1))), { code: 'TOO_MUCH_UNREAD' })
-  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE))))
+  unread.add(MAX_UNREAD - MIN_COUNTED_CHARACTERS)
+  t.throws(() => createResultsCheck(unread)(resultOf('x'.repeat(MIN_COUNTED_CHARACTERS + 1))), {
+    code: 'TOO_MUCH_UNREAD'
+  })
+  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(MIN_COUNTED_CHARACTERS))))
   unread.add(-1)
-  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(LARGE + 1))))
+  t.doesNotThrow(() => createResultsCheck(unread)(resultOf('x'.repeat(MIN_COUNTED_CHARACTERS + 1))))
 })
