@@ -101,7 +101,7 @@ t.test('a file that arrives too slowly is refused, and its connection is closed'
 t.test('the time for a whole file is limited', async (t) => {
   const file = beginFile(MAX_BYTES)
   const response = responseTo(file)
-  await trickle(file, 500)
+  await trickle(file, 2000)
   t.match(await response, {
     head: /^HTTP\/1.1 408 /,
     body: { error: { message: /did not arrive within 0.025 minutes/ } }
