@@ -26,12 +26,14 @@ const file = createDatabase(
    CREATE INDEX uses_pair ON uses (b, a);
    INSERT INTO uses SELECT n, n % 10 + 1, 'b' FROM ${numbers(30_000)};
    CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT, n INTEGER);
-   INSERT INTO texts (id, n) VALUES (1, 0);`
+   INSERT INTO texts (id, n) VALUES (1, 0);
+   CREATE TABLE long (id INTEGER PRIMARY KEY, body TEXT, n INTEGER);
+   INSERT INTO long SELECT n, printf('%.*c', 300000, 'a'), 0 FROM ${numbers(3)};`
 )
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const ids = new Map<string, number>()
-for (const name of ['films', 'makers', 'parts', 'owners', 'pets', 'pairs', 'uses', 'texts'])
+for (const name of ['films', 'makers', 'parts', 'owners', 'pets', 'pairs', 'uses', 'texts', 'long'])
   ids.set(name, (await importTable(admin, name)).id)
 dataOf(await admin.put(`/admin/tables/${ids.get('texts')}`, { searchIndex: true }))
 const token = await asToken(app, admin)
@@ -53,6 +55,14 @@ const allow = async (t: Test, operations: readonly Input[]) => {
   const response = await batch(operations)
   t.equal(response.statusCode, 200, response.body.slice(0, 300))
 }
+
+t.test('a long text that a filter searches counts more than a short one', async (t) => {
+  const containing = (text: string) => [
+    { op: 'update', table: 'long', filter: { where: { body: { contains: text } } }, maxAffected: 3, values: { n: 1 } }
+  ]
+  await allow(t, containing(`${'a'.repeat(100)}b`))
+  expectError(t, await batch(containing(`${'a'.repeat(60_000)}b`)), 409, 'FILTER_NOT_INDEXED')
+})
 
 t.test('the filters of a batch are limited together', async (t) => {
   const scan = (index: number) => update({ year: { eq: 1000 + index } })

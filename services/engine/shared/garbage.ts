@@ -9,9 +9,9 @@ let collect: (() => void) | undefined
  */
 export const collectGarbage = () => {
   if (!collect) {
+    // The flag is one for all threads. It stays on: another thread may be between these two lines.
     setFlagsFromString('--expose-gc')
     collect = runInNewContext('gc') as () => void
-    setFlagsFromString('--no-expose-gc')
   }
   collect()
 }

@@ -1,5 +1,6 @@
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { createGarbageCount } from '../../../../services/engine/shared/garbage.ts'
+import { collectGarbage, createGarbageCount } from '../../../../services/engine/shared/garbage.ts'
 
 const MIB = 2 ** 20
 
@@ -26,4 +27,9 @@ t.test('the garbage collector runs after each 16 MiB of large values', async (t)
   now = 2000
   count(4 * MIB)
   t.equal(runs, 3)
+})
+
+t.test('another thread finds the garbage collector, too, after one has used it', async (t) => {
+  collectGarbage()
+  t.equal(runInNewContext('typeof gc'), 'function')
 })
