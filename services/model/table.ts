@@ -21,6 +21,8 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
   /** The type as it was declared; '' for a column without one. */
   readonly declaredType: string
   readonly isGenerated: boolean
+  /** Only for a generated column of a table: the folded names in its declaration. They may also be functions and keywords. */
+  readonly computedFrom?: readonly string[]
   /** Whether SQLite refuses NULL, whatever `nullable` reports. */
   readonly isNotNull: boolean
   readonly defaultLiteral: DefaultLiteral
@@ -108,8 +110,8 @@ export interface FieldChoices {
   readonly jsonType: JsonType
   readonly isHidden: boolean
   /**
-   * Only for a field of an SQL view: the hidden columns that an administrator lets it show. By the id of the table and the
-   * folded name: `3.password`.
+   * Only for a field of an SQL view and a generated field: the hidden columns that an administrator lets it show. By the id
+   * of the table and the folded name: `3.password`; `own.password` for a column of the same table.
    */
   readonly unhides?: readonly string[]
   readonly isReadonly: boolean
@@ -166,7 +168,7 @@ export interface RegisteredTable
    * cannot prepare. Calls for its records fail with STRUCTURE_CHANGED until a refresh.
    */
   readonly isOutdated: boolean
-  /** Only for an SQL view: its fields that are hidden because of what they show, each with the hidden columns. */
+  /** Its fields that are hidden because of what they show, each with the hidden columns. */
   readonly hiddenSources?: HiddenSources
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
   readonly exactFields: ReadonlySet<string>

@@ -9,7 +9,8 @@ import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, toUniqueKey, withIndexFacts } from './indexes.ts'
-import { declaresAutoIncrement, declaresConflicts } from './lexer.ts'
+import { declaresAutoIncrement, declaresConflicts, nameIn, textIn } from './lexer.ts'
+import { definitionsIn } from './rebuild.ts'
 import type { Statement } from './statement.ts'
 import { namesOfKey } from './unique-keys.ts'
 
@@ -227,6 +228,19 @@ const withChecks = (columns: readonly Column[], declaration: string): readonly C
   return columns.map((column) => ({ ...column, checks: checks.get(foldName(column.name)) ?? NO_CHECKS }))
 }
 
+/** Adds the names in the declarations of generated columns. No pragma returns them. */
+const withComputed = (columns: readonly Column[], declaration: string): readonly Column[] => {
+  if (!columns.some(({ isGenerated }) => isGenerated)) return columns
+  // SQLite takes a text in quotes as a name, too.
+  const namesOf = (token: string): string | readonly string[] => nameIn(token) ?? textIn(token) ?? []
+  const names = definitionsIn(declaration).map((tokens) => tokens.flatMap(({ text }) => namesOf(text)).map(foldName))
+  const namesByColumn = new Map(names.map(([column = '', ...others]) => [column, others]))
+  return columns.map((column) => {
+    const computedFrom = namesByColumn.get(foldName(column.name))
+    return column.isGenerated && computedFrom ? { ...column, computedFrom } : column
+  })
+}
+
 const rowidColumn = (name: string): Column => ({
   name,
   label: name,
@@ -282,7 +296,7 @@ export const toStructure = (row: Row): Structure | null => {
   const indexes = toIndexes(row)
   const key = keyOf(stored)
   const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
-  const columns = withIndexFacts(withChecks(declared, declaration), indexes, key)
+  const columns = withIndexFacts(withComputed(withChecks(declared, declaration), declaration), indexes, key)
   const rowid = withoutRowid ? null : reachableRowid(columns)
   // No pragma returns the collation of a column.
   const hasCollatedKey = rowid === null && /collate/i.test(declaration)

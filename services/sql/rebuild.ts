@@ -26,7 +26,7 @@ const CONSTRAINT = /^(?:constraint|primary|not|null|unique|check|default|collate
 const endOf = ({ text, index }: Token) => index + text.length
 
 /** Returns the tokens between the parentheses of a CREATE TABLE statement, split at its commas. */
-const definitionsIn = (sql: string): readonly Definition[] => {
+export const definitionsIn = (sql: string): readonly Definition[] => {
   const tokens = tokensOf(sql)
   const open = tokens.findIndex(({ text }) => text === '(')
   const definitions: Token[][] = [[]]

@@ -14,7 +14,7 @@ import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
 import { combine, renameInSources } from './structure.ts'
 import { describeRegistrations, selectRegisteredViews, selectRegistrations } from './table-statements.ts'
-import { type ChosenView, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
+import { type ChosenTable, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
 import { createWriteEffects } from './write-effects.ts'
 
 const toMetadata = (row: Row) => ({
@@ -38,6 +38,9 @@ type Facts = Structure | null
 /** Returns the facts about a table after a change. `known`: those that the registry has. */
 export type DeriveFacts = (known: Facts | undefined) => Facts
 
+/** Whether a field may show the values of another column. */
+const mayShowHidden = ({ isView, columns }: Structure) => isView || columns.some(({ isGenerated }) => isGenerated)
+
 /** `ref`: the id or the name in the request. @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
 const assertUsable = (table: Registration | undefined, ref: number | string): RegisteredTable => {
   if (!table) throw tableNotFound(ref)
@@ -59,8 +62,8 @@ export const createTableRegistry = (db: Database) => {
   let schemaVersion: SqlValue | undefined
   let unreported: UnusableTable[] = []
 
-  /** SQL views without what follows from the choices for other tables. */
-  let views = new Map<number, RegisteredTable>()
+  /** SQL views, and tables with generated columns, without what follows from what is hidden. */
+  let showing = new Map<number, RegisteredTable>()
 
   const put = (table: Registration) => {
     byId.set(table.id, table)
@@ -69,30 +72,30 @@ export const createTableRegistry = (db: Database) => {
 
   const find = (name: string) => byName.get(foldName(name))
 
-  /** To be called after every change: a field of a view is hidden if it shows a hidden column of another table. */
-  const hideInViews = () => {
-    for (const view of views.values()) {
-      const served = withHiddenSources(view, find)
-      if (!isSameTable(byId.get(view.id), served)) put(served)
+  /** To be called after every change: a field is hidden if it shows a hidden column of this or of another table. */
+  const hideShown = () => {
+    for (const table of showing.values()) {
+      const served = withHiddenSources(table, find)
+      if (!isSameTable(byId.get(table.id), served)) put(served)
     }
   }
 
   const register = (table: Registration) => {
     put(table)
-    views.delete(table.id)
-    if (table.structure?.isView) views.set(table.id, table)
+    showing.delete(table.id)
+    if (table.structure && mayShowHidden(table.structure)) showing.set(table.id, table)
   }
 
   const add = (table: RegisteredTable) => {
     register(table)
-    hideInViews()
+    hideShown()
     return byId.get(table.id) as RegisteredTable
   }
 
   /** SQLite renames the table in the views that read it, too. */
   const renameInViews = (from: string, to: string) => {
     for (const [name, known] of facts) if (known) facts.set(name, renameInSources(known, from, to))
-    for (const [id, view] of views) views.set(id, { ...view, structure: renameInSources(view.structure, from, to) })
+    for (const [id, view] of showing) showing.set(id, { ...view, structure: renameInSources(view.structure, from, to) })
   }
 
   const toRegisteredTable = (row: Row): RegisteredTable => {
@@ -118,13 +121,13 @@ export const createTableRegistry = (db: Database) => {
     const before = byId
     byId = new Map()
     byName = new Map()
-    views = new Map()
+    showing = new Map()
     for (const row of rows) {
       const table = toRegistration(row)
       register(table)
       if (table.structure === null && before.get(table.id)?.structure !== null) unreported.push(table)
     }
-    hideInViews()
+    hideShown()
   }
 
   /** Returns false if a row names a table that SQLite has not described: another program added or renamed the row. */
@@ -202,11 +205,11 @@ export const createTableRegistry = (db: Database) => {
       byId.delete(id)
       byName.delete(foldName(name))
       facts.delete(foldName(name))
-      views.delete(id)
-      hideInViews()
+      showing.delete(id)
+      hideShown()
     },
-    /** Returns the hidden columns that the fields of an SQL view may show. */
-    hiddenSources: (view: ChosenView) => hiddenSourcesOf(view, find),
+    /** Returns the hidden columns that the fields of a table may show. */
+    hiddenSources: (table: ChosenTable) => hiddenSourcesOf(table, find),
     /** Finds a registration by its name, ignoring case. */
     find,
     /** @throws TABLE_NOT_FOUND */

@@ -12,7 +12,15 @@ const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
 }
 
 const toField = ({ structure, exactFields }: RegisteredTable, column: Column, clientName: string): Field => {
-  const { declaredType: _, isGenerated: __, isNotNull: ___, defaultLiteral: ____, checks, ...field } = column
+  const {
+    declaredType: _,
+    isGenerated: __,
+    isNotNull: ___,
+    defaultLiteral: ____,
+    computedFrom: _____,
+    checks,
+    ...field
+  } = column
   return {
     ...field,
     clientName,

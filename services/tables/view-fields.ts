@@ -15,11 +15,43 @@ import type {
 /** Finds a registration by its name, ignoring case. */
 type Find = (name: string) => Registration | undefined
 
-/** A view with its choices. */
-export interface ChosenView {
+/** A table or an SQL view with its choices. */
+export interface ChosenTable {
+  readonly name: string
   readonly structure: Structure
   readonly choices: Pick<Choices, 'fields'>
 }
+
+/** Returns the folded names of the columns from which a field is computed, also through other generated columns. */
+const inputsOf = ({ columns }: Structure, field: string): ReadonlySet<string> => {
+  const inputs = new Set<string>()
+  const add = (name: string) => {
+    for (const input of columns.find((column) => foldName(column.name) === name)?.computedFrom ?? []) {
+      if (inputs.has(input)) continue
+      inputs.add(input)
+      add(input)
+    }
+  }
+  add(foldName(field))
+  return inputs
+}
+
+/** Returns the hidden columns of the same table that a generated field may show. */
+const ownSourcesOf = ({ name, structure, choices }: ChosenTable, field: FieldChoices): readonly HiddenSource[] => {
+  const inputs = inputsOf(structure, field.name)
+  return choices.fields
+    .filter((other) => other.isHidden && inputs.has(foldName(other.name)))
+    .map((other) => ({ id: `own.${foldName(other.name)}`, table: name, column: other.name }))
+}
+
+const withoutUnhidden = (sources: readonly HiddenSource[], { unhides }: FieldChoices) =>
+  sources.filter(({ id }) => !unhides?.includes(id))
+
+/** Returns the fields that are hidden by choice, or because they are computed from such a field. */
+const hiddenFieldsOf = (table: ChosenTable) =>
+  table.choices.fields.filter(
+    (field) => field.isHidden || withoutUnhidden(ownSourcesOf(table, field), field).length > 0
+  )
 
 const originOf = ({ sources }: Structure, field: FieldChoices): Origin | null =>
   sources?.origins.find(({ name }) => name === foldName(field.name))?.origin ?? null
@@ -31,14 +63,15 @@ const mayShow = (structure: Structure, field: FieldChoices, { table, column }: O
 }
 
 /** Returns the hidden columns of a table that a column with this origin may show. Without an origin, any of them. */
-const hiddenColumns = ({ name, choices, structure }: RegisteredTable, origin: Origin | null): readonly string[] => {
-  const hidden = choices.fields.filter(({ isHidden }) => isHidden)
+const hiddenColumns = (table: RegisteredTable, origin: Origin | null): readonly string[] => {
+  const { name, choices, structure } = table
+  const hidden = hiddenFieldsOf(table)
   if (!origin) return hidden.map((field) => field.name)
   if (structure.isView) return hidden.filter((field) => mayShow(structure, field, origin)).map((field) => field.name)
   if (foldName(name) !== origin.table || hidden.length === 0) return []
   const field = choices.fields.find((other) => foldName(other.name) === origin.column)
   // A column that is not registered may be a hidden one under another name.
-  return !field || field.isHidden ? [origin.column] : []
+  return !field || hidden.includes(field) ? [origin.column] : []
 }
 
 const hiddenSourcesIn = (table: Registration, origin: Origin | null): readonly HiddenSource[] => {
@@ -47,18 +80,19 @@ const hiddenSourcesIn = (table: Registration, origin: Origin | null): readonly H
   return columns.map((column) => ({ id: `${table.id}.${foldName(column)}`, table: table.name, column }))
 }
 
-/** Returns the hidden columns of registered tables that the fields of an SQL view may show, unless they are unhidden. */
-export const hiddenSourcesOf = ({ structure, choices }: ChosenView, find: Find): HiddenSources => {
+/** Returns the hidden columns that fields of an SQL view and generated fields may show, unless they are unhidden. */
+export const hiddenSourcesOf = (table: ChosenTable, find: Find): HiddenSources => {
+  const { structure, choices } = table
   const read = (structure.sources?.reads ?? []).flatMap((name) => find(name) ?? [])
   const found = choices.fields.map((field) => {
-    const sources = read.flatMap((table) => hiddenSourcesIn(table, originOf(structure, field)))
-    return [field.name, sources.filter(({ id }) => !field.unhides?.includes(id))] as const
+    const sources = read.flatMap((other) => hiddenSourcesIn(other, originOf(structure, field)))
+    return [field.name, withoutUnhidden([...sources, ...ownSourcesOf(table, field)], field)] as const
   })
   return new Map(found.filter(([, sources]) => sources.length > 0))
 }
 
 /**
- * Returns an SQL view with those fields hidden that may show a hidden column. A view with such a key cannot be used, because
+ * Returns a table with those fields hidden that may show a hidden column. A view with such a key cannot be used, because
  * tokens would see the key.
  */
 export const withHiddenSources = (view: RegisteredTable, find: Find): RegisteredTable => {
@@ -82,13 +116,18 @@ const listed = (sources: readonly HiddenSource[]) => {
   return [...names, ...(sources.length > MAX_NAMED ? [`${sources.length - MAX_NAMED} more`] : [])].join(', ')
 }
 
-/** Returns why fields of an SQL view are hidden, one sentence for each. */
+const reasonOf = (structure: Structure, field: string) => {
+  if (!structure.isView) return 'it is computed from'
+  const origin = structure.sources?.origins.find(({ name }) => name === foldName(field))?.origin
+  return origin ? 'it shows' : 'it may show values of'
+}
+
+/** Returns why fields are hidden that are not hidden by choice, one sentence for each. */
 export const hiddenFieldWarnings = ({ structure, hiddenSources }: RegisteredTable): readonly string[] =>
-  [...(hiddenSources ?? [])].map(([name, sources]) => {
-    const origin = structure.sources?.origins.find((source) => source.name === foldName(name))?.origin
-    const reason = origin ? 'it shows' : 'it may show values of'
-    return `The field '${excerpt(name)}' is hidden: ${reason} ${listed(sources)}, hidden there. Set isHidden to false to show it.`
-  })
+  [...(hiddenSources ?? [])].map(
+    ([name, sources]) =>
+      `The field '${excerpt(name)}' is hidden: ${reasonOf(structure, name)} ${listed(sources)}, hidden there. Set isHidden to false to show it.`
+  )
 
 /** @throws VALIDATION_FAILED if a field of the key is hidden */
 export const checkVisibleKey = (key: readonly string[], hidden: HiddenSources) => {

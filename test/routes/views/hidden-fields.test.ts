@@ -245,3 +245,31 @@ t.test('a hidden column is no key of a view', async (t) => {
   await change('staff', hide('name'))
   expectError(t, await token.get('/data/harmless'), 409, 'STRUCTURE_CHANGED')
 })
+
+t.test(
+  'a generated field that may show a hidden column is hidden, and so are the fields of views that show it',
+  async (t) => {
+    const { token, register, change, find } = await setup(
+      t,
+      `CREATE TABLE people (
+       id INTEGER PRIMARY KEY, name TEXT, "pass word" TEXT,
+       'login' TEXT AS (name || ':' || "Pass Word") STORED, twice TEXT GENERATED ALWAYS AS (login || login), upper AS (upper(name)));
+     CREATE VIEW logins AS SELECT id, login AS shown, upper FROM people;
+     INSERT INTO people (name, "pass word") VALUES ('Ann', '${SECRET}');`
+    )
+    const people = await register({ name: 'people', fields: [hide('pass word')] })
+    t.strictSame(hiddenOf(people), ['pass word', 'login', 'twice'])
+    t.match(people.warnings, [/'login' is hidden: it is computed from 'people.pass word'/, /'twice' is hidden/])
+    t.strictSame(hiddenOf(await register({ name: 'logins' })), ['shown'])
+    t.strictSame(await visible(token, 'people'), ['id', 'name', 'upper'])
+    for (const path of ['people', 'logins', 'people/export', 'people?q=pw-of'])
+      t.notMatch((await token.get(`/data/${path}`)).body, SECRET, path)
+    expectError(t, await token.get('/data/people?order=twice'), 400, 'VALIDATION_FAILED')
+
+    t.strictSame(hiddenOf(await change('people', show('login'))), ['pass word', 'twice'], 'on request it is shown')
+    t.match((await token.get('/data/people')).body, SECRET)
+    t.strictSame(hiddenOf(await find('logins')), [])
+    t.strictSame(hiddenOf(await change('people', show('pass word'))), [])
+    t.strictSame(await visible(token, 'people'), ['id', 'name', 'pass word', 'login', 'twice', 'upper'])
+  }
+)
