@@ -13,11 +13,13 @@ RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-bookworm-slim
 # SQLite writes large sorts to temporary files. They belong on the disk of the data, because /tmp may be in memory.
+# MALLOC_ARENA_MAX: docs/decisions/0038-large-values.md.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    SQLITE_TMPDIR=/data
+    SQLITE_TMPDIR=/data \
+    MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

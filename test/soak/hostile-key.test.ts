@@ -33,6 +33,9 @@ const MAX_STOP = 5000
 /** Sends only the requests whose name contains this text: ONLY='a long text' npm run test:soak */
 const ONLY = process.env.ONLY ?? ''
 
+/** As in the Dockerfile. */
+const IMAGE_SETTINGS = { MALLOC_ARENA_MAX: '2' }
+
 const ATTACKER = new URL('./hostile/attacker.js', import.meta.url)
 
 /** Attacks the service from another process, which keeps its connections open until `t` ends. */
@@ -84,7 +87,7 @@ for (const [name, actions] of Object.entries(KEYS)) {
     t.comment(`SEED=${SEED}`)
     const file = join(temporaryDirectory(t), 'hostile.sqlite')
     createHostileFile(file, { items: ITEMS, parts: PARTS })
-    const service = await startService(t, { DATABASE: file })
+    const service = await startService(t, { DATABASE: file, ...IMAGE_SETTINGS })
     const client = createClient(t, service, 64)
     const headers = await client.logIn('admin', PASSWORD)
     const asAdmin = (method: string, path: string, body: object) => client.dataOf({ method, path, headers, body })
