@@ -168,7 +168,7 @@ export interface RegisteredTable
    * cannot prepare. Calls for its records fail with STRUCTURE_CHANGED until a refresh.
    */
   readonly isOutdated: boolean
-  /** Its fields that are hidden because of what they show, each with the hidden columns. */
+  /** The fields that are hidden because they may show hidden columns, with these columns. */
   readonly hiddenSources?: HiddenSources
   /** The names of the fields whose values all have the type of the field, and keep it in writes through the API. */
   readonly exactFields: ReadonlySet<string>

@@ -62,7 +62,7 @@ export const createTableRegistry = (db: Database) => {
   let schemaVersion: SqlValue | undefined
   let unreported: UnusableTable[] = []
 
-  /** SQL views, and tables with generated columns, without what follows from what is hidden. */
+  /** SQL views, and tables with generated columns, before fields are hidden that may show hidden columns. */
   let showing = new Map<number, RegisteredTable>()
 
   const put = (table: Registration) => {

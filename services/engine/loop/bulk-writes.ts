@@ -26,26 +26,30 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   let ready = Promise.resolve()
   let waiting = 0
 
-  const writeWhen = async (begin: Promise<void>, unit: Unit) => {
-    await begin
-    waiting -= 1
-    return write(unit)
-  }
-
-  const readyAfter = async (begin: Promise<void>, written: Promise<unknown>) => {
-    await begin
-    const start = performance.now()
-    await written.catch(() => {})
+  /** Resolves when the next unit may begin after one that began at `start`. */
+  const pauseAfter = async (start: number) => {
     const took = performance.now() - start
     if (countPending() > 0) await delay(took > LONG_MS ? LONG_PAUSE * took : took)
+  }
+
+  /** Returns the results of the unit, and when the next one may begin. */
+  const writeWhen = (begin: Promise<void>, unit: Unit) => {
+    let start = 0
+    const written = begin.then(() => {
+      waiting -= 1
+      start = performance.now()
+      return write(unit)
+    })
+    const next = () => pauseAfter(start)
+    return { written, ready: written.then(next, next) }
   }
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */
   return async (unit: Unit) => {
     if (waiting >= MAX_WAITING) throw overloaded('Too many large changes are waiting. Retry the request.', 1)
     waiting += 1
-    const written = writeWhen(ready, unit)
-    ready = readyAfter(ready, written)
-    return written
+    const next = writeWhen(ready, unit)
+    ready = next.ready
+    return next.written
   }
 }
