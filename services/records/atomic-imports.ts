@@ -32,7 +32,7 @@ export interface StoredRecords extends Stored {
 }
 
 const toStoredRecords = (results: readonly WriteResult[]): StoredRecords => ({
-  rows: Number(results.at(-1)?.rows[0]?.record),
+  rows: Number(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record),
   ...storedBy(results)
 })
 
@@ -90,7 +90,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
     return {
       table,
-      unit: [isSameTable, ...unitOf({ after: null, last, rows, now: clock() }), entry.progress(table.id, rows)],
+      unit: [isSameTable, ...unitOf({ after: null, last, rows, now: clock() }, entry.progress(table.id, rows))],
       change: null,
       file: await sizeOf(checked),
       countChange: (results) => storedBy(results).created,

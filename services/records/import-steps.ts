@@ -83,13 +83,17 @@ export interface Stored {
 }
 
 /**
- * A step checks the table, may check unique keys, changes records in an upsert, inserts records, and updates the row of the
- * import. A check changes and returns no row.
+ * A step checks the table, may check unique keys, changes records in an upsert, inserts records, updates the row of the
+ * import, and may check what was stored. Only the first statement and that of the import return a row. A check of keys
+ * changes nothing.
  */
-export const storedBy = (results: readonly WriteResult[]): Stored => ({
-  created: Number(results.at(-2)?.changes),
-  updated: results.length > 3 ? Number(results.at(-3)?.changes) : 0
-})
+export const storedBy = (results: readonly WriteResult[]): Stored => {
+  const progress = results.findLastIndex(({ rows }) => rows.length > 0)
+  return {
+    created: Number(results[progress - 1]?.changes),
+    updated: progress > 2 ? Number(results[progress - 2]?.changes) : 0
+  }
+}
 
 /** Creates the function that returns the reason of a failed step for the caller. The explanation may fail, too. */
 export const createStepFailures = (db: Database) => {
@@ -137,8 +141,8 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
       await caller.confirmRight()
       assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
-      const records = unitOf({ after, last, rows, now: clock() })
-      const unit = [isSameTable, ...records, entry.progress(table.id, file.skipped + done + rows)]
+      const progress = entry.progress(table.id, file.skipped + done + rows)
+      const unit = [isSameTable, ...unitOf({ after, last, rows, now: clock() }, progress)]
       const countChange = (results: readonly WriteResult[]) => storedBy(results).created
       const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
       return { stored: storedBy(results), took: performance.now() - start }

@@ -4,7 +4,7 @@ import { type Structure, UPDATED_AT } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
 import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import type { Statement, Unit } from './statement.ts'
+import type { Statement, Unit, UnitStatement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 import { hasKey, namesOfKey, rowidKeys } from './unique-keys.ts'
 
@@ -76,6 +76,9 @@ const selectLines = (condition: string, max: number): Statement => ({
     WHERE ${condition} ORDER BY 1 LIMIT ?`,
   params: [BigInt(max)]
 })
+
+/** The column by which staged records are stored. */
+const positionOf = ({ rowid }: Structure) => staged(rowid ?? LINE_COLUMN)
 
 const isTaken = (table: string, key: UniqueKey, except: UniqueKey | null) => {
   const other = except ? ` AND (${sameKey(table, except)}) IS NOT TRUE` : ''
@@ -203,35 +206,56 @@ const updateStep = (takeIn: TakeIn, on: UniqueKey, { range, clause }: ChangedRan
     FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
 }
 
+type InsertClauses = ReturnType<typeof insertClauses>
+
+const insertStep = (
+  { table, schema, structure, inserted, on }: TakeIn,
+  { before, after }: InsertClauses,
+  range: string
+) => {
+  const isNew = on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''
+  return `INSERT${before} INTO main.${identifier(table)} (${inserted.map(identifier).join(', ')})
+    SELECT ${inserted.map(staged).join(', ')} FROM ${identifier(schema)}.${identifier(STAGED_TABLE)}
+    WHERE ${range}${isNew} ORDER BY ${positionOf(structure)}${after}`
+}
+
+/** Selects a row if a record of an upsert is not stored, because a trigger has skipped it. */
+const checkStored = ({ table, schema }: TakeIn, on: UniqueKey, range: string) =>
+  `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)}
+    WHERE ${range} AND NOT ${storedWith(table, sameKey(table, on))} LIMIT 1`
+
 /**
  * Returns the function that makes the unit for a range of staged records: in an upsert, a check of the unique keys that OR
- * ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others. Not one
- * INSERT with ON CONFLICT, which would not report how many records were created.
+ * ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and
+ * `progress`. Not one INSERT with ON CONFLICT, which would not report how many records were created. The unit fails if it
+ * changes and inserts fewer records than the range has.
  */
 export const takeInSteps = (takeIn: TakeIn) => {
-  const { table, structure, schema, inserted, updated, on, setsUpdatedAt } = takeIn
-  const position = staged(structure.rowid ?? LINE_COLUMN)
-  const names = inserted.map(identifier).join(', ')
+  const { structure, updated, on, setsUpdatedAt } = takeIn
+  const position = positionOf(structure)
   const { checked, ...clauses } = conflictsOf(takeIn)
+  const changes = on !== null && updated.length > 0
   const compose = (range: string) => ({
     check: checkStep(takeIn, checked, range),
-    update: on && updated.length > 0 ? updateStep(takeIn, on, { range, clause: clauses.update }) : null,
-    insert: `INSERT${clauses.insert.before} INTO main.${identifier(table)} (${names}) SELECT ${inserted.map(staged).join(', ')}
-      FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range}${on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''}
-      ORDER BY ${position}${clauses.insert.after}`
+    update: changes ? updateStep(takeIn, on, { range, clause: clauses.update }) : null,
+    insert: insertStep(takeIn, clauses.insert, range),
+    // Without an UPDATE, the number of stored records with the same key is not known.
+    checkStored: on && !changes ? checkStored(takeIn, on, range) : null
   })
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
 
-  return ({ after, last, rows, now }: StepRange): Unit => {
-    const { check, update, insert } = after === null ? first : next
-    const range = after === null ? [last] : [after, last]
+  return ({ after, last, rows, now }: StepRange, progress: UnitStatement): Unit => {
+    const { check, update, insert, checkStored } = after === null ? first : next
+    const params = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []
-    const insertion: Statement = { sql: insert, params: range, ...(!on && { expect: rows }) }
+    const expected = { expect: changes ? { both: rows } : rows }
     return [
-      ...(check === null ? [] : [{ sql: check, params: range, expect: 0 }]),
-      ...(update === null ? [] : [{ sql: update, params: [...stamp, ...range] }]),
-      insertion
+      ...(check === null ? [] : [{ sql: check, params, expect: 0 }]),
+      ...(update === null ? [] : [{ sql: update, params: [...stamp, ...params] }]),
+      { sql: insert, params, ...(checkStored === null && expected) },
+      progress,
+      ...(checkStored === null ? [] : [{ sql: checkStored, params, expect: 0 }])
     ]
   }
 }

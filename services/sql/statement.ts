@@ -1,10 +1,15 @@
 import type { SqlValue } from '../model/sql-value.ts'
 
+export type Expected = number | { readonly both: number }
+
 export interface Statement {
   readonly sql: string
   readonly params: readonly SqlValue[]
-  /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
-  readonly expect?: number
+  /**
+   * The number of rows to change or return; `both`: of this statement and the one before it together. If it differs, the
+   * unit rolls back with `UnexpectedChanges`.
+   */
+  readonly expect?: Expected
 }
 
 /** A value that an earlier statement of the same unit returned in its first row. */

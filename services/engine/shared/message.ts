@@ -1,12 +1,12 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
-import type { Param, Unit } from '../../sql/statement.ts'
+import type { Expected, Param, Unit } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from './plain-error.ts'
 
 /** The outcome of one unit: one result for each of its statements, or the error. */
 export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
-type Item = Param | undefined
+type Item = Param | Expected | undefined
 
 /**
  * Units for the writer thread, or outcomes from it, as one flat list: structured clone spends more time on an array or
@@ -78,6 +78,7 @@ const createReader = ({ texts, items }: PackedList) => {
     repeat,
     /** A number, or undefined. */
     optional: () => next() as number | undefined,
+    expected: () => next() as Expected | undefined,
     text: () => String(next()),
     value: () => next() as SqlValue,
     /** A text that is sent once. */
@@ -114,7 +115,7 @@ export const packUnits = (units: readonly Unit[]): PackedList => {
 
 const readStatement = (from: Reader) => {
   const sql = from.sharedText()
-  const expect = from.optional()
+  const expect = from.expected()
   const params = from.values(from.count())
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }

@@ -2,6 +2,7 @@ import type { SqlValue } from '../../model/sql-value.ts'
 import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../sql/alter.ts'
 import { exactValue } from '../../sql/returned-fields.ts'
 import {
+  type Expected,
   isValue,
   type Param,
   type Reference,
@@ -60,6 +61,11 @@ const boundValue = (param: Param, results: readonly WriteResult[]) => {
 /** Returns the values to bind. `results`: those of the earlier statements of the unit. */
 const boundValues = (params: readonly Param[], results: readonly WriteResult[]) =>
   params.every(isValue) ? params : params.map((param) => boundValue(param, results))
+
+const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earlier: readonly WriteResult[]) => {
+  if (typeof expect !== 'object') return expect === undefined || changes === expect
+  return Number(earlier.at(-1)?.changes) + changes === expect.both
+}
 
 /** Whether the unit runs alone, with other settings of the connection. */
 const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql || first?.sql === IGNORE_BROKEN.sql
@@ -120,7 +126,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     try {
       const result = run(sql, boundValues(params, earlier))
       checkSize(result)
-      if (expect === undefined || result.changes === expect) return result
+      if (isExpected(expect, result, earlier)) return result
     } catch (error) {
       throw Object.assign(new Error(), toPlainError(error), { statement: position })
     }

@@ -35,6 +35,11 @@ const file = createDatabase(
    CREATE TABLE guarded (id INTEGER PRIMARY KEY, v INTEGER);
    CREATE TRIGGER odd BEFORE INSERT ON guarded WHEN new.v = 13 BEGIN SELECT RAISE(ABORT, 'thirteen'); END;
    CREATE TRIGGER skip BEFORE INSERT ON guarded WHEN new.v = 14 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE kept (id INTEGER PRIMARY KEY, v INTEGER);
+   CREATE TRIGGER kept_new BEFORE INSERT ON kept WHEN new.v = 14 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TRIGGER kept_old BEFORE UPDATE ON kept WHEN new.v = 15 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE selective (k TEXT PRIMARY KEY, n INTEGER DEFAULT 1) WITHOUT ROWID;
+   CREATE TRIGGER selected BEFORE INSERT ON selective WHEN new.k = 'no' BEGIN SELECT RAISE(IGNORE); END;
    CREATE TABLE ignoring (id INTEGER PRIMARY KEY ON CONFLICT IGNORE);
    CREATE TABLE dropped (v TEXT);
    CREATE TABLE nodes (k TEXT PRIMARY KEY, parent TEXT REFERENCES nodes (k), v TEXT) WITHOUT ROWID;
@@ -57,6 +62,8 @@ for (const name of [
   'replacing',
   'collated',
   'guarded',
+  'kept',
+  'selective',
   'ignoring',
   'dropped',
   'nodes',
@@ -427,6 +434,30 @@ t.test('a trigger that refuses a record ends the import', async (t) => {
   const stored = await totalOf('guarded')
   t.ok(stored > 0 && stored < 19_000)
   t.match(response.json().error.message, `after ${stored} of 20000 records`)
+})
+
+t.test('an upsert does not lose a record that a trigger skips', async (t) => {
+  const upsert = '?mode=upsert'
+  expectData(t, await csv.post(url('kept', upsert), 'id,v\n1,1\n2,2\n'), imported(2))
+  for (const skipped of ['id,v\n1,3\n3,14\n', 'id,v\n3,3\n2,15\n'])
+    for (const query of [upsert, `${upsert}&atomic=true`]) {
+      expectError(t, await csv.post(url('kept', query), skipped), 409, 'REFUSED_BY_TRIGGER')
+      t.strictSame(await rowsOf('kept'), [
+        { id: 1, v: 1 },
+        { id: 2, v: 2 }
+      ])
+    }
+  expectData(t, await csv.post(url('kept', `${upsert}&atomic=true`), 'id,v\n1,3\n3,3\n'), imported(2, 1))
+})
+
+t.test('nor does an upsert of keys alone', async (t) => {
+  const created = (rows: number, created: number) => ({ rows, created, updated: 0, dryRun: false })
+  for (const query of ['?mode=upsert', '?mode=upsert&atomic=true']) {
+    const [old, added] = [`old ${query}`, `new ${query}`]
+    expectData(t, await csv.post(url('selective', query), `k\n${old}\n`), created(1, 1))
+    expectError(t, await csv.post(url('selective', query), `k\n${added}\nno\n`), 409, 'REFUSED_BY_TRIGGER')
+    expectData(t, await csv.post(url('selective', query), `k\n${old}\n${added}\n`), created(2, 1))
+  }
 })
 
 t.test('a conflict that the declaration of the table ignores ends the import', async (t) => {

@@ -123,9 +123,12 @@ t.test('a file is staged, checked and stored', async (t) => {
   })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
-  t.match(await db.write(unitOf({ after: null, ...first, now: 0 })), [{ changes: 1 }, { changes: 1 }])
+  t.match(await db.write(unitOf({ after: null, ...first, now: 0 }, sql('SELECT 1'))), [{ changes: 1 }, { changes: 1 }])
   const second = await staging.step({ after: first.last, rows: 2, maxBytes: null })
-  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 })), [{ changes: 0 }, { changes: 1 }])
+  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 }, sql('SELECT 1'))), [
+    { changes: 0 },
+    { changes: 1 }
+  ])
   t.match(await db.read(sql('SELECT id, name, n, made FROM items')), [
     { id: 1, name: 'a', n: 1, made: 'now' },
     { id: 2, name: 'b "c"\n', n: 2, made: 'then' },
