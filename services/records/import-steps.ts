@@ -84,8 +84,7 @@ export interface Stored {
 
 /**
  * A step checks the table, may check unique keys, changes records in an upsert, inserts records, updates the row of the
- * import, and may check what was stored. Only the first statement and that of the import return a row. A check of keys
- * changes nothing.
+ * import, and may check what was stored. Only the first check and the update of the import return a row.
  */
 export const storedBy = (results: readonly WriteResult[]): Stored => {
   const progress = results.findLastIndex(({ rows }) => rows.length > 0)

@@ -228,7 +228,7 @@ const checkStored = ({ table, schema }: TakeIn, on: UniqueKey, range: string) =>
  * Returns the function that makes the unit for a range of staged records: in an upsert, a check of the unique keys that OR
  * ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and
  * `progress`. Not one INSERT with ON CONFLICT, which would not report how many records were created. The unit fails if it
- * changes and inserts fewer records than the range has.
+ * changes and inserts fewer records than the range has, because a trigger skips one.
  */
 export const takeInSteps = (takeIn: TakeIn) => {
   const { structure, updated, on, setsUpdatedAt } = takeIn
@@ -240,22 +240,22 @@ export const takeInSteps = (takeIn: TakeIn) => {
     update: changes ? updateStep(takeIn, on, { range, clause: clauses.update }) : null,
     insert: insertStep(takeIn, clauses.insert, range),
     // Without an UPDATE, the number of stored records with the same key is not known.
-    checkStored: on && !changes ? checkStored(takeIn, on, range) : null
+    checkAfter: on && !changes ? checkStored(takeIn, on, range) : null
   })
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
 
   return ({ after, last, rows, now }: StepRange, progress: UnitStatement): Unit => {
-    const { check, update, insert, checkStored } = after === null ? first : next
+    const { check, update, insert, checkAfter } = after === null ? first : next
     const params = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []
     const expected = { expect: changes ? { both: rows } : rows }
     return [
       ...(check === null ? [] : [{ sql: check, params, expect: 0 }]),
       ...(update === null ? [] : [{ sql: update, params: [...stamp, ...params] }]),
-      { sql: insert, params, ...(checkStored === null && expected) },
+      { sql: insert, params, ...(checkAfter === null && expected) },
       progress,
-      ...(checkStored === null ? [] : [{ sql: checkStored, params, expect: 0 }])
+      ...(checkAfter === null ? [] : [{ sql: checkAfter, params, expect: 0 }])
     ]
   }
 }

@@ -1,14 +1,12 @@
 import type { SqlValue } from '../model/sql-value.ts'
 
+/** A number of rows. `both`: of a statement and the one before it together. */
 export type Expected = number | { readonly both: number }
 
 export interface Statement {
   readonly sql: string
   readonly params: readonly SqlValue[]
-  /**
-   * The number of rows to change or return; `both`: of this statement and the one before it together. If it differs, the
-   * unit rolls back with `UnexpectedChanges`.
-   */
+  /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
   readonly expect?: Expected
 }
 
