@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -32,10 +32,11 @@ const assertPrivate = (file: string) => {
   )
 }
 
-/** Writes to another name first: after a crash, a partial secret would prevent the next start. */
+/** Writes to a new file first: after a crash, a partial secret would prevent the next start. */
 const createSecret = (file: string) => {
-  const temporary = `${file}.new`
-  writeFileSync(temporary, `${randomBytes(MIN_SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true })
+  const temporary = `${file}-${randomUUID()}`
+  const secret = randomBytes(MIN_SECRET_BYTES).toString('hex')
+  writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true, flag: 'wx' })
   renameSync(temporary, file)
 }
 

@@ -3,6 +3,7 @@ import { type ImportErrors, MAX_IMPORT_ERRORS } from '../engine/staging/import-e
 import type { StagedCheck } from '../engine/staging/protocol.ts'
 import { foldName } from '../model/names.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
+import { namesIn } from '../sql/declared-rules.ts'
 import {
   LINE_COLUMN,
   selectLongTexts,
@@ -10,8 +11,10 @@ import {
   selectOrphans,
   selectOtherKey,
   selectTaken,
+  selectTakenInIndex,
   selectTextBytes
 } from '../sql/imports.ts'
+import type { UniqueIndex } from '../sql/unique-indexes.ts'
 import { namesOfKey } from '../sql/unique-keys.ts'
 import { type ImportPlan, otherKeysOf } from './import-plan.ts'
 import { MAX_STEPS, STEPS } from './work.ts'
@@ -33,6 +36,30 @@ const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
   const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
   const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
   return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
+}
+
+/** Whether the records of the file decide whether an index has another record with the same values. */
+const isDecidedByFile = ({ on, view }: ImportPlan, fields: readonly string[], { sql }: UniqueIndex) => {
+  const names = namesIn(sql.slice(sql.indexOf('(')))
+  const { columns, key, isRowidKey } = view.table.structure
+  const isUsed = (name: string) => names.has(foldName(name)) && !fields.includes(name)
+  // SQLite generates the rowid of a new record. An upsert keeps the stored values of fields that the file does not have.
+  return !(on ? columns.map(({ name }) => name) : isRowidKey ? key : []).some(isUsed)
+}
+
+const takenInIndexCheck = ({ view, on }: ImportPlan, index: UniqueIndex): StagedCheck => {
+  const { columns, table } = view
+  const { sql, params } = selectTakenInIndex(
+    { table: table.name, structure: table.structure },
+    index,
+    on,
+    MAX_IMPORT_ERRORS
+  )
+  // The name of the index may be that of a hidden field.
+  const hidesFields = columns.size < table.structure.columns.length
+  const where = hidesFields ? 'a unique index' : `the unique index '${index.name}'`
+  const message = `The record has the values of a stored record in ${where}.`
+  return { sql, params, column: null, code: 'unique', message }
 }
 
 interface ReferenceOptions {
@@ -104,6 +131,9 @@ export const checksOf = (
     ...longTextChecks(plan, fields),
     ...otherKeyChecks(plan, fields),
     ...otherKeysOf(plan, fields).map((key) => takenCheck(plan, key)),
+    ...plan.target.uniqueIndexes
+      .filter((index) => isDecidedByFile(plan, fields, index))
+      .map((index) => takenInIndexCheck(plan, index)),
     ...plan.view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
   ]
 }

@@ -71,7 +71,11 @@ export const createTableFileService = ({ tables, imports, clock, viewOf, onFailu
       required: structure.columns.filter((column) => isRequired(structure, column))
     }
     // No stored record can have the same key.
-    const target = { declarations: [createTableSql(table.name, declarations, structure.key)], uniqueKeys: [] }
+    const target = {
+      declarations: [createTableSql(table.name, declarations, structure.key)],
+      uniqueKeys: [],
+      uniqueIndexes: []
+    }
     const plan = planImport(view, target, options, clock())
     return { ...plan, staging: { ...plan.staging, keepsDigits: true } }
   }

@@ -6,6 +6,7 @@ import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit, UnitStatement } from './statement.ts'
 import { joinTerms } from './terms.ts'
+import { type UniqueIndex, uniqueIndexOf } from './unique-indexes.ts'
 import { hasKey, namesOfKey, rowidKeys } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
@@ -19,14 +20,16 @@ const LINE = columnRef(STAGED_TABLE, LINE_COLUMN)
 export interface ImportTarget {
   /** The declaration of the table, then those of its unique indexes. */
   readonly declarations: readonly string[]
-  /** Without partial indexes and indexes on expressions. */
+  /** The unique indexes of all records on columns alone. */
   readonly uniqueKeys: readonly UniqueKey[]
+  /** The other unique indexes. */
+  readonly uniqueIndexes: readonly UniqueIndex[]
 }
 
 export const selectImportTarget = (table: string): Statement => ({
   sql: `SELECT
     (SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE) AS declaration,
-    (SELECT json_group_array(json_object('sql', s.sql, 'partial', i.partial, 'fields', (
+    (SELECT json_group_array(json_object('name', i.name, 'sql', s.sql, 'partial', i.partial, 'fields', (
         SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
         FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)) ORDER BY i.seq)
       FROM temp.pragma_index_list(?) AS i
@@ -36,6 +39,8 @@ export const selectImportTarget = (table: string): Statement => ({
 })
 
 interface UniqueIndexRow {
+  readonly name: string
+  /** null for the index of a constraint. */
   readonly sql: string | null
   readonly partial: number
   readonly fields: readonly { readonly name: string | null; readonly collation: string }[]
@@ -46,10 +51,13 @@ export const toImportTarget = (row: Row | undefined, structure: Structure): Impo
   if (!row || row.declaration === null) return null
   // The boundary where the JSON of `selectImportTarget` gets its type.
   const indexes = JSON.parse(String(row.unique_indexes)) as readonly UniqueIndexRow[]
-  const full = indexes.filter(({ partial, fields }) => partial === 0 && fields.every(({ name }) => name !== null))
+  const isKey = ({ partial, fields }: UniqueIndexRow) => partial === 0 && fields.every(({ name }) => name !== null)
+  const keys = indexes.filter(isKey) as readonly UniqueKey[]
+  const others = indexes.filter((index) => !isKey(index))
   return {
     declarations: [String(row.declaration), ...indexes.flatMap(({ sql }) => sql ?? [])],
-    uniqueKeys: [...rowidKeys(structure), ...(full as readonly UniqueKey[])]
+    uniqueKeys: [...rowidKeys(structure), ...keys],
+    uniqueIndexes: others.map(({ name, sql }) => uniqueIndexOf(name, String(sql)))
   }
 }
 
@@ -70,10 +78,11 @@ const sameKey = (table: string, key: UniqueKey) => hasKey(table, key, staged)
 const storedWith = (table: string, condition: string) =>
   `EXISTS (SELECT 1 FROM main.${identifier(table)} WHERE ${condition})`
 
+const STAGED_RECORDS = `staged.${identifier(STAGED_TABLE)}`
+
 /** Selects the first staged records that match by `line`, and their `total`. `max`: the number of lines. */
-const selectLines = (condition: string, max: number): Statement => ({
-  sql: `SELECT ${LINE} AS line, count(*) OVER () AS total FROM staged.${identifier(STAGED_TABLE)}
-    WHERE ${condition} ORDER BY 1 LIMIT ?`,
+const selectLines = (condition: string, max: number, records = STAGED_RECORDS): Statement => ({
+  sql: `SELECT ${LINE} AS line, count(*) OVER () AS total FROM ${records} WHERE ${condition} ORDER BY 1 LIMIT ?`,
   params: [BigInt(max)]
 })
 
@@ -88,6 +97,30 @@ const isTaken = (table: string, key: UniqueKey, except: UniqueKey | null) => {
 /** Selects the staged records that a stored record conflicts with. `except`: records that are the same by this key. */
 export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | null, max: number) =>
   selectLines(isTaken(table, key, except), max)
+
+/**
+ * Selects the staged records that a stored record conflicts with in a unique index of expressions. They are computed before
+ * the comparison, where the names of the index are those of the stored record.
+ */
+export const selectTakenInIndex = (
+  { table, structure }: { readonly table: string; readonly structure: Structure },
+  { terms, condition }: UniqueIndex,
+  except: UniqueKey | null,
+  max: number
+) => {
+  const computed = terms.map((_, index) => `_rowhouse_term_${index}`)
+  const isInIndex = condition === null ? 'TRUE' : `(${condition})`
+  const columns = [
+    '*',
+    // A rowid that is no column is not in `*`.
+    ...(structure.rowid === null ? [] : [`${identifier(structure.rowid)} AS ${identifier(structure.rowid)}`]),
+    ...terms.map((term, index) => `(${term}) AS ${identifier(computed[index] as string)}`)
+  ]
+  const records = `(SELECT ${columns.join(', ')} FROM ${STAGED_RECORDS} WHERE ${isInIndex}) AS ${identifier(STAGED_TABLE)}`
+  const same = terms.map((term, index) => `(${term}) = ${staged(computed[index] as string)}`)
+  const other = except ? [`(${sameKey(table, except)}) IS NOT TRUE`] : []
+  return selectLines(storedWith(table, [...same, isInIndex, ...other].join(' AND ')), max, records)
+}
 
 /** Selects the staged records that a stored record has the key of. */
 export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)

@@ -13,16 +13,18 @@ const explanations: readonly (readonly [RegExp, (message: string) => Refusal])[]
   [
     /^UNIQUE constraint failed: /,
     (list) => {
-      const [first = null, ...others] = columnsIn(list)
+      const [first, ...others] = columnsIn(list)
       const code = 'unique'
-      if (first !== null && others.length === 0)
-        return { column: first, code, message: 'is the value of an earlier record of the file' }
-      const names = columnsIn(list).join(', ')
-      return {
-        column: first,
-        code,
-        message: `is, together with the other unique fields (${names || list}), the value of an earlier record of the file`
-      }
+      // SQLite names an index on expressions as `index 'name'`.
+      if (first === undefined)
+        return {
+          column: null,
+          code,
+          message: `The record has the values of an earlier record of the file in the unique ${list}.`
+        }
+      const together =
+        others.length === 0 ? '' : `, together with the other unique fields (${[first, ...others].join(', ')}),`
+      return { column: first, code, message: `is${together} the value of an earlier record of the file` }
     }
   ],
   [

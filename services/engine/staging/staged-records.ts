@@ -52,6 +52,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const fields = byName(options.fields)
   const errors = createErrorList()
   const seen = new Set<string>()
+  const unseenNames = new Set(Object.keys(names))
 
   /** Its records are not all stored. */
   let current: RecordInserts | undefined
@@ -85,6 +86,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     const targets = new Set<string>()
     const named: NamedField[] = []
     for (const name of found) {
+      unseenNames.delete(name)
       const field = findField(name)
       if (typeof field === 'string') {
         addFaulty(line, name, { code: 'unknown', message: field })
@@ -99,6 +101,12 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     for (const name of required.filter((one) => !targets.has(one)))
       addFaulty(line, name, { code: 'required', message: 'is a required field, which the file does not have' })
     return errors.get().total > before ? null : named
+  }
+
+  /** Adds an error for each name of `map` that the file does not have: a typing error would let the field be stored. */
+  const checkUnseenNames = (line: number) => {
+    for (const name of unseenNames)
+      addFaulty(line, name, { code: 'unknown', message: 'is in `map`, but the file does not have it' })
   }
 
   /** Returns the function that stores a record with these fields. It gets the value of each. */
@@ -153,15 +161,17 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     let width = 0
     let write: WriteRecord | undefined
     const readHeader = (line: number, cells: readonly CsvCell[]) => {
+      const before = errors.get().total
       const named = findFields(
         line,
         cells.map(({ text }) => unguard(text))
       )
-      if (!named) throw stop(line)
+      checkUnseenNames(line)
+      if (!named || errors.get().total > before) throw stop(line)
       width = named.length
       write = writerOf(named)
     }
-    return (line: number, cells: readonly CsvCell[]) => {
+    const read = (line: number, cells: readonly CsvCell[]) => {
       if (!write) return cells.length > 0 ? readHeader(line, cells) : undefined
       // The record of a table with one field may be an empty line, which is NULL. Otherwise such a line is no record.
       if (cells.length === 0 && width > 1) return
@@ -170,6 +180,11 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
         return addError(line, null, 'cells', `The record has ${record.length} cells, but the header has ${width}.`)
       write(line, (index, field) => checkCell(field, record[index] as CsvCell))
     }
+    /** A file without a header is a mistake, such as a wrong path. */
+    const checkEnd = () => {
+      if (!write) addError(1, null, 'required', 'The file is empty. Its first line must have the names of the fields.')
+    }
+    return { read, checkEnd }
   }
 
   const checkJson = (field: ImportField, value: unknown, integers: IntegerFormat): Checked => {
@@ -206,11 +221,16 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
       writers.set(shape, writer)
       return writer
     }
-    return (line: number, record: Readonly<Record<string, unknown>>) => {
+    const read = (line: number, record: Readonly<Record<string, unknown>>) => {
       const keys = Object.keys(record)
       const write = writerFor(line, keys)
       write?.(line, (index, field) => checkJson(field, record[keys[index] as string], integers))
     }
+    /** A file without records has no names. */
+    const checkEnd = () => {
+      if (writers.size > 0) checkUnseenNames(1)
+    }
+    return { read, checkEnd }
   }
 
   return {

@@ -23,10 +23,15 @@ type Methods = {
 const createMethods = (options: StagingThreadOptions, table: StagedTable): Methods => {
   const { format } = options
   const records = createStagedRecords(options, table)
-  const reader: RecordReader =
-    format.type === 'csv'
-      ? createCsvReader(format.delimiter, records.createCellsReader())
-      : createNdjsonReader(records.createObjectReader(format.integers))
+  const createReader = (): readonly [reader: RecordReader, checkEnd: () => void] => {
+    if (format.type === 'csv') {
+      const cells = records.createCellsReader()
+      return [createCsvReader(format.delimiter, cells.read), cells.checkEnd]
+    }
+    const objects = records.createObjectReader(format.integers)
+    return [createNdjsonReader(objects.read), objects.checkEnd]
+  }
+  const [reader, checkEnd] = createReader()
   let isReadable = true
 
   /** After an error that ends the reading, the rest of the file is ignored. */
@@ -51,7 +56,10 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
       return chunk
     },
     end: async (): Promise<StagedFile> => {
-      await read(() => reader.end())
+      await read(async () => {
+        await reader.end()
+        checkEnd()
+      })
       return { ...table.finish(), fields: records.fields(), errors: records.errors() }
     },
     check: (checks) => runChecks(options, checks),

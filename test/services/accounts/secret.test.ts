@@ -22,6 +22,14 @@ t.test('the first start creates a secret of 32 random bytes that only its owner 
   t.same(readdirSync(directory), ['secret'])
 })
 
+t.test('the first start changes no other file of the directory', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFileSync(join(directory, 'secret.new'), 'mine')
+  readOrCreateSecret(directory)
+  t.equal(readFileSync(join(directory, 'secret.new'), 'utf8'), 'mine')
+  t.same(readdirSync(directory), ['secret', 'secret.new'])
+})
+
 t.test('two first starts create two secrets', async (t) => {
   t.not(readOrCreateSecret(temporaryDirectory(t)), readOrCreateSecret(temporaryDirectory(t)))
 })

@@ -27,7 +27,7 @@ const stage = async (text: string, options: Partial<StagingThreadOptions>) => {
   }
   const table = openStagedTable(all)
   const records = createStagedRecords(all, table)
-  const reader = createCsvReader(',', records.createCellsReader())
+  const reader = createCsvReader(',', records.createCellsReader().read)
   await reader.write(Buffer.from(text))
   await reader.end()
   records.flush()
