@@ -25,12 +25,15 @@ export const affinityOf = (declaredType: string, isStrict: boolean): SqliteType 
   return isStrict && type === 'ANY' ? 'BLOB' : 'NUMERIC'
 }
 
+/** Declared types that mean numbers and have NUMERIC affinity. Other such types, as DATE, UUID and JSON, mean texts. */
+const NUMERIC_TYPES = /\b(?:NUM|DEC|FIXED|YEAR|BIT\b)|MONEY|CURRENCY|SERIAL/i
+
 /** Returns the JSON type of a column that another program has declared. */
 export const jsonTypeOf = (declaredType: string, sqliteType: SqliteType): JsonType => {
   if (/BOOL/i.test(declaredType)) return 'boolean'
   if (sqliteType === 'INTEGER') return 'integer'
   if (sqliteType === 'TEXT' || sqliteType === 'BLOB') return 'string'
-  return /DATE|TIME/i.test(declaredType) ? 'string' : 'number'
+  return sqliteType === 'REAL' || NUMERIC_TYPES.test(declaredType) ? 'number' : 'string'
 }
 
 const jsonTypesOf: Record<SqliteType, readonly JsonType[]> = {

@@ -1,6 +1,6 @@
 import type { BatchOperation, OperationName } from '../../schemas/batch.ts'
 import type { Action } from '../../schemas/token.ts'
-import { invalid } from '../model/errors.ts'
+import { excerpt, invalid, MAX_DETAILS, pointer } from '../model/errors.ts'
 
 /** An action that an operation of a batch needs on its table. */
 export type TableAction = Exclude<Action, 'write'>
@@ -41,8 +41,11 @@ export const checkMembers = (input: BatchOperation) => {
   const unknown = Object.keys(input).filter((name) => !isKnown(name))
   if (missing.length === 0 && unknown.length === 0) return
   throw invalid([
-    ...missing.map((name) => ({ path: `/${name}`, code: 'required', message: `'${op}' needs '${name}'.` })),
-    ...unknown.map((name) => ({ path: `/${name}`, code: 'unknown', message: `'${op}' does not take '${name}' here.` }))
+    ...missing.map((name) => ({ path: pointer(name), code: 'required', message: `'${op}' needs '${name}'.` })),
+    ...unknown.slice(0, MAX_DETAILS).map((name) => {
+      const message = `'${op}' does not take '${excerpt(name)}' here.`
+      return { path: pointer(excerpt(name)), code: 'unknown', message }
+    })
   ])
 }
 

@@ -67,7 +67,14 @@ t.test('the JSON type follows from the declared type', async (t) => {
     bool: 'boolean',
     DATE: 'string',
     DATETIME: 'string',
-    TIMESTAMP: 'string'
+    TIMESTAMP: 'string',
+    JSON: 'string',
+    UUID: 'string',
+    STRING: 'string',
+    "ENUM('a','b')": 'string',
+    MONEY: 'number',
+    YEAR: 'number',
+    'BIT(1)': 'number'
   }
   for (const [declared, jsonType] of Object.entries(expected)) {
     t.equal(jsonTypeOf(declared, affinityOf(declared, false)), jsonType, declared)
