@@ -1,7 +1,7 @@
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import type { Statement, Unit } from '../sql/statement.ts'
+import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
 import type { ImportErrors } from './staging/import-errors.ts'
@@ -100,13 +100,13 @@ export interface Database extends Scans {
   }
   /**
    * Tries a change of the structure on a copy of the schema without rows, and compiles all declarations after it. Fails as
-   * the unit would fail. The unit must not begin with `IGNORE_BROKEN`.
+   * the unit would fail.
    */
-  tryChange(unit: Unit, caller: ScanCaller): Promise<Trial>
+  tryChange(unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
-  write(unit: Unit): Promise<readonly WriteResult[]>
+  write(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
   /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */
-  writeBulk(unit: Unit): Promise<readonly WriteResult[]>
+  writeBulk(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
   /** Counts the text that clients have not read yet. Beyond its limit, `write` fails with OVERLOADED for a large result. */
   readonly unread: UnreadText
   /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */

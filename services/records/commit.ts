@@ -3,7 +3,7 @@ import { type Database, UnexpectedChanges, type WriteResult } from '../engine/da
 import { sizeOf } from '../engine/shared/size.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
-import type { Unit, UnitStatement } from '../sql/statement.ts'
+import type { Unit, UnitOptions, UnitStatement } from '../sql/statement.ts'
 import type { Diagnosis, Operation, Target } from './operation.ts'
 import type { Totals } from './totals.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
@@ -28,15 +28,13 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
-/** Milliseconds after which no other statement of a unit begins: the estimate of its work was wrong. */
-const MAX_UNIT_MS = 500
+/** A unit that takes longer fails: the estimate of its work was wrong. */
+const UNIT_OPTIONS: UnitOptions = { maxMs: 500 }
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const unitOf = (operations: readonly Operation[]): Unit => {
   const statements: UnitStatement[] = []
   for (const { unit } of operations) statements.push(...unit)
-  const [first] = statements
-  if (first && statements.length > 1) statements[0] = { ...first, maxUnitMs: MAX_UNIT_MS }
   return statements
 }
 
@@ -99,7 +97,8 @@ export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
   const attempt = async (caller: Caller, operations: readonly Operation[], steps: number): Promise<Outcome> => {
     try {
       const unit = unitOf(operations)
-      const written = isSmall(unit, steps) ? db.write(unit) : db.writeBulk(unit)
+      const write = isSmall(unit, steps) ? db.write : db.writeBulk
+      const written = write(unit, unit.length > 1 ? UNIT_OPTIONS : undefined)
       return { parts: await totals.track(operations, written) }
     } catch (error) {
       return { diagnosis: await diagnose(caller, operations, error as Error) }

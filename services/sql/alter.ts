@@ -34,19 +34,6 @@ export const setNotNull = (table: string, column: string, isNotNull: boolean): S
     `ALTER TABLE ${identifier(table)} ALTER COLUMN ${identifier(column)} ${isNotNull ? 'SET' : 'DROP'} NOT NULL`
   )
 
-/**
- * As the first statement of a unit: the writer runs the unit in a transaction of its own, without foreign keys, and
- * without changing the names of the table in other declarations. Otherwise DROP TABLE would first delete each row, with
- * the actions of the foreign keys that refer to it. https://sqlite.org/lang_altertable.html#otheralter
- */
-export const FOREIGN_KEYS_OFF: Statement = statement('PRAGMA foreign_keys = OFF')
-
-/**
- * At the start of a unit: ALTER TABLE leaves views and triggers unchanged that cannot be compiled. Otherwise one of them
- * anywhere in the file prevents each rename and drop. The unit must have been tried.
- */
-export const IGNORE_BROKEN: Statement = statement('PRAGMA writable_schema = ON')
-
 export const dropTable = (table: string): Statement => statement(`DROP TABLE ${identifier(table)}`)
 
 /** Selects the columns that refer to the table. `target` is null for its key. */
@@ -57,20 +44,13 @@ export const selectReferring = (table: string): Statement => ({
   params: [table]
 })
 
-export const selectSchemaVersion: Statement = statement('SELECT schema_version FROM temp.pragma_schema_version')
+/** Selects all declarations of the file as one JSON text. ANALYZE creates tables that no declaration names. */
+export const selectAllDeclarations: Statement = statement(
+  `SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY rowid) AS text FROM main.sqlite_schema
+    WHERE name NOT GLOB 'sqlite_stat*'`
+)
 
-/** Expects that no table, index, trigger or view has changed since the version was read. */
-export const expectSchemaVersion = (version: number): Statement => ({
-  sql: `${selectSchemaVersion.sql} WHERE schema_version = ?`,
-  params: [BigInt(version)],
-  expect: 1
-})
-
-/** All declarations of the file as one JSON text. */
-export const selectDeclarationsText =
-  'SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY rowid) FROM main.sqlite_schema'
-
-const COMPARE_DECLARATIONS = `SELECT 1 WHERE (${selectDeclarationsText}) = ?`
+const COMPARE_DECLARATIONS = `SELECT 1 WHERE (${selectAllDeclarations.sql}) = ?`
 
 export const comparesDeclarations = (statement: Pick<Statement, 'sql'> | undefined) =>
   statement?.sql === COMPARE_DECLARATIONS

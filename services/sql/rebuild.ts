@@ -1,6 +1,6 @@
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import { dropTable, FOREIGN_KEYS_OFF, renameTable, TEMPORARY_NAME } from './alter.ts'
+import { dropTable, renameTable, TEMPORARY_NAME } from './alter.ts'
 import { literal } from './ddl.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isKeyword, nameIn, textIn, tokensOf } from './lexer.ts'
@@ -134,17 +134,15 @@ const keepSequence = (name: string): Unit => [
 
 /**
  * Returns the unit that creates the table again with a new declaration. The table is renamed first, so that its declaration
- * can name the table itself: with `FOREIGN_KEYS_OFF`, a rename leaves all other declarations as they are.
+ * can name the table itself: the unit runs without foreign keys, so a rename leaves all other declarations as they are.
  */
-export const rebuildTable = (rebuild: Rebuild, before: Unit): Unit => {
+export const rebuildTable = (rebuild: Rebuild): Unit => {
   const { name, declaration, columns, conversion, isAutoIncrement, dependents } = rebuild
   const values = columns.map((column) => {
     const value = columnRef(TEMPORARY_NAME, column)
     return column === conversion?.column ? `CAST(${value} AS ${conversion.type})` : value
   })
   return [
-    FOREIGN_KEYS_OFF,
-    ...before,
     renameTable(name, TEMPORARY_NAME),
     statement(declaration),
     statement(

@@ -35,9 +35,24 @@ export const isValue = (param: Param): param is SqlValue =>
 
 export interface UnitStatement extends Omit<Statement, 'params'> {
   readonly params: readonly Param[]
-  /** Only in the first statement of a unit: milliseconds after which no other one begins, and the unit fails. */
-  readonly maxUnitMs?: number
 }
 
 /** Statements that run in one transaction: all of them or none. */
 export type Unit = readonly UnitStatement[]
+
+/** How a unit runs. */
+export interface UnitOptions {
+  /**
+   * false: without foreign keys, and a rename leaves all other declarations as they are. Otherwise DROP TABLE would first
+   * delete each row, with the actions of the foreign keys that refer to it.
+   * https://sqlite.org/lang_altertable.html#otheralter
+   */
+  readonly foreignKeys?: boolean
+  /**
+   * ALTER TABLE leaves views and triggers unchanged that cannot be compiled. Otherwise one of them anywhere in the file
+   * prevents each rename and drop. The unit must have been tried.
+   */
+  readonly keepsBroken?: boolean
+  /** Milliseconds after which no other statement begins, and the unit fails. */
+  readonly maxMs?: number
+}

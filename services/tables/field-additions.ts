@@ -19,7 +19,7 @@ import { withColumn } from './structure.ts'
 import { updateChoices } from './table-statements.ts'
 import type { TableWrites } from './table-writes.ts'
 import { openToTokens } from './token-access.ts'
-import type { TryChange } from './trials.ts'
+import type { StructureChange, TryChange } from './trials.ts'
 
 interface FieldAdditionsOptions {
   readonly db: Database
@@ -58,7 +58,7 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
     const { index, ...declaration } = declareField(field)
     const { column } = declaration
     const sent = field.references && { column, references: field.references, path: '/field' }
-    const unitOf = async (table: RegisteredTable) => {
+    const changeOf = async (table: RegisteredTable): Promise<StructureChange> => {
       if (caller.kind === 'token') openToTokens(table, table.name, true)
       const { name, choices, structure } = table
       checkRoomFor(column.name, structure)
@@ -66,18 +66,19 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
       if (table.isOutdated) throw tableOutdated(name)
       checkDefaults(structure.columns, [column], () => '/field')
       const references = sent && referenceFinder(registry.find, isReferable, { name, columns: structure.columns })(sent)
-      return [
+      const unit = [
         { sql: addColumnSql(name, { ...declaration, references }), params: [] },
         ...(index ? [createIndex(await freeIndexName(db, name, index), name, index)] : []),
         ...(references ? [compileForeignKeys(name, column.name)] : []),
         ...(await searchIndexes.renew(caller, table, withColumn(structure, column))),
         updateChoices(table, await extendedChoices(choices, column), clock())
       ]
+      return { unit }
     }
     try {
-      if (sent) return await writes.restructure(caller, id, unitOf)
-      const triedUnitOf = async (table: RegisteredTable) => tryChange(caller, await unitOf(table))
-      return await writes.change(caller, id, triedUnitOf, (known) => (known ? withColumn(known, column) : null))
+      if (sent) return await writes.restructure(caller, id, changeOf)
+      const triedChangeOf = async (table: RegisteredTable) => tryChange(caller, await changeOf(table))
+      return await writes.change(caller, id, triedChangeOf, (known) => (known ? withColumn(known, column) : null))
     } catch (error) {
       throw hasCode(error, 'UNIQUE_VIOLATION') ? sameDefault(column.name) : error
     }

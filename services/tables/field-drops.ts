@@ -69,7 +69,9 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
       const rows = await countStored(caller, known)
       throw lossNotConfirmed(known.name, rows, `Dropping '${field}' deletes its values.`)
     }
-    return writes.restructure(caller, id, (table) => dropFieldUnit(caller, table, fieldOf(table, field)))
+    return writes.restructure(caller, id, async (table) => ({
+      unit: await dropFieldUnit(caller, table, fieldOf(table, field))
+    }))
   }
 
   return dropField

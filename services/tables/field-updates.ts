@@ -5,13 +5,13 @@ import type { Clock } from '../model/clock.ts'
 import { hasCode } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { renameColumn, selectWord, setNotNull } from '../sql/alter.ts'
-import type { Unit } from '../sql/statement.ts'
 import { valuesDoNotFit } from './failures.ts'
 import { choicesAfter, type FieldChange, readFieldChange, structureAfter } from './field-changes.ts'
 import { createRebuilds } from './rebuilds.ts'
 import type { SearchIndexes } from './search-indexes.ts'
 import { updateChoices } from './table-statements.ts'
 import type { TableWrites } from './table-writes.ts'
+import type { StructureChange } from './trials.ts'
 import { createValueCheck } from './value-checks.ts'
 
 interface FieldUpdatesOptions {
@@ -35,19 +35,20 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
     return renameColumn(table, from, to, isPlain)
   }
 
-  const changeUnit = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<Unit> => {
+  const changeOf = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<StructureChange> => {
     const { name: tableName, structure, choices } = table
     const { column, name, jsonType, isNotNull } = change
     const isRebuilt = change.storedType !== undefined || change.defaultValue !== undefined
     await checkValues(caller, table, change)
     const after = structureAfter(structure, change)
-    return [
+    const unit = [
       ...(isRebuilt ? await rebuild(caller, table, change) : []),
       ...(jsonType ? await searchIndexes.follow(caller, table, after) : []),
       ...(isNotNull === undefined ? [] : [setNotNull(tableName, column.name, isNotNull)]),
       ...(name === undefined ? [] : [await renameTo(tableName, column.name, name)]),
       updateChoices(table, choicesAfter(choices, change), clock())
     ]
+    return { unit, options: { foreignKeys: !isRebuilt } }
   }
 
   /**
@@ -59,9 +60,9 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
     try {
       return await writes.restructure(caller, id, async (table) => {
         const change = readFieldChange(table, field, sent)
-        const unit = await changeUnit(caller, table, change)
+        const structureChange = await changeOf(caller, table, change)
         await caller.confirm()
-        return unit
+        return structureChange
       })
     } catch (error) {
       // A value was written after the check, or two values are the same after the conversion.

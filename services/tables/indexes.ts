@@ -136,7 +136,7 @@ export const createIndexes = ({ db, registry, commitTried }: IndexServiceOptions
     const index = indexes.find(({ name }) => foldName(name) === foldName(sentName))
     if (!index) throw indexNotFound(sentName)
     if (!isOwn(index.name)) throw indexNotOurs(index.name)
-    await commitTried(caller, [dropStoredIndex(index.name)])
+    await commitTried(caller, { unit: [dropStoredIndex(index.name)] })
     await registry.reload()
   }
 

@@ -1,7 +1,7 @@
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { expectSchemaVersion, selectSchemaVersion } from '../sql/alter.ts'
+import { expectDeclarations, selectAllDeclarations } from '../sql/alter.ts'
 import { selectDeclarations } from '../sql/introspection.ts'
 import { declaresAutoIncrement } from '../sql/lexer.ts'
 import { countViolations, expectViolations, rebuildTable, redefined } from '../sql/rebuild.ts'
@@ -19,13 +19,13 @@ export const createRebuilds = (db: Database) => {
   const checkConversion = createConversionCheck(db)
 
   /**
-   * Returns the unit that creates the table again with another type or default of a column.
+   * Returns the unit that creates the table again with another type or default of a column. It runs without foreign keys.
    * @throws STRUCTURE_CHANGED, STRUCTURE_IN_USE, TABLE_TOO_LARGE
    */
   const rebuild = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<Unit> => {
     const { name } = table
     const { column, storedType: type, defaultValue } = change
-    const [version] = await db.read(selectSchemaVersion)
+    const all = await db.readText(selectAllDeclarations)
     const stored = await readStored(caller, name)
     const declarations = await db.read(selectDeclarations(name))
     const declaration = String(declarations.find((row) => row.type === 'table')?.sql)
@@ -36,18 +36,15 @@ export const createRebuilds = (db: Database) => {
     const copied = columns.filter(({ isGenerated }) => !isGenerated).map((other) => other.name)
     await checkSize(caller, table, copied)
     const [checked] = await db.scan(countViolations([name]), caller)
-    const unit = rebuildTable(
-      {
-        name,
-        declaration: definition,
-        columns: rowid === null || copied.includes(rowid) ? copied : [rowid, ...copied],
-        conversion: type ? { column: column.name, type } : undefined,
-        isAutoIncrement: declaresAutoIncrement(declaration),
-        dependents: declarations.filter((row) => row.type !== 'table').map(({ sql }) => String(sql))
-      },
-      [expectSchemaVersion(Number(version?.schema_version))]
-    )
-    return [...unit, expectViolations([name], Number(checked?.violations))]
+    const unit = rebuildTable({
+      name,
+      declaration: definition,
+      columns: rowid === null || copied.includes(rowid) ? copied : [rowid, ...copied],
+      conversion: type ? { column: column.name, type } : undefined,
+      isAutoIncrement: declaresAutoIncrement(declaration),
+      dependents: declarations.filter((row) => row.type !== 'table').map(({ sql }) => String(sql))
+    })
+    return [expectDeclarations(String(all)), ...unit, expectViolations([name], Number(checked?.violations))]
   }
 
   return rebuild

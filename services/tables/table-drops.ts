@@ -1,6 +1,6 @@
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { dropTable, FOREIGN_KEYS_OFF } from '../sql/alter.ts'
+import { dropTable } from '../sql/alter.ts'
 import { deleteRetriesOfTable } from '../sql/retries.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import { assertTable, lossNotConfirmed, tableOutdated } from './failures.ts'
@@ -20,14 +20,14 @@ export const createTableDrops = ({ registry, countStored, commitTried }: TableDr
   /** @throws STRUCTURE_IN_USE, TABLE_CHANGED */
   const commitDrop = async (caller: Caller, table: RegisteredTable) => {
     const { id, name } = table
-    await commitTried(caller, [
-      FOREIGN_KEYS_OFF,
+    const unit = [
       expectRegistration(table),
       ...dropSearchIndex(id),
       deleteTable(id),
       deleteRetriesOfTable(id),
       dropTable(name)
-    ])
+    ]
+    await commitTried(caller, { unit, options: { foreignKeys: false } })
   }
 
   /**

@@ -41,7 +41,7 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
     const table = await writes.restructure(
       caller,
       id,
-      async (before) => unitOf(before, await renames.unitOf(before, rename)),
+      async (before) => ({ unit: await unitOf(before, await renames.unitOf(before, rename)) }),
       (results, before) => {
         tokens = renames.applied(results, before, rename)
         registry.rename(before, results.at(-1)?.rows[0] as Row)
@@ -70,7 +70,7 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
     const commitChanges = async (): Promise<UpdatedTable> =>
       rename
         ? commitRename(caller, id, rename, unitOf)
-        : { table: await writes.change(caller, id, (table) => unitOf(table, [])), tokens: null }
+        : { table: await writes.change(caller, id, async (table) => ({ unit: await unitOf(table, []) })), tokens: null }
     if (clientName === undefined) return commitChanges()
     checkTableClientName(clientName)
     return claims.claim(id, clientName, commitChanges)

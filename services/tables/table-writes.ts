@@ -3,13 +3,11 @@ import type { Caller } from '../model/caller.ts'
 import { hasCode } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { FOREIGN_KEYS_OFF } from '../sql/alter.ts'
-import type { Unit } from '../sql/statement.ts'
 import { tableChanged } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import type { SearchBuilds } from './search-builds.ts'
 import { expectRegistration } from './table-statements.ts'
-import { MAX_ATTEMPTS, type TryChange } from './trials.ts'
+import { MAX_ATTEMPTS, type StructureChange, type TryChange } from './trials.ts'
 
 interface TableWritesOptions {
   readonly db: Database
@@ -18,17 +16,10 @@ interface TableWritesOptions {
   readonly tryChange: TryChange
 }
 
-type UnitOf = (table: RegisteredTable) => Unit | Promise<Unit>
+type ChangeOf = (table: RegisteredTable) => StructureChange | Promise<StructureChange>
 
 /** A read of the stored table before the commit fails with STRUCTURE_CHANGED, too. */
 const mayBeConcurrent = (error: unknown) => error instanceof UnexpectedChanges || hasCode(error, 'STRUCTURE_CHANGED')
-
-/**
- * Returns the unit with a check that the table is as it was read, before the first statement that names it. A rebuild
- * expects the version of the whole schema instead, and must begin with `FOREIGN_KEYS_OFF`.
- */
-const afterCheck = (table: RegisteredTable, unit: Unit): Unit =>
-  unit[0] === FOREIGN_KEYS_OFF ? unit : [expectRegistration(table), ...unit]
 
 /** Optimistic changes of registered tables: docs/decisions/0006-registry-changes.md */
 export const createTableWrites = ({ db, registry, builds, tryChange }: TableWritesOptions) => {
@@ -58,25 +49,27 @@ export const createTableWrites = ({ db, registry, builds, tryChange }: TableWrit
   }
 
   /** Commits a unit whose last statement returns the row of the registry. `derive`: the facts after the change. */
-  const change = (caller: Caller, id: number, unitOf: UnitOf, derive?: DeriveFacts): Promise<RegisteredTable> =>
+  const change = (caller: Caller, id: number, changeOf: ChangeOf, derive?: DeriveFacts): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
-      const results = await db.write(await unitOf(table))
+      const { unit, options } = await changeOf(table)
+      const results = await db.write(unit, options)
       return registry.apply(results.at(-1)?.rows[0] as Row, derive)
     })
 
   /**
-   * Tries and commits a unit that changes what SQLite knows of the table, and reads it again. `onCommit` is called in the step that
-   * acknowledges the commit.
+   * Tries and commits a unit that changes what SQLite knows of the table, and reads it again. The unit checks first that
+   * the table is as it was read. `onCommit` is called in the step that acknowledges the commit.
    */
   const restructure = (
     caller: Caller,
     id: number,
-    unitOf: UnitOf,
+    changeOf: ChangeOf,
     onCommit: (results: readonly WriteResult[], before: RegisteredTable) => void = () => {}
   ): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
-      const unit = await tryChange(caller, afterCheck(table, await unitOf(table)))
-      onCommit(await db.write(unit), table)
+      const sent = await changeOf(table)
+      const { unit, options } = await tryChange(caller, { ...sent, unit: [expectRegistration(table), ...sent.unit] })
+      onCommit(await db.write(unit, options), table)
       await registry.reload()
       return registry.get(id)
     })

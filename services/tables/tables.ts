@@ -69,10 +69,11 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     const [exactTypes] = await measure(caller, [await describe(registry.get(id))])
     return writes.change(caller, id, async (table) => {
       const { choices, structure } = await describe(table)
-      return [
+      const unit = [
         ...(await searchIndexes.renew(caller, table, structure)),
         updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())
       ]
+      return { unit }
     })
   }
 

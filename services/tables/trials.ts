@@ -3,14 +3,20 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices } from '../model/table.ts'
-import { comparesDeclarations, expectDeclarations, FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../sql/alter.ts'
-import type { Statement, Unit } from '../sql/statement.ts'
+import { comparesDeclarations, expectDeclarations } from '../sql/alter.ts'
+import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
 import { tableChanged, wouldBreak, wouldBreakOthers } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
 import { updateChoices } from './table-statements.ts'
 
 /** Each change of any declaration of the file ends one attempt. */
 export const MAX_ATTEMPTS = 20
+
+/** A unit that changes the structure, and how it runs. */
+export interface StructureChange {
+  readonly unit: Unit
+  readonly options?: UnitOptions
+}
 
 interface TrialsOptions {
   readonly db: Database
@@ -44,11 +50,11 @@ const followedChoices = (choices: ViewChoices, { before, after }: ColumnNames): 
 /** Tries changes of the structure before they are committed: docs/decisions/0031-schema-changes.md */
 export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
   /**
-   * Tries a unit that changes the structure. Returns it with a check that the declarations are still those that were
-   * tried, and with the new names of columns of registered views. @throws STRUCTURE_IN_USE
+   * Tries a change of the structure. Returns it with a check that the declarations are still those that were tried, and
+   * with the new names of columns of registered views. @throws STRUCTURE_IN_USE
    */
-  const tryChange = async (caller: Caller, unit: Unit): Promise<Unit> => {
-    const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller)
+  const tryChange = async (caller: Caller, { unit, options }: StructureChange): Promise<Required<StructureChange>> => {
+    const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller, options)
     if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
     const views = changedViews.flatMap(({ name, ...columns }): Statement[] => {
       const view = registry.find(name)
@@ -56,29 +62,25 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
       if (!viewKey) return []
       return [updateChoices(view, followedChoices({ ...view.choices, viewKey }, columns), clock())]
     })
-    const withoutKeys = unit[0] === FOREIGN_KEYS_OFF
-    return [
-      ...(hasBroken ? [IGNORE_BROKEN] : []),
-      ...(withoutKeys ? [FOREIGN_KEYS_OFF] : []),
-      expectDeclarations(declarations),
-      ...views,
-      ...(withoutKeys ? unit.slice(1) : unit)
-    ]
+    return {
+      unit: [expectDeclarations(declarations), ...views, ...unit],
+      options: { ...options, keepsBroken: hasBroken }
+    }
   }
 
   /**
-   * Tries and commits a unit that deletes something. Tries it again, after checking the caller's right, if declarations of
+   * Tries and commits a change that deletes something. Tries it again, after checking the caller's right, if declarations of
    * the file were changed after the trial. @throws STRUCTURE_IN_USE, TABLE_CHANGED
    */
-  const commitTried = async (caller: Caller, unit: Unit): Promise<void> => {
+  const commitTried = async (caller: Caller, change: StructureChange): Promise<void> => {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const tried = await tryChange(caller, unit)
+      const { unit, options } = await tryChange(caller, change)
       try {
-        await db.write(tried)
+        await db.write(unit, options)
         return
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
-        if (!comparesDeclarations(tried[error.statement])) throw tableChanged()
+        if (!comparesDeclarations(unit[error.statement])) throw tableChanged()
         await caller.confirm()
       }
     }

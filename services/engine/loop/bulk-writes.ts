@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { overloaded } from '../../model/errors.ts'
-import type { Unit } from '../../sql/statement.ts'
-import type { WriteResult } from '../database.ts'
+import type { Unit, UnitOptions } from '../../sql/statement.ts'
+import type { Database } from '../database.ts'
 
 interface BulkWritesOptions {
-  readonly write: (unit: Unit) => Promise<readonly WriteResult[]>
+  readonly write: Database['write']
   /** Units that are not settled, of all kinds. */
   readonly countPending: () => number
 }
@@ -33,22 +33,22 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   }
 
   /** Returns the results of the unit, and when the next one may begin. */
-  const writeWhen = (begin: Promise<void>, unit: Unit) => {
+  const writeWhen = (begin: Promise<void>, unit: Unit, options?: UnitOptions) => {
     let start = 0
     const written = begin.then(() => {
       waiting -= 1
       start = performance.now()
-      return write(unit)
+      return write(unit, options)
     })
     const next = () => pauseAfter(start)
     return { written, ready: written.then(next, next) }
   }
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */
-  return async (unit: Unit) => {
+  return async (unit: Unit, options?: UnitOptions) => {
     if (waiting >= MAX_WAITING) throw overloaded('Too many large changes are waiting. Retry the request.', 1)
     waiting += 1
-    const next = writeWhen(ready, unit)
+    const next = writeWhen(ready, unit, options)
     ready = next.ready
     return next.written
   }

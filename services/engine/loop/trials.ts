@@ -1,4 +1,4 @@
-import type { Statement, Unit } from '../../sql/statement.ts'
+import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { Database, ScanCaller } from '../database.ts'
 import { createTrial, type Trial } from '../reader/trial.ts'
 import { toDomainError } from './sqlite-errors.ts'
@@ -22,11 +22,11 @@ interface TrialsOptions {
 export const createTrials = ({ file, read, tryInProcess }: TrialsOptions): Database['tryChange'] => {
   const tryHere = createTrial({ file, busyTimeout: 0, cacheSize: 1 })
 
-  return async (unit: Unit, caller: ScanCaller): Promise<Trial> => {
+  return async (unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial> => {
     const [schema] = await read(SELECT_SIZE)
-    if (Number(schema?.views) > 0 || Number(schema?.size) > MAX_SIZE_ON_LOOP) return tryInProcess(unit, caller)
+    if (Number(schema?.views) > 0 || Number(schema?.size) > MAX_SIZE_ON_LOOP) return tryInProcess(unit, caller, options)
     await caller.confirm()
-    const outcome = tryHere({ trial: unit })
+    const outcome = tryHere({ trial: unit, options })
     if ('error' in outcome) throw toDomainError(outcome.error)
     return outcome.trial
   }

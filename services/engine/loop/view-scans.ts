@@ -1,6 +1,6 @@
 import { overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
-import type { Statement, Unit } from '../../sql/statement.ts'
+import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
 import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
 import type { Trial } from '../reader/trial.ts'
@@ -66,9 +66,9 @@ export const createViewScans = (options: Options) => {
     slots.run(caller, () => inFree((process) => runIn(process, statement)), onTime)
 
   /** Here, because it compiles all views of the file, and nothing can end that in a thread. */
-  const tryChange = (unit: Unit, caller: ScanCaller): Promise<Trial> =>
+  const tryChange = (unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial> =>
     slots.run(caller, async () => {
-      const outcome = await inFree((process) => process.tryChange({ trial: unit }))
+      const outcome = await inFree((process) => process.tryChange({ trial: unit, options }))
       if ('error' in outcome) throw toDomainError(outcome.error)
       return outcome.trial
     })

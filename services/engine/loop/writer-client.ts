@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../../model/errors.ts'
-import type { Unit } from '../../sql/statement.ts'
+import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import {
   type Attachment,
@@ -8,6 +8,7 @@ import {
   type PackedBatch,
   packUnits,
   unpackOutcomes,
+  type WriteRequest,
   type WriterMessage,
   type WriterRequest
 } from '../shared/message.ts'
@@ -29,8 +30,7 @@ const MAX_PENDING_UNITS = 4096
 /** Characters and bytes of the parameters of pending units. The unit that reaches the limit is accepted. */
 const MAX_PENDING_SIZE = 64 * 2 ** 20
 
-interface PendingUnit {
-  readonly unit: Unit
+interface PendingUnit extends WriteRequest {
   readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
   readonly reject: (error: Error) => void
@@ -96,7 +96,7 @@ export const startWriter = async (
 
   const postQueued = () => {
     if (queued.length === 0) return
-    post(packUnits(queued.map(({ unit }) => unit)))
+    post(packUnits(queued))
     inFlight = inFlight.concat(queued)
     queued = []
   }
@@ -150,7 +150,7 @@ export const startWriter = async (
   /** The number of units that are not settled. */
   const countPending = () => inFlight.length + queued.length
 
-  const write = (unit: Unit) =>
+  const write = (unit: Unit, options?: UnitOptions) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (countPending() >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
@@ -158,7 +158,7 @@ export const startWriter = async (
       }
       const size = sizeOfUnit(unit)
       pendingSize += size
-      const length = queued.push({ unit, size, resolve, reject })
+      const length = queued.push({ unit, options, size, resolve, reject })
       if (length === 1) setImmediate(postQueued)
       if (length === MAX_UNITS_PER_MESSAGE) postQueued()
     })
@@ -174,7 +174,7 @@ export const startWriter = async (
   /** Resolves with the outcome of an empty unit behind all pending ones. The limits do not apply to it. */
   const allSettled = () =>
     new Promise<void>((resolve) => {
-      queued.push({ unit: [], size: 0, resolve: () => resolve(), reject: () => resolve() })
+      queued.push({ unit: [], options: undefined, size: 0, resolve: () => resolve(), reject: () => resolve() })
       setImmediate(postQueued)
     })
 

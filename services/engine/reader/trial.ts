@@ -1,7 +1,7 @@
 import type { SqlValue } from '../../model/sql-value.ts'
-import { FOREIGN_KEYS_OFF, selectDeclarationsText } from '../../sql/alter.ts'
+import { selectAllDeclarations } from '../../sql/alter.ts'
 import { identifier } from '../../sql/identifiers.ts'
-import type { Unit } from '../../sql/statement.ts'
+import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { readInTheWay } from '../shared/in-the-way.ts'
 import { type PlainError, toPlainError } from '../shared/plain-error.ts'
@@ -11,6 +11,7 @@ import { copySchema } from './schema-copy.ts'
 /** A unit that changes the structure, to be tried on a copy of the schema. */
 export interface TrialRequest {
   readonly trial: Unit
+  readonly options?: UnitOptions | undefined
 }
 
 /** A view whose columns have other names after the change. */
@@ -54,10 +55,9 @@ const changedViews = (before: Compilation, after: Compilation): ChangedView[] =>
   })
 
 /** Runs the statements without what they expect: the copy has no rows. */
-const runUnit = ({ raw, run }: Connection, unit: Unit) => {
-  const withKeys = unit[0]?.sql !== FOREIGN_KEYS_OFF.sql
-  raw.pragma(`foreign_keys = ${withKeys ? 'ON' : 'OFF'}`)
-  raw.pragma(`legacy_alter_table = ${withKeys ? 'OFF' : 'ON'}`)
+const runUnit = ({ raw, run }: Connection, { trial: unit, options: { foreignKeys = true } = {} }: TrialRequest) => {
+  raw.pragma(`foreign_keys = ${foreignKeys ? 'ON' : 'OFF'}`)
+  raw.pragma(`legacy_alter_table = ${foreignKeys ? 'OFF' : 'ON'}`)
   raw.exec('BEGIN')
   try {
     // Units that change the structure have values only.
@@ -77,27 +77,27 @@ const runUnit = ({ raw, run }: Connection, unit: Unit) => {
 }
 
 /** SQLite names only the first object that prevents the change. Runs the unit in spite of it, to find all of them. */
-const findAllBroken = (copy: Connection, unit: Unit, before: Compilation): readonly BrokenObject[] => {
+const findAllBroken = (copy: Connection, request: TrialRequest, before: Compilation): readonly BrokenObject[] => {
   try {
     copy.raw.pragma('writable_schema = ON')
-    runUnit(copy, unit)
+    runUnit(copy, request)
     return newlyBroken(before, compileAll(copy))
   } catch {
     return []
   }
 }
 
-const tryIn = (copy: Connection, unit: Unit): Omit<Trial, 'declarations'> => {
+const tryIn = (copy: Connection, request: TrialRequest): Omit<Trial, 'declarations'> => {
   const before = compileAll(copy)
   const useless = before.broken.filter(isUseless)
   // Dropping a view drops its triggers.
   for (const { type, name } of useless) copy.run(`DROP ${type} IF EXISTS ${identifier(name)}`, [])
   const hasBroken = useless.length > 0
   try {
-    runUnit(copy, unit)
+    runUnit(copy, request)
   } catch (error) {
     const first = readInTheWay(toPlainError(error).message)
-    const broken = first ? findAllBroken(copy, unit, before) : []
+    const broken = first ? findAllBroken(copy, request, before) : []
     if (!first || broken.length === 0) throw error
     const isListed = broken.some((object) => keyOf(object) === keyOf(first))
     return { broken: isListed ? broken : [first, ...broken], hasBroken, changedViews: [] }
@@ -114,17 +114,17 @@ interface TrialOptions {
   readonly cacheSize: number
 }
 
-const tryOnFile = (options: TrialOptions, unit: TrialRequest['trial']): Trial => {
+const tryOnFile = (options: TrialOptions, request: TrialRequest): Trial => {
   const opened: Connection[] = []
   try {
     const source = openConnection({ ...options, readonly: true })
     opened.push(source)
     // The declarations and the copy are of one snapshot.
     source.run('BEGIN', [])
-    const declarations = String(source.value(selectDeclarationsText))
+    const declarations = String(source.value(selectAllDeclarations.sql))
     const copy = copySchema(source)
     opened.push(copy)
-    return { declarations, ...tryIn(copy, unit) }
+    return { declarations, ...tryIn(copy, request) }
   } finally {
     for (const connection of opened) connection.close()
   }
@@ -133,9 +133,9 @@ const tryOnFile = (options: TrialOptions, unit: TrialRequest['trial']): Trial =>
 /** Runs a unit on a copy of the file's schema, and compiles each declaration before and after it. */
 export const createTrial =
   (options: TrialOptions) =>
-  ({ trial: unit }: TrialRequest): TrialOutcome => {
+  (request: TrialRequest): TrialOutcome => {
     try {
-      return { trial: tryOnFile(options, unit) }
+      return { trial: tryOnFile(options, request) }
     } catch (error) {
       return { error: toPlainError(error) }
     }

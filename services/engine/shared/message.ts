@@ -1,12 +1,18 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
-import type { Expected, Param, Unit } from '../../sql/statement.ts'
+import type { Expected, Param, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from './plain-error.ts'
 
 /** The outcome of one unit: one result for each of its statements, or the error. */
 export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
-type Item = Param | Expected | undefined
+/** A unit, and how it runs. */
+export interface WriteRequest {
+  readonly unit: Unit
+  readonly options: UnitOptions | undefined
+}
+
+type Item = Param | Expected | UnitOptions | undefined
 
 /**
  * Units for the writer thread, or outcomes from it, as one flat list: structured clone spends more time on an array or
@@ -79,6 +85,7 @@ const createReader = ({ texts, items }: PackedList) => {
     /** A number, or undefined. */
     optional: () => next() as number | undefined,
     expected: () => next() as Expected | undefined,
+    options: () => next() as UnitOptions | undefined,
     text: () => String(next()),
     value: () => next() as SqlValue,
     /** A text that is sent once. */
@@ -99,12 +106,12 @@ const readAll = <T>(list: PackedList, read: (from: Reader) => T) => {
   return all
 }
 
-/** For each unit: number of statements, time limit; for each statement: text, `expect`, number of parameters, parameters. */
-export const packUnits = (units: readonly Unit[]): PackedList => {
+/** For each unit: number of statements, options; for each statement: text, `expect`, number of parameters, parameters. */
+export const packUnits = (requests: readonly WriteRequest[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
-  for (const unit of units) {
-    items.push(unit.length, unit[0]?.maxUnitMs)
+  for (const { unit, options } of requests) {
+    items.push(unit.length, options)
     for (const { sql, params, expect } of unit) {
       items.push(positionOf(sql), expect, params.length)
       for (const param of params) items.push(param)
@@ -120,15 +127,13 @@ const readStatement = (from: Reader) => {
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }
 
-const readUnit = (from: Reader): Unit => {
+const readRequest = (from: Reader): WriteRequest => {
   const length = from.count()
-  const maxUnitMs = from.optional()
-  const unit = from.repeat(length, () => readStatement(from))
-  const [first, ...others] = unit
-  return first === undefined || maxUnitMs === undefined ? unit : [{ ...first, maxUnitMs }, ...others]
+  const options = from.options()
+  return { unit: from.repeat(length, () => readStatement(from)), options }
 }
 
-export const unpackUnits = (list: PackedList): Unit[] => readAll(list, readUnit)
+export const unpackUnits = (list: PackedList): WriteRequest[] => readAll(list, readRequest)
 
 /** For each outcome: number of results; for each result: changes, number of rows, number of columns, names, values. */
 export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {

@@ -1,5 +1,4 @@
 import type { SqlValue } from '../../model/sql-value.ts'
-import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../sql/alter.ts'
 import { exactValue } from '../../sql/returned-fields.ts'
 import {
   type Expected,
@@ -7,12 +6,12 @@ import {
   type Param,
   type Reference,
   type ResultsText,
-  type Unit,
+  type UnitOptions,
   type UnitStatement
 } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
-import type { Outcome } from '../shared/message.ts'
+import type { Outcome, WriteRequest } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { sizeOfLarge, sizeOfOutcome } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
@@ -30,7 +29,7 @@ export interface BatchResult {
 /** Codes of units that fail again if they run again, after as much work. */
 const TOO_MUCH_WORK: ReadonlySet<string> = new Set(['UNIT_EXPIRED', 'RESULTS_TOO_LARGE', 'TOO_MUCH_UNREAD'])
 
-type Run = (unit: Unit) => Outcome
+type Run = (request: WriteRequest) => Outcome
 
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
@@ -68,10 +67,10 @@ const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earl
 }
 
 /** Whether the unit runs alone, with other settings of the connection. */
-const isAlone = ([first]: Unit) => first?.sql === FOREIGN_KEYS_OFF.sql || first?.sql === IGNORE_BROKEN.sql
+const isAlone = ({ options }: WriteRequest) => options?.foreignKeys === false || options?.keepsBroken === true
 
 /** Returns the units at the start of the batch that can be committed together. */
-const firstTogether = (batch: readonly Unit[]) => {
+const firstTogether = (batch: readonly WriteRequest[]) => {
   const end = batch.findIndex(isAlone)
   return end === -1 ? batch : batch.slice(0, Math.max(end, 1))
 }
@@ -80,8 +79,8 @@ const firstTogether = (batch: readonly Unit[]) => {
  * Commits a batch of independent units with one fsync (one for each MiB of results). The first attempt has no
  * savepoints. If a unit fails, the batch runs again with a savepoint for each unit, so that the other units succeed.
  * If an error ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)), or if the file has
- * deferred foreign keys, each unit runs in a transaction of its own. So does a unit that begins with `FOREIGN_KEYS_OFF` or
- * `IGNORE_BROKEN`.
+ * deferred foreign keys, each unit runs in a transaction of its own. So does a unit without foreign keys, and one that keeps
+ * broken views.
  */
 export const createBatchRunner = (connection: Connection, unread: UnreadText) => {
   const { raw, run } = connection
@@ -134,17 +133,18 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Units with too much work, and how they failed. They do not run again when their batch does. */
-  const refused = new WeakMap<Unit, Outcome>()
+  const refused = new WeakMap<WriteRequest, Outcome>()
 
   const assertInTime = (end: number) => {
     if (performance.now() <= end) return
     throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
   }
 
-  const execute = (unit: Unit) => {
+  const execute = (request: WriteRequest) => {
+    const { unit, options } = request
     const results: WriteResult[] = []
     const checkSize = createResultsCheck(unread)
-    const end = performance.now() + (unit[0]?.maxUnitMs ?? Number.POSITIVE_INFINITY)
+    const end = performance.now() + (options?.maxMs ?? Number.POSITIVE_INFINITY)
     try {
       for (const [position, statement] of unit.entries()) {
         assertInTime(end)
@@ -153,7 +153,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
       return results
     } catch (error) {
       const plain = toPlainError(error)
-      if (TOO_MUCH_WORK.has(plain.code)) refused.set(unit, { error: plain })
+      if (TOO_MUCH_WORK.has(plain.code)) refused.set(request, { error: plain })
       throw error
     }
   }
@@ -162,12 +162,12 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     if (raw.inTransaction) run('ROLLBACK', [])
   }
 
-  const executeInSavepoint = (unit: Unit): Outcome => {
-    const failure = refused.get(unit)
+  const executeInSavepoint = (request: WriteRequest): Outcome => {
+    const failure = refused.get(request)
     if (failure) return failure
     run('SAVEPOINT unit', [])
     try {
-      const results = execute(unit)
+      const results = execute(request)
       run('RELEASE unit', [])
       return results
     } catch (error) {
@@ -179,11 +179,11 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Runs units in their order until the size of their results reaches the limit. */
-  const runUnits = (batch: readonly Unit[], runUnit: Run) => {
+  const runUnits = (batch: readonly WriteRequest[], runUnit: Run) => {
     const outcomes: Outcome[] = []
     let size = 0
-    for (const unit of batch) {
-      const outcome = runUnit(unit)
+    for (const request of batch) {
+      const outcome = runUnit(request)
       outcomes.push(outcome)
       size += sizeOfOutcome(outcome)
       if (size >= MAX_RESULTS_SIZE) return outcomes
@@ -191,10 +191,10 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     return outcomes
   }
 
-  const executeAndCommit = (unit: Unit): Outcome => {
+  const executeAndCommit = (request: WriteRequest): Outcome => {
     try {
       checkForExternalCommit()
-      const results = execute(unit)
+      const results = execute(request)
       run('COMMIT', [])
       return results
     } catch (error) {
@@ -204,10 +204,10 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Commits each unit in its own transaction. If one cannot begin, the rest fail without waiting for the lock. */
-  const commitOneByOne = (batch: readonly Unit[]) => {
+  const commitOneByOne = (batch: readonly WriteRequest[]) => {
     let beginFailure: Outcome | undefined
-    return runUnits(batch, (unit) => {
-      const failure = beginFailure ?? refused.get(unit)
+    return runUnits(batch, (request) => {
+      const failure = beginFailure ?? refused.get(request)
       if (failure) return failure
       try {
         run('BEGIN IMMEDIATE', [])
@@ -215,12 +215,12 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
         beginFailure = { error: toPlainError(error) }
         return beginFailure
       }
-      return executeAndCommit(unit)
+      return executeAndCommit(request)
     })
   }
 
   /** Returns the durable outcomes, or null if the whole batch was rolled back. @throws if it cannot begin */
-  const commitTogether = (batch: readonly Unit[], runUnit: Run): readonly Outcome[] | null => {
+  const commitTogether = (batch: readonly WriteRequest[], runUnit: Run): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
     try {
       checkForExternalCommit()
@@ -235,7 +235,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** The setting has no effect inside a transaction. The second one keeps the declarations of other objects. */
-  const commitWithoutForeignKeys = (batch: readonly Unit[]) => {
+  const commitWithoutForeignKeys = (batch: readonly WriteRequest[]) => {
     raw.pragma('foreign_keys = OFF')
     raw.pragma('legacy_alter_table = ON')
     try {
@@ -246,23 +246,23 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     }
   }
 
-  /** `unit`: the only one of the batch. */
-  const commitAlone = (batch: readonly Unit[], unit: Unit) => {
-    const has = ({ sql }: UnitStatement) => unit.some((statement) => statement.sql === sql)
-    // SQLite ignores the setting otherwise.
-    raw.unsafeMode(has(IGNORE_BROKEN))
+  /** `options`: those of the only unit of the batch. */
+  const commitAlone = (batch: readonly WriteRequest[], { foreignKeys = true, keepsBroken = false }: UnitOptions) => {
+    // SQLite ignores the pragma in safe mode.
+    raw.unsafeMode(keepsBroken)
+    if (keepsBroken) raw.pragma('writable_schema = ON')
     try {
-      return has(FOREIGN_KEYS_OFF) ? commitWithoutForeignKeys(batch) : commitOneByOne(batch)
+      return foreignKeys ? commitOneByOne(batch) : commitWithoutForeignKeys(batch)
     } finally {
       raw.pragma('writable_schema = OFF')
       raw.unsafeMode(false)
     }
   }
 
-  const commit = (batch: readonly Unit[]) => {
+  const commit = (batch: readonly WriteRequest[]) => {
     try {
       const alone = batch.find(isAlone)
-      if (alone) return commitAlone(batch, alone)
+      if (alone) return commitAlone(batch, alone.options as UnitOptions)
       if (hasDeferredKeys) return commitOneByOne(batch)
       return commitTogether(batch, execute) ?? commitTogether(batch, executeInSavepoint) ?? commitOneByOne(batch)
     } catch (error) {
@@ -271,7 +271,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Yields the outcomes of each commit before the next one begins. */
-  function* runBatch(batch: readonly Unit[]): Generator<BatchResult> {
+  function* runBatch(batch: readonly WriteRequest[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
       const outcomes = commit(firstTogether(rest))

@@ -12,6 +12,8 @@ t.test('a deletion that fails is not tried again', async (t) => {
     throw new Error('disk full')
   }
   const { commitTried } = createTrials({ db: { ...db, write }, registry, clock: Date.now })
-  await t.rejects(commitTried(serviceCaller, [{ sql: 'DROP TABLE cats', params: [] }]), { message: 'disk full' })
+  await t.rejects(commitTried(serviceCaller, { unit: [{ sql: 'DROP TABLE cats', params: [] }] }), {
+    message: 'disk full'
+  })
   t.equal(writes, 1)
 })

@@ -4,21 +4,23 @@ import {
   packOutcomes,
   packUnits,
   unpackOutcomes,
-  unpackUnits
+  unpackUnits,
+  type WriteRequest
 } from '../../../../services/engine/shared/message.ts'
-import type { Unit } from '../../../../services/sql/statement.ts'
 
 const wide = 2n ** 63n - 1n
 const bytes = new Uint8Array([0, 255])
 const update = { sql: 'UPDATE t SET a = ? WHERE id = ?', params: ['x', wide], expect: 1 }
 
 t.test('packed units are unpacked unchanged, and each SQL text is sent once', async (t) => {
-  const units: readonly Unit[] = [
-    [],
-    [{ sql: 'SELECT 1', params: [] }, update],
-    [update, { sql: 'INSERT INTO t VALUES (?, ?, ?, ?, ?)', params: [null, '', 0.5, wide, bytes], expect: 0 }],
-    [{ ...update, maxUnitMs: 100 }, update],
-    []
+  const insert = { sql: 'INSERT INTO t VALUES (?, ?, ?, ?, ?)', params: [null, '', 0.5, wide, bytes], expect: 0 }
+  const options = undefined
+  const units: readonly WriteRequest[] = [
+    { unit: [], options },
+    { unit: [{ sql: 'SELECT 1', params: [] }, update], options },
+    { unit: [update, insert], options: { foreignKeys: false } },
+    { unit: [update, update], options: { maxMs: 100 } },
+    { unit: [], options }
   ]
   const list = structuredClone(packUnits(units))
   t.strictSame(unpackUnits(list), units)

@@ -1,11 +1,10 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
-import type { Outcome } from '../../../../services/engine/shared/message.ts'
+import type { Outcome, WriteRequest } from '../../../../services/engine/shared/message.ts'
 import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
-import { FOREIGN_KEYS_OFF, IGNORE_BROKEN } from '../../../../services/sql/alter.ts'
-import type { Unit } from '../../../../services/sql/statement.ts'
+import type { Unit, UnitOptions } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, sql } from '../engine.ts'
 
 const SCHEMA = `
@@ -27,6 +26,8 @@ const ORPHAN = [
   sql('UPDATE children SET parent = NULL WHERE id = 1')
 ] as const
 
+const request = (unit: Unit, options?: UnitOptions): WriteRequest => ({ unit, options })
+
 const start = (t: Test, wrap = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
   const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
@@ -34,8 +35,8 @@ const start = (t: Test, wrap = (connection: Connection): Connection => connectio
   const runner = createBatchRunner(wrap(connection), createUnreadText())
   t.teardown(() => connection.close())
 
-  const run = (...units: readonly Unit[]) => {
-    const results = [...runner.runBatch(units)]
+  const run = (...units: readonly (Unit | WriteRequest)[]) => {
+    const results = [...runner.runBatch(units.map((unit) => ('unit' in unit ? unit : request(unit))))]
     return {
       outcomes: results.flatMap(({ outcomes }) => outcomes),
       sawExternalCommit: results.some(({ sawExternalCommit }) => sawExternalCommit)
@@ -72,11 +73,11 @@ t.test('a unit without foreign keys runs alone, and the other units of the batch
   const { outcomes } = run(
     [note('before')],
     [orphan],
-    [FOREIGN_KEYS_OFF, sql('ALTER TABLE parents RENAME TO passing'), sql('DELETE FROM passing')],
-    [FOREIGN_KEYS_OFF, sql('DELETE FROM notes'), sql('fails')],
+    request([sql('ALTER TABLE parents RENAME TO passing'), sql('DELETE FROM passing')], { foreignKeys: false }),
+    request([sql('DELETE FROM notes'), sql('fails')], { foreignKeys: false }),
     [orphan]
   )
-  t.strictSame(codes(outcomes), [[1], 'SQLITE_CONSTRAINT_FOREIGNKEY', [0, 0, 1], 'SQLITE_ERROR', 'SQLITE_ERROR'])
+  t.strictSame(codes(outcomes), [[1], 'SQLITE_CONSTRAINT_FOREIGNKEY', [0, 1], 'SQLITE_ERROR', 'SQLITE_ERROR'])
   t.equal(connection.value('SELECT count(*) FROM children'), 1, 'no cascade')
   t.equal(connection.value('SELECT count(*) FROM notes'), 1, 'the failed unit was rolled back')
   t.match(connection.value("SELECT sql FROM sqlite_schema WHERE name = 'children'"), /REFERENCES parents/)
@@ -92,8 +93,8 @@ t.test('a unit that ignores broken views renames a table, and keeps foreign keys
   const rename = sql('ALTER TABLE notes RENAME TO renamed')
   const orphan = sql('INSERT INTO children (parent) VALUES (7777)')
   connection.raw.exec('CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES guarded)')
-  const { outcomes } = run([rename], [IGNORE_BROKEN, rename], [IGNORE_BROKEN, orphan])
-  t.match(codes(outcomes), ['SQLITE_ERROR', [0, 0], 'SQLITE_CONSTRAINT_FOREIGNKEY'])
+  const { outcomes } = run([rename], request([rename], { keepsBroken: true }), request([orphan], { keepsBroken: true }))
+  t.match(codes(outcomes), ['SQLITE_ERROR', [0], 'SQLITE_CONSTRAINT_FOREIGNKEY'])
   t.equal(connection.value('PRAGMA writable_schema'), 0)
 })
 
@@ -102,7 +103,7 @@ t.test('a batch ends when its results have 1 MiB, and the next batch commits the
   const external = openExternal(t, file)
   const stored = () => external.prepare('SELECT count(*) FROM notes').pluck().get()
   const wide = sql("SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes")
-  const units = (names: string) => [...names].map((name) => [note(name), wide])
+  const units = (names: string) => [...names].map((name) => request([note(name), wide]))
   const lengths: number[] = []
   for (const { outcomes, sawExternalCommit } of runner.runBatch(units('abcdeafgh'))) {
     lengths.push(outcomes.length)
@@ -340,7 +341,7 @@ t.test('a unit that takes too long fails before its next statement, and the othe
     for (const end = performance.now() + 20; performance.now() < end; );
     return 1
   })
-  const slow = (maxUnitMs: number) => [{ ...sql('SELECT slow()'), maxUnitMs }, note(`after ${maxUnitMs}`)]
+  const slow = (maxMs: number) => request([sql('SELECT slow()'), note(`after ${maxMs}`)], { maxMs })
   const { outcomes } = run([note('before')], slow(10), [note('other')], slow(60_000))
   t.strictSame(codes(outcomes), [[1], 'UNIT_EXPIRED', [1], [1, 1]])
   t.strictSame(texts('notes'), ['before', 'other', 'after 60000'])
