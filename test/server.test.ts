@@ -182,7 +182,7 @@ const REFUSED = [
   {
     name: 'of a newer Rowhouse',
     prepare: (file: string) =>
-      createSqlite(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 9)"),
+      createSqlite(file, "CREATE TABLE _rowhouse_meta (key, value); INSERT INTO _rowhouse_meta VALUES ('version', 99)"),
     reason: /was last used by a newer Rowhouse/
   },
   { name: 'that is a directory', prepare: (file: string) => mkdirSync(file), reason: /is not a file/ },

@@ -26,6 +26,8 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
   /** Whether SQLite refuses NULL, whatever `nullable` reports. */
   readonly isNotNull: boolean
   readonly defaultLiteral: DefaultLiteral
+  /** Only for a key with a default: the default, as an SQL expression. */
+  readonly keyDefault?: string
   readonly checks: Checks
 }
 

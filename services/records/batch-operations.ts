@@ -2,9 +2,8 @@ import type { BatchOperation, OperationName } from '../../schemas/batch.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import type { Caller } from '../model/caller.ts'
 import { strongTags } from '../model/record-tag.ts'
-import type { Column } from '../model/table.ts'
 import { inValues } from './batch-errors.ts'
-import type { BatchResults, ReturnedRecord } from './batch-results.ts'
+import type { BatchResults, UsedRecord } from './batch-results.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
 import type { Operation } from './operation.ts'
 import type { createOperations } from './operations.ts'
@@ -31,8 +30,8 @@ interface CompileInput {
 
 interface Compiled {
   readonly operation: TextOperation
-  /** Present if later operations may use the record. */
-  readonly record?: ReturnedRecord
+  /** Only if later operations use the record. */
+  readonly record?: UsedRecord | undefined
 }
 
 type Compile = (input: CompileInput) => Compiled | Promise<Compiled>
@@ -62,9 +61,6 @@ const withValues = <R>(
 
 const tagsOf = ({ ifMatch }: BatchOperation) => ({ ifMatch: strongTags(ifMatch) })
 
-const fieldsIn = (columns: readonly Column[], names: readonly string[]) =>
-  names.filter((field) => columns.some(({ name }) => name === field))
-
 /** Creates the functions that turn an operation of a batch into statements, by the name of the operation. */
 export const createBatchOperations = (options: BatchOperationsOptions): Record<OperationName, Compile> => {
   const { operations, upserts, filteredChanges } = options
@@ -75,26 +71,25 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   }
 
   const create = (compileInput: CompileInput): Compiled => {
-    const { view, input, usedFields } = compileInput
+    const { view, input, results, usedFields } = compileInput
     if (input.onConflict === 'ignore') return createOrIgnore(compileInput)
-    if (usedFields.length === 0) {
-      return { operation: withValues(compileInput, (values) => operations.createOp(view, values)) }
-    }
-    const columns = [...view.columns.values()]
-    const fields = fieldsIn(columns, usedFields)
-    const operation = withValues(compileInput, (values) => operations.createOp(view, values, { fields }))
-    return { operation, record: { columns, fields } }
+    const columns = view.columns.values()
+    const record = usedFields.length > 0 ? results.numberFields([...columns], usedFields) : undefined
+    const operation = withValues(compileInput, (values) => operations.createOp(view, values, record))
+    return { operation, record }
   }
 
   const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
-    const { caller, view, input, usedFields } = compileInput
+    const { caller, view, input, results, usedFields } = compileInput
     const key = await upserts.findKey(view, { on: input.on ?? view.table.structure.key, path: '/on' })
     const columns = upsertedColumns(caller, view, input.values as RecordBody)
-    const fields = fieldsIn(columns, usedFields)
-    const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { key, values, fields }))
+    const record = usedFields.length > 0 ? results.numberFields(columns, usedFields) : undefined
+    const operation = withValues(compileInput, (values) =>
+      upserts.upsertOp(caller, view, { key, values, used: record })
+    )
     const toText = ({ created, record }: { created: boolean; record: string }) =>
       `{"created":${created},"record":${record}}`
-    return { operation: withResult(operation, toText), record: { columns, fields } }
+    return { operation: withResult(operation, toText), record }
   }
 
   const filteredRecords = ({ view, input: { filter, maxAffected } }: CompileInput) => ({

@@ -2,21 +2,14 @@ import type { BatchOperation } from '../../schemas/batch.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import { excerpt, invalid, pointer } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
-import { returnedField } from '../sql/returned-fields.ts'
+import type { UsedField, UsedFields } from '../sql/unit-values.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
 import type { View } from './view.ts'
 
-/** The record of an operation, whose fields later operations can use. */
-export interface ReturnedRecord {
+/** The record of an operation, with the fields that later operations use. */
+export interface UsedRecord extends UsedFields {
   readonly columns: readonly Column[]
-  /** The names of the fields that the last statement of the operation returns as values of their own. */
-  readonly fields: readonly string[]
-}
-
-interface Source extends ReturnedRecord {
-  /** The position of the statement that returns the fields, in the unit of the batch. */
-  readonly statement: number
 }
 
 interface ResultInput {
@@ -48,16 +41,25 @@ const findUsedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown,
 /** Creates the functions that replace each `$result` in the operations of one batch. */
 export const createBatchResults = (inputs: readonly BatchOperation[]) => {
   const usedFields = findUsedFields(inputs)
-  const sources = new Map<unknown, Source>()
-  let statements = 0
+  const sources = new Map<unknown, UsedRecord>()
+  let parts = 0
+  const newPart = () => {
+    parts += 1
+    return parts
+  }
 
-  /** Returns the fields of an operation's record that later operations use. */
+  /** Returns the names of the fields of an operation's record that later operations use. */
   const usedFieldsOf = (index: number): readonly string[] => usedFields.get(index) ?? NO_FIELDS
 
-  /** To be called for each operation of the batch, in their order. `length`: the number of its statements. */
-  const add = (index: number, length: number, record: ReturnedRecord | undefined) => {
-    statements += length
-    if (record) sources.set(index, { ...record, statement: statements - 1 })
+  /** Numbers the used fields that the record has. */
+  const numberFields = (columns: readonly Column[], names: readonly string[]): UsedRecord => {
+    const found = names.filter((field) => columns.some(({ name }) => name === field))
+    return { columns, fields: found.map((name) => ({ name, part: newPart() })), newPart }
+  }
+
+  /** To be called for each operation of the batch whose record later ones may use. */
+  const add = (index: number, record: UsedRecord) => {
+    sources.set(index, record)
   }
 
   /** @throws VALIDATION_FAILED */
@@ -72,8 +74,8 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     }
     const column = source.columns.find(({ name }) => name === field)
     if (!column) throw fail(`'${excerpt(field)}' is not a field of the record that '$result' names.`)
-    const name = returnedField(source.fields.indexOf(field))
-    return new OperationResult(column, { statement: source.statement, column: name })
+    const { part } = source.fields.find(({ name }) => name === field) as UsedField
+    return new OperationResult(column, { part })
   }
 
   /** @throws VALIDATION_FAILED */
@@ -96,7 +98,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     return result
   }
 
-  return { usedFieldsOf, add, resolveValues, resolveKey }
+  return { usedFieldsOf, numberFields, add, resolveValues, resolveKey }
 }
 
 export type BatchResults = ReturnType<typeof createBatchResults>

@@ -60,7 +60,7 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
         const compiled = compilers[input.op]({ caller, view, input, results, usedFields })
         // Without the await for most operations, a batch of 1,000 takes less memory for promises.
         const { operation, record } = compiled instanceof Promise ? await compiled : compiled
-        results.add(index, operation.unit.length, record)
+        if (record) results.add(index, record)
         const isChanged = changedTables.has(view.table.name)
         changedTables.add(view.table.name)
         return withErrors(operation, (cause, failure) => {

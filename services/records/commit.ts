@@ -3,7 +3,8 @@ import { type Database, UnexpectedChanges, type WriteResult } from '../engine/da
 import { sizeOf } from '../engine/shared/size.ts'
 import type { Caller } from '../model/caller.ts'
 import { DomainError } from '../model/errors.ts'
-import type { Unit, UnitOptions, UnitStatement } from '../sql/statement.ts'
+import type { Param, Statement, Unit, UnitOptions } from '../sql/statement.ts'
+import { toUnit } from '../sql/unit-values.ts'
 import type { Diagnosis, Operation, Target } from './operation.ts'
 import type { Totals } from './totals.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
@@ -33,9 +34,9 @@ const UNIT_OPTIONS: UnitOptions = { maxMs: 500 }
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const unitOf = (operations: readonly Operation[]): Unit => {
-  const statements: UnitStatement[] = []
+  const statements: Statement<Param>[] = []
   for (const { unit } of operations) statements.push(...unit)
-  return statements
+  return toUnit(statements)
 }
 
 /** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */

@@ -8,7 +8,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
 import { expectTable, takeInSteps } from '../sql/imports.ts'
-import type { UnitStatement } from '../sql/statement.ts'
+import type { Statement } from '../sql/statement.ts'
 import { assertSameRecords } from '../tables/token-access.ts'
 import { ignoredByTrigger, valueTaken } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
@@ -74,7 +74,7 @@ export interface CheckedFile {
 /** The row of a running import. */
 export interface ImportEntry {
   /** Returns the statement that belongs to the unit with the records. `storedRows`: all that are stored with it. */
-  progress(tableId: number, storedRows: number): UnitStatement
+  progress(tableId: number, storedRows: number): Statement
 }
 
 export interface Stored {

@@ -1,17 +1,17 @@
 import type { Violation } from '../model/errors.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
-import type { Param, Reference } from '../sql/statement.ts'
+import type { Param, StoredValue } from '../sql/statement.ts'
 
 /** The value of a field of the record that an earlier operation of the batch returns. */
 export class OperationResult {
   /** The field of the returned record. */
   readonly column: Column
-  readonly reference: Reference
+  readonly stored: StoredValue
 
-  constructor(column: Column, reference: Reference) {
+  constructor(column: Column, stored: StoredValue) {
     this.column = column
-    this.reference = reference
+    this.stored = stored
   }
 }
 
@@ -20,8 +20,8 @@ const OTHER_TYPE: Violation = { code: 'type', message: 'must have the type of th
 /** The value is known only in the transaction, so the types of both fields must be the same. Objects and arrays share a kind. */
 export const checkResult = (
   column: Column,
-  { column: source, reference }: OperationResult
+  { column: source, stored }: OperationResult
 ): { readonly value: Param } | { readonly violation: Violation } =>
   kindOf(column) === kindOf(source) && column.jsonType === source.jsonType
-    ? { value: reference }
+    ? { value: stored }
     : { violation: OTHER_TYPE }

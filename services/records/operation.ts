@@ -50,7 +50,7 @@ export interface StoredFile {
 export interface Operation<R = unknown> {
   /** null: a table of this service. */
   readonly table: RegisteredTable | null
-  readonly unit: Unit
+  readonly unit: Unit<Param>
   /** null: the operation only creates rows. */
   readonly change: RowChange | null
   /** Absent without staged records. */
@@ -69,7 +69,7 @@ export interface Operation<R = unknown> {
 export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
 
 /** Explains a unit that may begin with a check of unique values. `explain`: explains it without the check. */
-export const explainAfterCheck = (unit: Unit, explain: Operation['explain']): Operation['explain'] => {
+export const explainAfterCheck = (unit: Unit<Param>, explain: Operation['explain']): Operation['explain'] => {
   if (unit[0]?.expect !== 0) return explain
   return (caller, { error, statement }) => {
     if (error instanceof UnexpectedChanges && statement === 0) return final(otherHasValue())

@@ -8,6 +8,7 @@ import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
 import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
 import type { Param } from '../sql/statement.ts'
+import type { UsedFields } from '../sql/unit-values.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
@@ -50,11 +51,6 @@ export interface ChangeOptions {
   readonly ifMatch?: IfMatch
 }
 
-interface CreateOptions {
-  /** The names of the fields that later operations of the batch use. */
-  readonly fields?: readonly string[]
-}
-
 /** The key of the record that an operation changes. */
 type RecordRef = string | number | OperationResult
 
@@ -72,9 +68,9 @@ interface OperationOptions {
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
 }
 
-/** Returns the record if the last statement of the operation returns it. */
+/** Returns the record if a statement of the operation returns it. */
 const returnedRecord = (results: readonly WriteResult[]) => {
-  const record = results.at(-1)?.rows[0]?.record
+  const record = results.find(({ rows }) => rows.length > 0)?.rows[0]?.record
   return typeof record === 'string' ? record : undefined
 }
 
@@ -148,19 +144,23 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     }
 
   /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody, { fields = [] }: CreateOptions = {}): Operation<string> => {
+  const createOp = (view: View, body: RecordBody, used?: UsedFields): Operation<string> => {
     assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
+    const { insert, insertUsed } = view.statements
+    const { before, unit } = used
+      ? insertUsed(sent, hasTriggers(view.table), used)
+      : { before: [], unit: insert(sent, hasTriggers(view.table)) }
     return {
       table: view.table,
-      unit: view.statements.insert(sent, hasTriggers(view.table), fields),
+      unit: [...before, ...unit],
       change: null,
       countChange: () => 1,
-      result: (results) => String(results.at(-1)?.rows[0]?.record),
+      result: (results) => String(returnedRecord(results)),
       shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
-        if (statement !== 0) return final(deletedByTrigger())
+        if (statement !== before.length) return final(deletedByTrigger())
         return final(mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger())
       }
     }

@@ -2,7 +2,7 @@ import type { Database, WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { countRows, countUpTo } from '../sql/lists.ts'
-import type { Unit } from '../sql/statement.ts'
+import type { Param, Unit } from '../sql/statement.ts'
 
 interface Entry {
   /** undefined: not counted yet. */
@@ -16,7 +16,7 @@ interface Entry {
 interface CountedWrite {
   /** null: a table of this service. */
   readonly table: RegisteredTable | null
-  readonly unit: Unit
+  readonly unit: Unit<Param>
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
 }

@@ -1,5 +1,5 @@
 import type { RecordBody } from '../../schemas/record.ts'
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { invalid, pointer } from '../model/errors.ts'
@@ -7,9 +7,10 @@ import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
 import type { UnitAssignment } from '../sql/records.ts'
-import { isValue, type Param, type Unit, type UnitStatement } from '../sql/statement.ts'
+import { isValue, type Param, type Statement } from '../sql/statement.ts'
 import { hasKey, namesOfKey } from '../sql/unique-keys.ts'
-import { selectUniqueKeys, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
+import type { UsedFields } from '../sql/unit-values.ts'
+import { selectUniqueKeys, selectUpserted, toUniqueKeys, upsertStatements, upsertUsed } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from './failures.ts'
 import { readNewRecord } from './input.ts'
@@ -24,8 +25,8 @@ export interface UpsertInput {
   readonly values: RecordBody
   /** Fails if the record exists. */
   readonly onlyCreates?: boolean
-  /** The names of the fields that later operations of the batch use. */
-  readonly fields?: readonly string[]
+  /** The fields that later operations of the batch use. */
+  readonly used?: UsedFields | undefined
 }
 
 export interface Upserted {
@@ -98,32 +99,33 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     // NULL means that SQLite generates the key of a new record.
     const unchanged = columnsOf(others.filter(([{ isPrimary }, value]) => isPrimary && value !== null))
     const changed = columnsOf(others.filter(([{ isPrimary }]) => !isPrimary))
-    const unit = upsertStatements({
+    const upsert = {
       table,
       assignments,
       key,
       changed,
       unchanged,
       json: (shown.length === view.columns.size ? view.all : view.project(shown, [])).json.text,
-      fields: options.fields ?? [],
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
       now
-    })
-    /** Whether the record exists: not if a value that an earlier operation of the batch returns is in its key. */
-    const exists = async ([find]: Unit) => {
-      const { sql, params } = find as UnitStatement
-      return params.every(isValue) && (await db.read({ sql, params })).length > 0
     }
+    const { before, unit } = options.used
+      ? upsertUsed(upsert, options.used)
+      : { before: [], unit: upsertStatements(upsert) }
+    /** Whether the record exists: not if a value that an earlier operation of the batch stores is in its key. */
+    const exists = async ({ sql, params }: Statement<Param>) =>
+      params.every(isValue) && (await db.read({ sql, params })).length > 0
     const ignored = async () => {
-      if (mustNotAbort(table) && !(await exists(unit))) return valueTaken()
+      if (mustNotAbort(table) && !(await exists(selectUpserted(upsert)))) return valueTaken()
       if (options.onlyCreates) return alreadyExists(namesOfKey(key))
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
       return ignoredByTrigger()
     }
+    const isCreated = (results: readonly WriteResult[]) => results[before.length]?.rows.length === 0
     return {
       table,
-      unit,
+      unit: [...before, ...unit],
       change: {
         view,
         columns: changed.map(({ name }) => name),
@@ -131,10 +133,10 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         params: namesOfKey(key).map((name) => sentValue(name, assignments)),
         mayCreate: true
       },
-      countChange: ([found]) => (found?.rows.length === 0 ? 1 : 0),
+      countChange: (results) => (isCreated(results) ? 1 : 0),
       result: (results) => ({
-        created: results[0]?.rows.length === 0,
-        record: String(results.at(-1)?.rows[0]?.record)
+        created: isCreated(results),
+        record: String(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record)
       }),
       // Without the right to read, the result has no values but those of the request and the key.
       shown: caller.mayRead(table.name) ? view.columns : null,
@@ -142,7 +144,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         if (!(error instanceof UnexpectedChanges)) {
           return final(await explainViolation(caller, error, { view, sent: assignments }))
         }
-        return final(statement === 1 ? await ignored() : deletedByTrigger())
+        return final(statement === before.length + 1 ? await ignored() : deletedByTrigger())
       }
     }
   }

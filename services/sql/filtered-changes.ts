@@ -3,7 +3,7 @@ import type { Condition } from './conditions.ts'
 import { orAbortUpdate } from './conflicts.ts'
 import { identifier } from './identifiers.ts'
 import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
-import type { Statement, Unit, UnitStatement } from './statement.ts'
+import type { Param, Statement, Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
 
 /** Records to change by a condition. */
@@ -21,7 +21,7 @@ export const selectFiltered = ({ table, condition }: Omit<FilteredRecords, 'maxA
 })
 
 /** Returns one row if the condition matches at most `maxAffected` records. */
-const assertFew = ({ table, condition, maxAffected }: FilteredRecords): UnitStatement => ({
+const assertFew = ({ table, condition, maxAffected }: FilteredRecords): Statement => ({
   sql: `SELECT 1 WHERE (SELECT count(*) FROM (
     SELECT 1 FROM ${identifier(table.name)} WHERE ${condition.sql} LIMIT ?)) <= ?`,
   params: [...condition.params, BigInt(maxAffected) + 1n, BigInt(maxAffected)],
@@ -29,7 +29,11 @@ const assertFew = ({ table, condition, maxAffected }: FilteredRecords): UnitStat
 })
 
 /** Updates the records that a condition matches. The first statement counts them, and the last one changes them. */
-export const updateFiltered = (records: FilteredRecords, assignments: readonly UnitAssignment[], now: number): Unit => {
+export const updateFiltered = (
+  records: FilteredRecords,
+  assignments: readonly UnitAssignment[],
+  now: number
+): Unit<Param> => {
   const { table, condition } = records
   const timestamp = timestampUpdate(table)
   const sets = namesOf(assignments)

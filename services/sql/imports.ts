@@ -4,7 +4,7 @@ import { type Structure, UPDATED_AT } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
 import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import type { Statement, Unit, UnitStatement } from './statement.ts'
+import type { Statement, Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
 import { type UniqueIndex, uniqueIndexOf } from './unique-indexes.ts'
 import { hasKey, namesOfKey, rowidKeys } from './unique-keys.ts'
@@ -278,7 +278,7 @@ export const takeInSteps = (takeIn: TakeIn) => {
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
 
-  return ({ after, last, rows, now }: StepRange, progress: UnitStatement): Unit => {
+  return ({ after, last, rows, now }: StepRange, progress: Statement): Unit => {
     const { check, update, insert, checkAfter } = after === null ? first : next
     const params = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []

@@ -7,7 +7,7 @@ import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../
 import type { Conflicts } from '../model/unique-key.ts'
 import { type Comparison, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
-import { columnRef, identifier } from './identifiers.ts'
+import { columnRef, identifier, textLiteral } from './identifiers.ts'
 import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, toUniqueKey, withIndexFacts } from './indexes.ts'
 import { declaresAutoIncrement, declaresConflicts, nameIn, textIn } from './lexer.ts'
 import { definitionsIn } from './rebuild.ts'
@@ -183,6 +183,10 @@ export const defaultLiteralOf = (sql: string | null): DefaultLiteral => {
   return unquote(sql) !== undefined || WORD.test(sql) ? 'text' : 'expression'
 }
 
+/** Returns a default as an expression: the words and double quotes that DEFAULT takes for a text are names there. */
+const defaultExpression = (sql: string) =>
+  defaultLiteralOf(sql) === 'text' ? textLiteral(unquote(sql) ?? sql) : `(${sql})`
+
 /** Returns the default under a JSON type that was chosen later: a boolean or JSON, which the declaration does not show. */
 export const defaultAs = (value: unknown, jsonType: string): unknown => {
   if (typeof value === 'string') return asJson(value, jsonType)
@@ -214,6 +218,7 @@ const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: bool
     isGenerated,
     isNotNull: stored.notNull === 1,
     defaultLiteral: defaultLiteralOf(stored.defaultSql),
+    ...(isPrimary && stored.defaultSql !== null && { keyDefault: defaultExpression(stored.defaultSql) }),
     checks: NO_CHECKS
   }
 }

@@ -9,9 +9,9 @@ import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
-import { type Returned, returnedFields } from './returned-fields.ts'
-import type { Param, Statement, Unit, UnitStatement } from './statement.ts'
+import type { Param, Statement, Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
+import { storeField, storeValue, type UsedFields } from './unit-values.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -73,8 +73,27 @@ export const composeInsert = (table: RegisteredTable, names: readonly string[]) 
   return `INSERT${insertClauses(table).before} INTO ${into} ${values}`
 }
 
+/**
+ * Returns the values of a new record with the parts of its key that are defaults, and the statements that compute these
+ * first. SQLite does not return the key of a record without a rowid.
+ */
+export const withComputedKey = (
+  { structure: { rowid, key, columns } }: RegisteredTable,
+  assignments: readonly UnitAssignment[],
+  { newPart }: UsedFields
+) => {
+  const isMissing = ({ name }: Column) => key.includes(name) && !assignments.some(([column]) => column.name === name)
+  const computed = (rowid === null ? columns.filter(isMissing) : []).map(
+    (column) => [column, { part: newPart() }] as const
+  )
+  return {
+    before: computed.map(([{ keyDefault = 'NULL' }, { part }]) => storeValue(part, keyDefault)),
+    assignments: [...assignments, ...computed]
+  }
+}
+
 /** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
-const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
+export const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
   if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
   return {
     where: key.map((name) => isExactly(columnRef(table, name), '?')).join(' AND '),
@@ -89,17 +108,21 @@ const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable
 
 const META = '_rowhouse_meta'
 
+/** Returns the value of an expression by an UPDATE that changes nothing: a unit gets rows from RETURNING only. */
+export const returnValue = (expression: string, alias: string, condition = 'TRUE') =>
+  `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
+    WHERE ${columnRef(META, 'key')} = 'version' AND ${condition} RETURNING ${expression} AS ${alias}`
+
 /**
- * Returns a row as it is at this point of a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING
- * only. Returns no row unless the condition matches one row. Binds the parameters of `where` once, and once for each
- * expression.
+ * Returns the `record` as it is at this point of a unit, or no row unless the condition matches one row. `json`: the
+ * expression for it. Binds the parameters of `where` twice.
  */
-export const returnRow = (table: Identifier, returned: readonly Returned[], where: string) => {
-  const selected = returned.map(({ sql, alias }) => `(SELECT ${sql} FROM ${table} WHERE ${where}) AS ${alias}`)
-  return `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
-    WHERE ${columnRef(META, 'key')} = 'version' AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1
-    RETURNING ${selected.join(', ')}`
-}
+export const returnRecord = (table: Identifier, json: string, where: string) =>
+  returnValue(
+    `(SELECT ${json} FROM ${table} WHERE ${where})`,
+    'record',
+    `(SELECT count(*) FROM ${table} WHERE ${where}) = 1`
+  )
 
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
 
@@ -140,12 +163,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const updateOf = (changed: readonly string[]) => `UPDATE${orAbortUpdate(table, changed)} ${name}`
   const timestamp = timestampUpdate(table)
   const inserted = insertedRow(table)
-  const record = { sql: json, alias: 'record' }
-  const withFields = (fields: readonly string[]): readonly Returned[] => [record, ...returnedFields(table.name, fields)]
-  const returning = (sql: string, fields: readonly string[] = []) =>
-    `${sql} RETURNING ${withFields(fields)
-      .map((returned) => `${returned.sql} AS ${returned.alias}`)
-      .join(', ')}`
+  const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
   /** For a full scan in a reader thread, if no index serves the key. */
@@ -175,32 +193,39 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   /**
    * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
    * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
-   * then; such a record is returned as it was inserted. The last statement also returns the values of `fields`, as
-   * `returnedField`.
+   * then; such a record is returned as it was inserted.
    */
-  const insert = (
-    assignments: readonly UnitAssignment[],
-    hasTriggers: boolean,
-    fields: readonly string[] = []
-  ): Unit => {
+  const insert = (assignments: readonly UnitAssignment[], hasTriggers: boolean): Unit<Param> => {
     const { names, params } = insertedValues(assignments, mustNotAbort(table))
     const key = hasTriggers ? inserted.paramsOf(assignments) : null
     if (key) {
       const sql = cached('insert', names, () => composeCreate(names))
-      const returnInserted = cached('inserted', fields, () => returnRow(name, withFields(fields), inserted.where))
-      const repeated = [...key, ...withFields(fields).flatMap(() => key)]
+      const returnInserted = cached('inserted', [], () => returnRecord(name, json, inserted.where))
       return [
         { sql, params, expect: 1 },
-        { sql: returnInserted, params: repeated, expect: 1 }
+        { sql: returnInserted, params: [...key, ...key], expect: 1 }
       ]
     }
-    const shown = fields.length === 0 ? names : [...names, ...fields]
-    const sql = cached(`insert ${names.length}`, shown, () => returning(composeCreate(names), fields))
+    const sql = cached('insert and return', names, () => returning(composeCreate(names)))
     return [{ sql, params, expect: 1 }]
   }
 
+  /** The unit of `insert` that also stores the fields which later statements use. `before`: what it computes first. */
+  const insertUsed = (values: readonly UnitAssignment[], hasTriggers: boolean, used: UsedFields) => {
+    const { before, assignments } = withComputedKey(table, values, used)
+    const { where } = inserted
+    const params = inserted.paramsOf(assignments) as readonly Param[]
+    return {
+      before,
+      unit: [
+        ...insert(assignments, hasTriggers),
+        ...used.fields.map((field) => storeField(field, { table: table.name, where, params }))
+      ]
+    }
+  }
+
   /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
-  const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit => {
+  const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit<Param> => {
     const { names, params } = insertedValues(assignments, true)
     const sql = cached('insert or ignore', names, () => returning(composeIgnoring(names)))
     return [{ sql, params }]
@@ -231,9 +256,9 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const matchUnchanged = (unchanged: readonly Assignment[]) => [match, ...unchanged.map(isUnchanged)].join(' AND ')
 
   /** Reads the record with this key after a change. `keyParts`: parts of the key that the request sent as values. */
-  const returnFinal = (key: readonly Param[], keyParts: readonly Assignment[] = []): UnitStatement => {
+  const returnFinal = (key: readonly Param[], keyParts: readonly Assignment[] = []): Statement<Param> => {
     const params = [...key, ...keyParts.flatMap(sameInJson)]
-    const sql = cached('return', namesOf(keyParts), () => returnRow(name, [record], matchUnchanged(keyParts)))
+    const sql = cached('return', namesOf(keyParts), () => returnRecord(name, json, matchUnchanged(keyParts)))
     return { sql, params: [...params, ...params], expect: 1 }
   }
 
@@ -242,7 +267,10 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     return `${updateOf(changed)} SET ${sets}${timestamp.sql} WHERE ${matchUnchanged(unchanged)}`
   }
 
-  const update = ({ key, assignments, unchanged, now, ifMatch }: RecordUpdate, returned: ReturnedState): Unit => {
+  const update = (
+    { key, assignments, unchanged, now, ifMatch }: RecordUpdate,
+    returned: ReturnedState
+  ): Unit<Param> => {
     const changed = namesOf(assignments)
     const kind = `update ${changed.length} ${extensionKey(returned, ifMatch)}`
     const sql = cached(kind, [...changed, ...namesOf(unchanged)], () =>
@@ -271,7 +299,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       WHERE ${matchIncrement(column)}`
 
   /** Adds to a number. Changes no row if the field holds no number or the sum would not fit. */
-  const increment = ({ key, column, count, now, ifMatch }: RecordIncrement, returned: ReturnedState): Unit => {
+  const increment = ({ key, column, count, now, ifMatch }: RecordIncrement, returned: ReturnedState): Unit<Param> => {
     const sql = cached(`increment ${extensionKey(returned, ifMatch)}`, [column.name], () =>
       extended(composeIncrement(column), returned, ifMatch)
     )
@@ -286,7 +314,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /** RETURNING shows the record as it was. */
-  const remove = (key: readonly Param[], returned: 'nothing' | 'changed', ifMatch: IfMatch): UnitStatement => ({
+  const remove = (key: readonly Param[], returned: 'nothing' | 'changed', ifMatch: IfMatch): Statement<Param> => ({
     sql: cached(`delete ${extensionKey(returned, ifMatch)}`, [], () => extended(removeSql, returned, ifMatch)),
     params: [...key, ...tagParams(ifMatch)],
     expect: 1
@@ -312,6 +340,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     exists: select('1'),
     remove,
     insert,
+    insertUsed,
     insertOrIgnore,
     update,
     increment,

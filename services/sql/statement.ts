@@ -3,19 +3,17 @@ import type { SqlValue } from '../model/sql-value.ts'
 /** A number of rows. `both`: of a statement and the one before it together. */
 export type Expected = number | { readonly both: number }
 
-export interface Statement {
+/** `P`: what its parameters may be. */
+export interface Statement<P = SqlValue> {
   readonly sql: string
-  readonly params: readonly SqlValue[]
+  readonly params: readonly P[]
   /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
   readonly expect?: Expected
 }
 
-/** A value that an earlier statement of the same unit returned in its first row. */
-export interface Reference {
-  /** The position of the statement in the unit, from 0. */
-  readonly statement: number
-  /** The name of the column in the returned row. */
-  readonly column: string
+/** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
+export interface StoredValue {
+  readonly part: number
 }
 
 /** The results of all earlier statements of the same unit, as JSON text: `[[{ changes, rows }, …], …]`. */
@@ -26,19 +24,17 @@ export interface ResultsText {
   readonly column: string
 }
 
-/** A value to bind in a unit. */
-export type Param = SqlValue | Reference | ResultsText
+/** What the writer binds. */
+export type UnitParam = SqlValue | ResultsText
+
+export type Param = UnitParam | StoredValue
 
 /** Whether the value is known before the unit runs. */
 export const isValue = (param: Param): param is SqlValue =>
   typeof param !== 'object' || param === null || param instanceof Uint8Array
 
-export interface UnitStatement extends Omit<Statement, 'params'> {
-  readonly params: readonly Param[]
-}
-
 /** Statements that run in one transaction: all of them or none. */
-export type Unit = readonly UnitStatement[]
+export type Unit<P = UnitParam> = readonly Statement<P>[]
 
 /** How a unit runs. */
 export interface UnitOptions {

@@ -54,7 +54,11 @@ const selectConflict = (table: RegisteredTable, { fields }: UniqueKey, values: r
 }
 
 /** Returns a statement that fails if an update to these values violates a unique key; none if OR ABORT protects them. */
-export const uniqueChecks = (table: RegisteredTable, values: readonly NewValue[], changed: () => Changed): Unit => {
+export const uniqueChecks = (
+  table: RegisteredTable,
+  values: readonly NewValue[],
+  changed: () => Changed
+): Unit<Param> => {
   const keys = keysToCheck(
     table,
     values.map(({ name }) => name)

@@ -3,10 +3,20 @@ import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UniqueField, UniqueKey } from '../model/unique-key.ts'
 import { insertClauses } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import { composeInsert, namesOf, returnRow, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
-import { returnedFields } from './returned-fields.ts'
+import {
+  composeInsert,
+  insertedRow,
+  namesOf,
+  returnRecord,
+  returnValue,
+  timestampUpdate,
+  type UnitAssignment,
+  valuesOf,
+  withComputedKey
+} from './records.ts'
 import type { Param, Statement, Unit } from './statement.ts'
 import { hasKey, rowidKeys } from './unique-keys.ts'
+import { storeField, type UsedFields } from './unit-values.ts'
 
 /** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
 export const selectUniqueKeys = (table: string): Statement => ({
@@ -41,8 +51,6 @@ interface Upsert {
   readonly unchanged: readonly Column[]
   /** An expression for the record that is returned. */
   readonly json: string
-  /** Fields that are returned beside the record, as `returnedField`. */
-  readonly fields: readonly string[]
   /** A record that exists is not changed. */
   readonly onlyCreates: boolean
   /** Triggers or foreign key actions may change the record after it was stored. */
@@ -66,16 +74,27 @@ const setsOf = ({ table: { name }, changed, key }: Upsert, timestamp: string) =>
 const conflictColumn = ({ structure }: RegisteredTable, { name, collation }: UniqueField) =>
   name === structure.rowid ? identifier(name) : `${identifier(name)} COLLATE ${identifier(collation)}`
 
+/** The record with the values of an upsert in its key, as a condition. */
+const recordOf = ({ table, assignments, key }: Pick<Upsert, 'table' | 'assignments' | 'key'>) => ({
+  table: table.name,
+  where: hasKey(table.name, key, () => '?'),
+  params: key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
+})
+
+/** Selects a row if the record exists. */
+export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'key'>): Statement<Param> => {
+  const { table, where, params } = recordOf(upsert)
+  return { sql: `SELECT 1 FROM ${identifier(table)} WHERE ${where}`, params }
+}
+
 /**
  * Returns the statements of an upsert: the first one returns a row if the record exists, the last one returns the
  * `record`. The others change one row each. A NULL in the key conflicts with nothing, as in the index itself.
  */
-export const upsertStatements = (upsert: Upsert): Unit => {
-  const { table, assignments, key, unchanged, fields, json, hasEffects, now } = upsert
-  const name = identifier(table.name)
-  const where = hasKey(table.name, key, () => '?')
-  const keyValues = key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
-  const target = key.fields.map((field) => conflictColumn(table, field)).join(', ')
+export const upsertStatements = (upsert: Upsert): Unit<Param> => {
+  const { table, assignments, unchanged, json, hasEffects, now } = upsert
+  const { where, params: keyValues } = recordOf(upsert)
+  const target = upsert.key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)
   const guard = unchanged.map(
     (column) => `${columnRef(table.name, column.name)} IS excluded.${identifier(column.name)}`
@@ -86,16 +105,31 @@ export const upsertStatements = (upsert: Upsert): Unit => {
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
   const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}${insertClauses(table).after}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
-  const returned = [{ sql: json, alias: 'record' }, ...returnedFields(table.name, fields)]
-  const find = { sql: `SELECT 1 AS found FROM ${name} WHERE ${where}`, params: keyValues }
-  if (hasEffects && !keyValues.includes(null)) {
-    const repeated = [...keyValues, ...returned.flatMap(() => keyValues)]
-    return [
-      find,
-      { sql: insert, params, expect: 1 },
-      { sql: returnRow(name, returned, where), params: repeated, expect: 1 }
-    ]
+  const exists = `EXISTS (${selectUpserted(upsert).sql})`
+  const find = { sql: returnValue('1', 'found', exists), params: keyValues }
+  if (!hasEffects || keyValues.includes(null)) {
+    return [find, { sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
   }
-  const list = returned.map(({ sql, alias }) => `${sql} AS ${alias}`).join(', ')
-  return [find, { sql: `${insert} RETURNING ${list}`, params, expect: 1 }]
+  return [
+    find,
+    { sql: insert, params, expect: 1 },
+    { sql: returnRecord(identifier(table.name), json, where), params: [...keyValues, ...keyValues], expect: 1 }
+  ]
+}
+
+/** The unit of an upsert that also stores the fields which later statements use. `before`: what it computes first. */
+export const upsertUsed = (upsert: Upsert, used: UsedFields) => {
+  const { table } = upsert
+  const found = recordOf(upsert)
+  // A record with a NULL in the key is new.
+  const isNew = found.params.includes(null)
+  const { before, assignments } = isNew
+    ? withComputedKey(table, upsert.assignments, used)
+    : { before: [], assignments: upsert.assignments }
+  const { where, paramsOf } = insertedRow(table)
+  const record = isNew ? { table: table.name, where, params: paramsOf(assignments) as readonly Param[] } : found
+  return {
+    before,
+    unit: [...upsertStatements({ ...upsert, assignments }), ...used.fields.map((field) => storeField(field, record))]
+  }
 }

@@ -6,7 +6,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { BuildProgress, RegisteredTable } from '../model/table.ts'
 import { advance, type IndexedTable, indexedTable, indexStep, selectStep } from '../sql/search-index.ts'
 import type { TableRegistry } from './registry.ts'
-import { selectRegistration } from './table-statements.ts'
+import { returnRegistration } from './table-statements.ts'
 
 interface SearchBuildsOptions {
   readonly db: Database
@@ -48,7 +48,7 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     const results = await db.write([
       advance(table.id, before, progress),
       ...(last === null ? [] : [indexStep(table, before, last)]),
-      selectRegistration(table.id)
+      returnRegistration(table.id)
     ])
     // Nothing is awaited before it: the row must not replace that of a later change.
     onStep(results.at(-1)?.rows[0] as Row, progress)

@@ -18,6 +18,7 @@ const toField = ({ structure, exactFields }: RegisteredTable, column: Column, cl
     isNotNull: ___,
     defaultLiteral: ____,
     computedFrom: _____,
+    keyDefault: ______,
     checks,
     ...field
   } = column

@@ -12,8 +12,9 @@ const RETURNING = `RETURNING ${REGISTRATION}`
 
 export const selectRegistrations: Statement = { sql: `SELECT ${REGISTRATION} FROM _rowhouse_tables`, params: [] }
 
-export const selectRegistration = (id: number): Statement => ({
-  sql: `${selectRegistrations.sql} WHERE id = ?`,
+/** Returns the registration in a unit, by an UPDATE that changes nothing: a unit gets rows from RETURNING only. */
+export const returnRegistration = (id: number): Statement => ({
+  sql: `UPDATE _rowhouse_tables SET id = id WHERE id = ? ${RETURNING}`,
   params: [BigInt(id)]
 })
 

@@ -27,6 +27,12 @@ const file = createDatabase(
    CREATE TABLE unused (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
    CREATE TABLE defaults (id INTEGER PRIMARY KEY, code TEXT UNIQUE DEFAULT 'x', n INTEGER DEFAULT 1);
    CREATE TABLE single (k TEXT PRIMARY KEY NOT NULL DEFAULT 'only') WITHOUT ROWID;
+   CREATE TABLE computed (a TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))), b TEXT NOT NULL DEFAULT word, v UNIQUE,
+     PRIMARY KEY (a, b)) WITHOUT ROWID;
+   CREATE TRIGGER changed AFTER INSERT ON computed WHEN new.v = 1 BEGIN UPDATE computed SET v = 2 WHERE a = new.a; END;
+   CREATE TRIGGER removed AFTER INSERT ON computed WHEN new.v = 7 BEGIN DELETE FROM computed WHERE a = new.a; END;
+   CREATE TRIGGER skipped BEFORE INSERT ON computed WHEN new.v = 8 BEGIN SELECT RAISE(IGNORE); END;
+   CREATE TABLE marks (id INTEGER PRIMARY KEY, "what?" TEXT, n INTEGER, code TEXT UNIQUE);
    CREATE TABLE lenient (id INTEGER PRIMARY KEY, code TEXT UNIQUE ON CONFLICT IGNORE);
    CREATE VIEW big AS SELECT * FROM stock WHERE n > 100;
    INSERT INTO stock VALUES ('cup', 10, 'red'), ('mug', 20, 'red'), ('jar', 30, 'blue');
@@ -52,6 +58,8 @@ const NAMES = [
   'many',
   'defaults',
   'single',
+  'computed',
+  'marks',
   'lenient'
 ]
 const ids = new Map<string, number>()
@@ -284,6 +292,49 @@ t.test('a value or a key can be that of an earlier result', async (t) => {
     '/operations/2'
   )
   await bad('/operations/0/values/customer', { ...first, values: { customer: { $result: 0, field: 'customer' } } })
+})
+
+t.test('a later operation uses a key that SQLite computes', async (t) => {
+  const computed = (values: object) => ({ op: 'create' as const, table: 'computed', values })
+  const copy = (field: string) => ({
+    op: 'create' as const,
+    table: 'marks',
+    values: { 'what?': { $result: 0, field } }
+  })
+  const [created, ...copies] = await results(computed({ v: 1 }), copy('a'), copy('b'))
+  t.match(created, { a: /^[0-9a-f]{16}$/, b: 'word', v: 2 }, 'the record after its triggers')
+  t.match(copies, [{ 'what?': created.a }, { 'what?': 'word' }])
+  const upsert = { op: 'upsert' as const, table: 'computed', on: ['v'], values: { v: null } }
+  const [upserted, , other] = await results(upsert, copy('b'), copy('a'))
+  t.match(upserted, { created: true, record: { v: null } })
+  t.equal(other['what?'], upserted.record.a)
+  await refuse(t, [computed({ v: 7 }), copy('a')], 409, 'REFUSED_BY_TRIGGER', '/operations/0')
+  await refuse(t, [computed({ v: 8 }), copy('a')], 409, 'REFUSED_BY_TRIGGER', '/operations/0')
+  await refuse(t, [{ ...upsert, values: { v: 8 } }, copy('a')], 409, 'REFUSED_BY_TRIGGER', '/operations/0')
+  t.match(await results(computed({ a: 'sent', v: 3 }), copy('a')), [{ a: 'sent' }, { 'what?': 'sent' }])
+})
+
+t.test('a value of an earlier result may be NULL, and names may have a question mark', async (t) => {
+  const first = { op: 'create' as const, table: 'marks', values: { 'what?': '?' } }
+  const [created, copy] = await results(first, {
+    op: 'upsert',
+    table: 'marks',
+    on: ['code'],
+    values: { 'what?': { $result: 0, field: 'what?' }, n: { $result: 0, field: 'n' }, code: 'c?' }
+  })
+  t.match(copy, { created: true, record: { 'what?': '?', n: null } })
+  const key = { $result: 0, field: 'id' }
+  const update = { op: 'update' as const, table: 'marks', pk: key, values: { 'what?': 'x', n: 3 } }
+  const incr = { op: 'incr' as const, table: 'marks', pk: key, field: 'n' }
+  await results({ ...first, values: { id: 900, code: 'z' } }, update, incr)
+  const byId = async (id: number) => (await rowsOf('marks')).find((row: { readonly id: number }) => row.id === id)
+  t.match(await byId(900), { 'what?': 'x', n: 4 })
+  t.ok(created.id < 900)
+  // A unique NULL conflicts with nothing: each upsert creates a record.
+  const upsert = { op: 'upsert' as const, table: 'marks', on: ['code'], values: { code: null } }
+  const [one, two] = await results(upsert, { ...update, values: { n: 5 } })
+  t.match([one, two], [{ created: true }, { success: true }])
+  t.match(await byId(one.record.id), { n: 5 })
 })
 
 t.test('a `$result` is neither a part of an object nor a value of another type', async (t) => {

@@ -1,13 +1,10 @@
-import type { SqlValue } from '../../model/sql-value.ts'
-import { exactValue } from '../../sql/returned-fields.ts'
 import {
   type Expected,
   isValue,
-  type Param,
-  type Reference,
   type ResultsText,
+  type Statement,
   type UnitOptions,
-  type UnitStatement
+  type UnitParam
 } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
@@ -29,14 +26,13 @@ export interface BatchResult {
 /** Codes of units that fail again if they run again, after as much work. */
 const TOO_MUCH_WORK: ReadonlySet<string> = new Set(['UNIT_EXPIRED', 'RESULTS_TOO_LARGE', 'TOO_MUCH_UNREAD'])
 
+/** Rows of a unit come from RETURNING: docs/decisions/0016-rows-from-returning.md */
+const SELECT = /^\s*(?:SELECT|WITH)\b/i
+
 type Run = (request: WriteRequest) => Outcome
 
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
-
-/** The statements of a unit return every value that later ones refer to. */
-const referencedValue = ({ statement, column }: Reference, results: readonly WriteResult[]) =>
-  exactValue(results[statement]?.rows[0]?.[column] as SqlValue)
 
 /** Returns the results of the first statements, divided into the parts of the unit. */
 const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResult[]) => {
@@ -52,13 +48,11 @@ const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResu
   return JSON.stringify(divided.map((part) => part.map(keepColumn)))
 }
 
-const boundValue = (param: Param, results: readonly WriteResult[]) => {
-  if (isValue(param)) return param
-  return 'parts' in param ? resultsText(param, results) : referencedValue(param, results)
-}
+const boundValue = (param: UnitParam, results: readonly WriteResult[]) =>
+  isValue(param) ? param : resultsText(param, results)
 
 /** Returns the values to bind. `results`: those of the earlier statements of the unit. */
-const boundValues = (params: readonly Param[], results: readonly WriteResult[]) =>
+const boundValues = (params: readonly UnitParam[], results: readonly WriteResult[]) =>
   params.every(isValue) ? params : params.map((param) => boundValue(param, results))
 
 const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earlier: readonly WriteResult[]) => {
@@ -117,12 +111,14 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   const executeStatement = (
-    { sql, params, expect }: UnitStatement,
+    { sql, params, expect }: Statement<UnitParam>,
     position: number,
     earlier: readonly WriteResult[],
     checkSize: (result: WriteResult) => void
   ) => {
     try {
+      if (expect === undefined && SELECT.test(sql))
+        throw new Error('A SELECT in a unit is a check, which needs `expect`.')
       const result = run(sql, boundValues(params, earlier))
       checkSize(result)
       if (isExpected(expect, result, earlier)) return result

@@ -136,7 +136,9 @@ const migrations: readonly (readonly string[])[] = [
       created_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL
     ) STRICT`
-  ]
+  ],
+  // Values for later statements of a unit. A table with a rowid would change `last_insert_rowid()`.
+  ['CREATE TABLE _rowhouse_unit_values (part INTEGER PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID']
 ]
 
 const currentVersion = (connection: Connection) => {

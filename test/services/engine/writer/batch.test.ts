@@ -47,6 +47,7 @@ const start = (t: Test, wrap = (connection: Connection): Connection => connectio
 }
 
 const note = (text: string) => sql('INSERT INTO notes (text) VALUES (?)', text)
+const check = (text: string) => ({ ...sql(text), expect: 1 })
 const strictNote = (text: string) => sql('INSERT INTO strict_notes (text) VALUES (?)', text)
 const guarded = (text: string) => sql('INSERT INTO guarded (text) VALUES (?)', text)
 
@@ -56,11 +57,18 @@ const codes = (outcomes: readonly Outcome[]) =>
 t.test('a batch commits all its units and returns a result per statement', async (t) => {
   const { run, texts, connection } = start(t)
   const inserted = { changes: 1, rows: [] }
-  const { outcomes, sawExternalCommit } = run([note('a'), sql('SELECT count(*) AS n FROM notes')], [note('b')], [])
+  const { outcomes, sawExternalCommit } = run([note('a'), check('SELECT count(*) AS n FROM notes')], [note('b')], [])
   t.strictSame(outcomes, [[inserted, { changes: 1, rows: [{ n: 1 }] }], [inserted], []])
   t.equal(sawExternalCommit, false)
   t.equal(connection.raw.inTransaction, false)
   t.strictSame(texts('notes'), ['a', 'b'])
+})
+
+t.test('a SELECT in a unit is a check', async (t) => {
+  const { run, texts } = start(t)
+  const { outcomes } = run([note('a'), sql('SELECT 1')], [check('SELECT 1'), note('b')])
+  t.match(outcomes, [{ error: { message: /needs `expect`/ } }, { length: 2 }])
+  t.strictSame(texts('notes'), ['b'])
 })
 
 t.test('a unit without foreign keys runs alone, and the other units of the batch with them', async (t) => {
@@ -102,7 +110,7 @@ t.test('a batch ends when its results have 1 MiB, and the next batch commits the
   const { file, connection, runner, texts } = start(t)
   const external = openExternal(t, file)
   const stored = () => external.prepare('SELECT count(*) FROM notes').pluck().get()
-  const wide = sql("SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes")
+  const wide = check("SELECT printf('%.*c', 600000, 'x') AS text, x'00' AS bytes")
   const units = (names: string) => [...names].map((name) => request([note(name), wide]))
   const lengths: number[] = []
   for (const { outcomes, sawExternalCommit } of runner.runBatch(units('abcdeafgh'))) {
@@ -141,7 +149,7 @@ t.test('a unit that fails reports the position of the failed statement', async (
       [note('a')],
       [note('b'), note('a')],
       [sql('SELEC')],
-      [note('c'), note('d'), sql('SELECT ?')]
+      [note('c'), note('d'), check('SELECT ?')]
     )
     t.strictSame(failedStatements(outcomes), ['committed', 1, 0, 2])
     t.match(outcomes[1], {
@@ -306,23 +314,6 @@ t.test('a check for external commits that fails reports none', async (t) => {
   t.equal(runner.sawExternalCommit(), false)
 })
 
-t.test('a parameter can be a value that an earlier statement returned', async (t) => {
-  const { run, connection } = start(t)
-  const store = {
-    sql: `INSERT INTO notes (id, text) VALUES (9223372036854775000, 'i7') RETURNING 'i' || id AS id, 't' || text AS text, NULL AS none`,
-    params: []
-  }
-  const column = (name: string) => ({ statement: 0, column: name })
-  const copy = {
-    sql: 'INSERT INTO strict_notes (id, text) VALUES (? - 1, coalesce(?, ?))',
-    params: [column('id'), column('none'), column('text')]
-  }
-  run([store, copy])
-  t.strictSame(connection.rows('SELECT CAST(id AS TEXT) AS id, text FROM strict_notes', []), [
-    { id: '9223372036854774999', text: 'i7' }
-  ])
-})
-
 t.test('a parameter can be the results of earlier statements as text, divided into parts', async (t) => {
   const { run, texts } = start(t)
   const stored = (text: string) => sql('INSERT INTO notes (text) VALUES (?) RETURNING text, id', text)
@@ -341,7 +332,7 @@ t.test('a unit that takes too long fails before its next statement, and the othe
     for (const end = performance.now() + 20; performance.now() < end; );
     return 1
   })
-  const slow = (maxMs: number) => request([sql('SELECT slow()'), note(`after ${maxMs}`)], { maxMs })
+  const slow = (maxMs: number) => request([check('SELECT slow()'), note(`after ${maxMs}`)], { maxMs })
   const { outcomes } = run([note('before')], slow(10), [note('other')], slow(60_000))
   t.strictSame(codes(outcomes), [[1], 'UNIT_EXPIRED', [1], [1, 1]])
   t.strictSame(texts('notes'), ['before', 'other', 'after 60000'])

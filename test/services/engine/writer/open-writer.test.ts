@@ -82,7 +82,7 @@ t.test('migrations run once', async (t) => {
   const file = databaseFile(t)
   open(file).close()
   const connection = open(file)
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 8)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 9)
   connection.close()
 })
 
@@ -215,7 +215,7 @@ t.test('a file of a newer Rowhouse that was not closed cleanly is refused, and i
   const file = databaseFile(t)
   const source = `${file}-open`
   open(source).close()
-  openExternal(t, source).exec("UPDATE _rowhouse_meta SET value = 9 WHERE key = 'version'")
+  openExternal(t, source).exec("UPDATE _rowhouse_meta SET value = 99 WHERE key = 'version'")
   for (const end of ['', '-wal']) copyFileSync(`${source}${end}`, `${file}${end}`)
   const bytes = () => ['', '-wal'].map((end) => readFileSync(`${file}${end}`, 'hex'))
   const before = bytes()
