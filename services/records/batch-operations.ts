@@ -3,7 +3,7 @@ import type { RecordBody } from '../../schemas/record.ts'
 import type { Caller } from '../model/caller.ts'
 import { strongTags } from '../model/record-tag.ts'
 import { inValues } from './batch-errors.ts'
-import type { BatchResults, UsedRecord } from './batch-results.ts'
+import { type BatchResults, type UsedRecord, usedRecord } from './batch-results.ts'
 import type { createFilteredChanges } from './filtered-changes.ts'
 import type { Operation } from './operation.ts'
 import type { createOperations } from './operations.ts'
@@ -71,22 +71,20 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   }
 
   const create = (compileInput: CompileInput): Compiled => {
-    const { view, input, results, usedFields } = compileInput
+    const { view, input, usedFields } = compileInput
     if (input.onConflict === 'ignore') return createOrIgnore(compileInput)
-    const columns = view.columns.values()
-    const record = usedFields.length > 0 ? results.numberFields([...columns], usedFields) : undefined
-    const operation = withValues(compileInput, (values) => operations.createOp(view, values, record))
+    const record = usedRecord([...view.columns.values()], usedFields)
+    const operation = withValues(compileInput, (values) => operations.createOp(view, values, record?.fields))
     return { operation, record }
   }
 
   const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
-    const { caller, view, input, results, usedFields } = compileInput
+    const { caller, view, input, usedFields } = compileInput
     const key = await upserts.findKey(view, { on: input.on ?? view.table.structure.key, path: '/on' })
     const columns = upsertedColumns(caller, view, input.values as RecordBody)
-    const record = usedFields.length > 0 ? results.numberFields(columns, usedFields) : undefined
-    const operation = withValues(compileInput, (values) =>
-      upserts.upsertOp(caller, view, { key, values, used: record })
-    )
+    const record = usedRecord(columns, usedFields)
+    const target = { key, used: record?.fields }
+    const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { ...target, values }))
     const toText = ({ created, record }: { created: boolean; record: string }) =>
       `{"created":${created},"record":${record}}`
     return { operation: withResult(operation, toText), record }

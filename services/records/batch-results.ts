@@ -2,14 +2,16 @@ import type { BatchOperation } from '../../schemas/batch.ts'
 import type { RecordBody } from '../../schemas/record.ts'
 import { excerpt, invalid, pointer } from '../model/errors.ts'
 import type { Column } from '../model/table.ts'
-import type { UsedField, UsedFields } from '../sql/unit-values.ts'
+import { StoredValue } from '../sql/statement.ts'
+import type { UsedField } from '../sql/unit-values.ts'
 import { readKey } from './keys.ts'
 import { OperationResult } from './operation-result.ts'
 import type { View } from './view.ts'
 
 /** The record of an operation, with the fields that later operations use. */
-export interface UsedRecord extends UsedFields {
+export interface UsedRecord {
   readonly columns: readonly Column[]
+  readonly fields: readonly UsedField[]
 }
 
 interface ResultInput {
@@ -38,24 +40,20 @@ const findUsedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown,
   return used
 }
 
+/** Returns the record of an operation with the fields of these names that it has. undefined: without names. */
+export const usedRecord = (columns: readonly Column[], names: readonly string[]): UsedRecord | undefined => {
+  if (names.length === 0) return undefined
+  const found = names.filter((field) => columns.some(({ name }) => name === field))
+  return { columns, fields: found.map((name) => ({ name, value: new StoredValue() })) }
+}
+
 /** Creates the functions that replace each `$result` in the operations of one batch. */
 export const createBatchResults = (inputs: readonly BatchOperation[]) => {
   const usedFields = findUsedFields(inputs)
   const sources = new Map<unknown, UsedRecord>()
-  let parts = 0
-  const newPart = () => {
-    parts += 1
-    return parts
-  }
 
   /** Returns the names of the fields of an operation's record that later operations use. */
   const usedFieldsOf = (index: number): readonly string[] => usedFields.get(index) ?? NO_FIELDS
-
-  /** Numbers the used fields that the record has. */
-  const numberFields = (columns: readonly Column[], names: readonly string[]): UsedRecord => {
-    const found = names.filter((field) => columns.some(({ name }) => name === field))
-    return { columns, fields: found.map((name) => ({ name, part: newPart() })), newPart }
-  }
 
   /** To be called for each operation of the batch whose record later ones may use. */
   const add = (index: number, record: UsedRecord) => {
@@ -74,8 +72,8 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     }
     const column = source.columns.find(({ name }) => name === field)
     if (!column) throw fail(`'${excerpt(field)}' is not a field of the record that '$result' names.`)
-    const { part } = source.fields.find(({ name }) => name === field) as UsedField
-    return new OperationResult(column, { part })
+    const { value } = source.fields.find(({ name }) => name === field) as UsedField
+    return new OperationResult(column, value)
   }
 
   /** @throws VALIDATION_FAILED */
@@ -98,7 +96,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     return result
   }
 
-  return { usedFieldsOf, numberFields, add, resolveValues, resolveKey }
+  return { usedFieldsOf, add, resolveValues, resolveKey }
 }
 
 export type BatchResults = ReturnType<typeof createBatchResults>

@@ -8,7 +8,7 @@ import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
 import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
 import type { Param } from '../sql/statement.ts'
-import type { UsedFields } from '../sql/unit-values.ts'
+import type { UsedField } from '../sql/unit-values.ts'
 import { assertTable } from '../tables/failures.ts'
 import {
   ambiguousKey,
@@ -144,13 +144,10 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     }
 
   /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody, used?: UsedFields): Operation<string> => {
+  const createOp = (view: View, body: RecordBody, used?: readonly UsedField[]): Operation<string> => {
     assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
-    const { insert, insertUsed } = view.statements
-    const { before, unit } = used
-      ? insertUsed(sent, hasTriggers(view.table), used)
-      : { before: [], unit: insert(sent, hasTriggers(view.table)) }
+    const { before, unit } = view.statements.insert(sent, hasTriggers(view.table), used)
     return {
       table: view.table,
       unit: [...before, ...unit],

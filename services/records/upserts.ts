@@ -9,8 +9,8 @@ import { mustNotAbort } from '../sql/conflicts.ts'
 import type { UnitAssignment } from '../sql/records.ts'
 import { isValue, type Param, type Statement } from '../sql/statement.ts'
 import { hasKey, namesOfKey } from '../sql/unique-keys.ts'
-import type { UsedFields } from '../sql/unit-values.ts'
-import { selectUniqueKeys, selectUpserted, toUniqueKeys, upsertStatements, upsertUsed } from '../sql/upserts.ts'
+import type { UsedField } from '../sql/unit-values.ts'
+import { selectUniqueKeys, selectUpserted, toUniqueKeys, upsertStatements } from '../sql/upserts.ts'
 import { assertTable } from '../tables/failures.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from './failures.ts'
 import { readNewRecord } from './input.ts'
@@ -26,7 +26,7 @@ export interface UpsertInput {
   /** Fails if the record exists. */
   readonly onlyCreates?: boolean
   /** The fields that later operations of the batch use. */
-  readonly used?: UsedFields | undefined
+  readonly used?: readonly UsedField[] | undefined
 }
 
 export interface Upserted {
@@ -110,9 +110,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
       now
     }
-    const { before, unit } = options.used
-      ? upsertUsed(upsert, options.used)
-      : { before: [], unit: upsertStatements(upsert) }
+    const { before, unit } = upsertStatements(upsert, options.used)
     /** Whether the record exists: not if a value that an earlier operation of the batch stores is in its key. */
     const exists = async ({ sql, params }: Statement<Param>) =>
       params.every(isValue) && (await db.read({ sql, params })).length > 0
@@ -122,7 +120,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
       return ignoredByTrigger()
     }
-    const isCreated = (results: readonly WriteResult[]) => results[before.length]?.rows.length === 0
+    const isCreated = (results: readonly WriteResult[]) => results[0]?.rows.length === 0
     return {
       table,
       unit: [...before, ...unit],
@@ -144,7 +142,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         if (!(error instanceof UnexpectedChanges)) {
           return final(await explainViolation(caller, error, { view, sent: assignments }))
         }
-        return final(statement === before.length + 1 ? await ignored() : deletedByTrigger())
+        return final(statement === before.length ? await ignored() : deletedByTrigger())
       }
     }
   }

@@ -9,9 +9,9 @@ import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
-import type { Param, Statement, Unit } from './statement.ts'
+import { type Param, type Statement, StoredValue, type Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
-import { storeField, storeValue, type UsedFields } from './unit-values.ts'
+import { storeField, storeValue, type UsedField } from './unit-values.ts'
 
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
@@ -79,30 +79,28 @@ export const composeInsert = (table: RegisteredTable, names: readonly string[]) 
  */
 export const withComputedKey = (
   { structure: { rowid, key, columns } }: RegisteredTable,
-  assignments: readonly UnitAssignment[],
-  { newPart }: UsedFields
+  assignments: readonly UnitAssignment[]
 ) => {
   const isMissing = ({ name }: Column) => key.includes(name) && !assignments.some(([column]) => column.name === name)
   const computed = (rowid === null ? columns.filter(isMissing) : []).map(
-    (column) => [column, { part: newPart() }] as const
+    (column) => [column, new StoredValue()] as const
   )
   return {
-    before: computed.map(([{ keyDefault = 'NULL' }, { part }]) => storeValue(part, keyDefault)),
-    assignments: [...assignments, ...computed]
+    before: computed.map(([{ keyDefault = 'NULL' }, value]) => storeValue(value, keyDefault)),
+    assignments: computed.length > 0 ? [...assignments, ...computed] : assignments
   }
 }
 
-/** Returns a condition for the inserted row. Its parameters are null if the key is a default, which SQLite computes. */
-export const insertedRow = ({ name: table, structure: { rowid, key } }: RegisteredTable) => {
-  if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, paramsOf: () => [] }
+/** Returns the inserted row, as a condition. `assignments`: with all parts of the key of a table without a rowid. */
+export const insertedRow = (
+  { name: table, structure: { rowid, key } }: RegisteredTable,
+  assignments: readonly UnitAssignment[]
+): { readonly where: string; readonly params: readonly Param[] } => {
+  if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, params: [] }
+  const partOf = (name: string) => assignments.find(([column]) => column.name === name)?.[1] as Param
   return {
     where: key.map((name) => isExactly(columnRef(table, name), '?')).join(' AND '),
-    paramsOf: (assignments: readonly UnitAssignment[]) => {
-      const parts = assignments.filter(([{ isPrimary }]) => isPrimary)
-      if (parts.length < key.length) return null
-      const partOf = (name: string) => parts.find(([column]) => column.name === name)?.[1] as Param
-      return key.flatMap((name) => forEachCollation([partOf(name)]))
-    }
+    params: key.flatMap((name) => forEachCollation([partOf(name)]))
   }
 }
 
@@ -162,7 +160,6 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const match = keyMatch(table)
   const updateOf = (changed: readonly string[]) => `UPDATE${orAbortUpdate(table, changed)} ${name}`
   const timestamp = timestampUpdate(table)
-  const inserted = insertedRow(table)
   const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
@@ -191,37 +188,23 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   /**
-   * A unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
-   * with triggers the row is read after the insert. Only a key that is a default of a table without a rowid is unknown
-   * then; such a record is returned as it was inserted.
+   * The unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
+   * with triggers the row is read after the insert. `before`: what is computed first. `used`: the fields that later
+   * statements use.
    */
-  const insert = (assignments: readonly UnitAssignment[], hasTriggers: boolean): Unit<Param> => {
+  const insert = (values: readonly UnitAssignment[], hasTriggers: boolean, used: readonly UsedField[] = []) => {
+    const { before, assignments } = withComputedKey(table, values)
     const { names, params } = insertedValues(assignments, mustNotAbort(table))
-    const key = hasTriggers ? inserted.paramsOf(assignments) : null
-    if (key) {
-      const sql = cached('insert', names, () => composeCreate(names))
-      const returnInserted = cached('inserted', [], () => returnRecord(name, json, inserted.where))
-      return [
-        { sql, params, expect: 1 },
-        { sql: returnInserted, params: [...key, ...key], expect: 1 }
-      ]
+    const fields = used.map((field) => storeField(field, { ...insertedRow(table, assignments), table: table.name }))
+    if (!hasTriggers) {
+      const sql = cached('insert and return', names, () => returning(composeCreate(names)))
+      return { before, unit: [{ sql, params, expect: 1 }, ...fields] }
     }
-    const sql = cached('insert and return', names, () => returning(composeCreate(names)))
-    return [{ sql, params, expect: 1 }]
-  }
-
-  /** The unit of `insert` that also stores the fields which later statements use. `before`: what it computes first. */
-  const insertUsed = (values: readonly UnitAssignment[], hasTriggers: boolean, used: UsedFields) => {
-    const { before, assignments } = withComputedKey(table, values, used)
-    const { where } = inserted
-    const params = inserted.paramsOf(assignments) as readonly Param[]
-    return {
-      before,
-      unit: [
-        ...insert(assignments, hasTriggers),
-        ...used.fields.map((field) => storeField(field, { table: table.name, where, params }))
-      ]
-    }
+    const sql = cached('insert', names, () => composeCreate(names))
+    const row = insertedRow(table, assignments)
+    const returnInserted = cached('inserted', [], () => returnRecord(name, json, row.where))
+    const inserted = { sql: returnInserted, params: [...row.params, ...row.params], expect: 1 }
+    return { before, unit: [{ sql, params, expect: 1 }, inserted, ...fields] }
   }
 
   /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
@@ -340,7 +323,6 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     exists: select('1'),
     remove,
     insert,
-    insertUsed,
     insertOrIgnore,
     update,
     increment,

@@ -9,12 +9,12 @@ export interface Statement<P = SqlValue> {
   readonly params: readonly P[]
   /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
   readonly expect?: Expected
+  /** The statement stores this value, under a number that it binds before its other parameters. */
+  readonly stores?: StoredValue
 }
 
 /** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
-export interface StoredValue {
-  readonly part: number
-}
+export class StoredValue {}
 
 /** The results of all earlier statements of the same unit, as JSON text: `[[{ changes, rows }, …], …]`. */
 export interface ResultsText {

@@ -1,22 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { columnRef, identifier } from './identifiers.ts'
 import { tokensOf } from './lexer.ts'
-import type { Param, Statement, StoredValue, Unit, UnitParam } from './statement.ts'
+import { type Param, type Statement, StoredValue, type Unit, type UnitParam } from './statement.ts'
 
 /** The table with values that later statements of the same unit use. It is empty after each unit. */
 const TABLE = '_rowhouse_unit_values'
 
-/** A field of a record that a unit stores for its later statements, and the number of the value. */
+/** A field of a record that a unit stores for its later statements. */
 export interface UsedField {
   readonly name: string
-  readonly part: number
-}
-
-/** The fields of a record that later statements use. */
-export interface UsedFields {
-  readonly fields: readonly UsedField[]
-  /** Returns a number that no other value of the unit has. */
-  readonly newPart: () => number
+  readonly value: StoredValue
 }
 
 /** The record that has the fields, as a condition. */
@@ -27,17 +20,19 @@ interface StoredRecord {
 }
 
 /** Stores the value of an SQL expression. */
-export const storeValue = (part: number, expression: string): Statement => ({
+export const storeValue = (stores: StoredValue, expression: string): Statement<Param> => ({
   sql: `INSERT INTO ${TABLE} (part, value) SELECT ?, ${expression}`,
-  params: [BigInt(part)],
-  expect: 1
+  params: [],
+  expect: 1,
+  stores
 })
 
 /** Stores the value of a field. Fails if there is no such record. */
-export const storeField = ({ name, part }: UsedField, { table, where, params }: StoredRecord): Statement<Param> => ({
+export const storeField = ({ name, value }: UsedField, { table, where, params }: StoredRecord): Statement<Param> => ({
   sql: `INSERT INTO ${TABLE} (part, value) SELECT ?, ${columnRef(table, name)} FROM ${identifier(table)} WHERE ${where}`,
-  params: [BigInt(part), ...params],
-  expect: 1
+  params,
+  expect: 1,
+  stores: value
 })
 
 /** As the last statement of a unit. */
@@ -53,32 +48,43 @@ const texts = new LRUCache<string, string>({
   sizeCalculation: (text, key) => text.length + key.length
 })
 
-const isStored = (param: Param): param is StoredValue => typeof param === 'object' && param !== null && 'part' in param
+const isStored = (param: Param | undefined): param is StoredValue => param instanceof StoredValue
 
+/** Returns the text with a subquery in place of each parameter that is a stored value. */
 const composeText = (sql: string, params: readonly Param[]) => {
   const pieces: string[] = []
   let start = 0
   const marks = tokensOf(sql).filter(({ text }) => text === '?')
   for (const [position, { index }] of marks.entries()) {
-    if (!isStored(params[position] as Param)) continue
+    if (!isStored(params[position])) continue
     pieces.push(sql.slice(start, index), READ_VALUE)
     start = index + 1
   }
   return pieces.join('') + sql.slice(start)
 }
 
-const withStoredValues = ({ params, ...statement }: Statement<Param>): Statement<UnitParam> => {
-  const shape = params.map((param) => (isStored(param) ? '?' : ' ')).join('') + statement.sql
+const textOf = (sql: string, params: readonly Param[]) => {
+  if (!params.some(isStored)) return sql
+  const shape = params.map((param) => (isStored(param) ? '?' : ' ')).join('') + sql
   const known = texts.get(shape)
-  const sql = known ?? composeText(statement.sql, params)
-  if (known === undefined) texts.set(shape, sql)
-  return { ...statement, sql, params: params.map((param) => (isStored(param) ? BigInt(param.part) : param)) }
+  if (known !== undefined) return known
+  const text = composeText(sql, params)
+  texts.set(shape, text)
+  return text
 }
 
-const isReady = (statement: Statement<Param>): statement is Statement<UnitParam> => !statement.params.some(isStored)
+const usesStored = ({ stores, params }: Statement<Param>) => stores !== undefined || params.some(isStored)
 
-/** Returns the unit, in which statements read the values that earlier ones have stored. */
+/** Returns the unit with values only: statements read what earlier ones have stored. */
 export const toUnit = (statements: Unit<Param>): Unit => {
-  if (statements.every(isReady)) return statements
-  return [...statements.map((one) => (isReady(one) ? one : withStoredValues(one))), DELETE_UNIT_VALUES]
+  // The boundary where the type follows from the check.
+  if (!statements.some(usesStored)) return statements as Unit
+  const numbers = new Map<StoredValue, bigint>()
+  const toValue = (param: Param) => (isStored(param) ? (numbers.get(param) as bigint) : param)
+  const unit = statements.map(({ stores, ...statement }): Statement<UnitParam> => {
+    if (stores) numbers.set(stores, BigInt(numbers.size))
+    const params = stores ? [numbers.get(stores) as bigint, ...statement.params] : statement.params
+    return { ...statement, sql: textOf(statement.sql, params), params: params.map(toValue) }
+  })
+  return [...unit, DELETE_UNIT_VALUES]
 }

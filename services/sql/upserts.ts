@@ -14,9 +14,9 @@ import {
   valuesOf,
   withComputedKey
 } from './records.ts'
-import type { Param, Statement, Unit } from './statement.ts'
+import type { Param, Statement } from './statement.ts'
 import { hasKey, rowidKeys } from './unique-keys.ts'
-import { storeField, type UsedFields } from './unit-values.ts'
+import { storeField, type UsedField } from './unit-values.ts'
 
 /** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
 export const selectUniqueKeys = (table: string): Statement => ({
@@ -88,12 +88,18 @@ export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'k
 }
 
 /**
- * Returns the statements of an upsert: the first one returns a row if the record exists, the last one returns the
- * `record`. The others change one row each. A NULL in the key conflicts with nothing, as in the index itself.
+ * Returns the statements of an upsert. `before`: what is computed first, then a statement that returns a row if the record
+ * exists. `unit`: the statements that change it and return the `record`; the first one changes one row. A NULL in the key
+ * conflicts with nothing, as in the index itself. `used`: the fields that later statements use.
  */
-export const upsertStatements = (upsert: Upsert): Unit<Param> => {
-  const { table, assignments, unchanged, json, hasEffects, now } = upsert
-  const { where, params: keyValues } = recordOf(upsert)
+export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []) => {
+  const { table, unchanged, json, hasEffects, now } = upsert
+  const found = recordOf(upsert)
+  const isNew = found.params.includes(null)
+  const { before, assignments } = isNew
+    ? withComputedKey(table, upsert.assignments)
+    : { before: [], assignments: upsert.assignments }
+  const { where, params: key } = isNew ? insertedRow(table, assignments) : found
   const target = upsert.key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)
   const guard = unchanged.map(
@@ -106,30 +112,14 @@ export const upsertStatements = (upsert: Upsert): Unit<Param> => {
   const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}${insertClauses(table).after}`
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
   const exists = `EXISTS (${selectUpserted(upsert).sql})`
-  const find = { sql: returnValue('1', 'found', exists), params: keyValues }
-  if (!hasEffects || keyValues.includes(null)) {
-    return [find, { sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
-  }
-  return [
-    find,
-    { sql: insert, params, expect: 1 },
-    { sql: returnRecord(identifier(table.name), json, where), params: [...keyValues, ...keyValues], expect: 1 }
-  ]
-}
-
-/** The unit of an upsert that also stores the fields which later statements use. `before`: what it computes first. */
-export const upsertUsed = (upsert: Upsert, used: UsedFields) => {
-  const { table } = upsert
-  const found = recordOf(upsert)
-  // A record with a NULL in the key is new.
-  const isNew = found.params.includes(null)
-  const { before, assignments } = isNew
-    ? withComputedKey(table, upsert.assignments, used)
-    : { before: [], assignments: upsert.assignments }
-  const { where, paramsOf } = insertedRow(table)
-  const record = isNew ? { table: table.name, where, params: paramsOf(assignments) as readonly Param[] } : found
-  return {
-    before,
-    unit: [...upsertStatements({ ...upsert, assignments }), ...used.fields.map((field) => storeField(field, record))]
-  }
+  const find = { sql: returnValue('1', 'found', exists), params: found.params }
+  const returnStored = returnRecord(identifier(table.name), json, where)
+  const change = hasEffects
+    ? [
+        { sql: insert, params, expect: 1 },
+        { sql: returnStored, params: [...key, ...key], expect: 1 }
+      ]
+    : [{ sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
+  const fields = used.map((field) => storeField(field, { table: table.name, where, params: key }))
+  return { before: [find, ...before], unit: [...change, ...fields] }
 }

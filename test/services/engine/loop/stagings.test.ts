@@ -55,7 +55,7 @@ const start = async (t: Test) => {
         isComputed: column.isGenerated
       })),
       required: [],
-      names: { Other: null, Number: 'n' },
+      names: {},
       fallbacks: [],
       format: CSV,
       keepsDigits: false,
@@ -85,7 +85,7 @@ const start = async (t: Test) => {
 
 t.test('a file is staged, checked and stored', async (t) => {
   const { db, requestFor, stageAll } = await start(t)
-  const { request, structure, target } = await requestFor('items')
+  const { request, structure, target } = await requestFor('items', { names: { Other: null, Number: 'n' } })
   const text = '\ufeffid,name,Number,parent,double,Other\r\n1,a,1,,9,x\r2,"b ""c""\n",2,1,,\n\n3,c,,9,,\n'
   const { staging, file } = await stageAll({ ...request, fallbacks: [['made', 'then']] }, text)
   t.match(file, { rows: 3, fields: ['id', 'name', 'n', 'parent'], errors: { total: 0, first: [] } })
@@ -123,9 +123,12 @@ t.test('a file is staged, checked and stored', async (t) => {
   })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
-  t.match(await db.write(unitOf({ after: null, ...first, now: 0 }, sql('SELECT 1'))), [{ changes: 1 }, { changes: 1 }])
+  t.match(await db.write(unitOf({ after: null, ...first, now: 0 }, { ...sql('SELECT 1'), expect: 1 })), [
+    { changes: 1 },
+    { changes: 1 }
+  ])
   const second = await staging.step({ after: first.last, rows: 2, maxBytes: null })
-  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 }, sql('SELECT 1'))), [
+  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 }, { ...sql('SELECT 1'), expect: 1 })), [
     { changes: 0 },
     { changes: 1 }
   ])
@@ -171,13 +174,13 @@ t.test('the errors of a CSV file have their lines', async (t) => {
 })
 
 t.test('a file may be short, and a table may have no rowid or one field', async (t) => {
-  const { requestFor, stageAll } = await start(t)
+  const { requestFor, stageAll, errorsOf } = await start(t)
   const { request: single } = await requestFor('single')
+  for (const empty of ['', '\ufeff', '\n']) t.strictSame(await errorsOf(single, empty), [[1, null, 'required']])
   for (const [text, rows] of [
-    ['', 0],
     ['v', 0],
     ['v\r', 0],
-    ['\ufeff', 0],
+    ['\ufeffv', 0],
     ['v\n\nx\n""', 3]
   ] as const)
     t.match((await stageAll(single, text, 1)).file, { rows, errors: { total: 0 } }, text)
