@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
@@ -34,9 +34,7 @@ const checkKey = (key: string, { rawHeaders }: IncomingMessage) => {
 
 /** Conditions of the request belong to it. */
 const digestOf = ({ method, url, headers, [BODY_DIGEST]: body }: FastifyRequest) =>
-  createHash('sha256')
-    .update(JSON.stringify([method, url, body, headers['if-match'], headers['if-none-match']]))
-    .digest('hex')
+  hash('sha256', JSON.stringify([method, url, body, headers['if-match'], headers['if-none-match']]))
 
 const retryKeyOf = (request: FastifyRequest, reply: FastifyReply, key: string): RetryKey => ({
   key,

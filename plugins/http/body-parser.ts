@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { createTaskSequence } from '../../services/engine/loop/task-sequence.ts'
@@ -35,7 +35,7 @@ const concat = (chunks: readonly Buffer[]) => (chunks.length === 1 ? (chunks[0] 
 
 const keepDigest = (request: FastifyRequest, bytes: Buffer) => {
   if (request.headers['idempotency-key'] === undefined) return
-  request[BODY_DIGEST] = createHash('sha256').update(bytes).digest('hex')
+  request[BODY_DIGEST] = hash('sha256', bytes)
 }
 
 type Done = (error: Error | null, body?: unknown) => void

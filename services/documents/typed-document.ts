@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { foldName } from '../model/names.ts'
 import { isObject, type Json } from './json.ts'
@@ -168,12 +168,6 @@ const createPause = () => {
   }
 }
 
-const digestOfTexts = (texts: readonly string[]) => {
-  const hash = createHash('sha256')
-  for (const text of texts) hash.update(text)
-  return hash.digest('hex')
-}
-
 /**
  * Returns the function that makes the OpenAPI document of exactly the given tables, and of the actions that the caller
  * has on them. The document names no other table and no hidden field. It is made table by table, as text.
@@ -232,7 +226,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
 
     const body = `,"paths":${joined(pathTexts)},"components":${joined(componentTexts)}}`
     const head = headOf(options)
-    const digest = digestOfTexts([JSON.stringify(head), body])
+    const digest = hash('sha256', JSON.stringify(head) + body)
     const [number] = String(generic.info.version).split('+')
     const info = { ...head.info, version: `${number}+${digest.slice(0, 8)}` }
     return { text: JSON.stringify(convert({ ...head, info })).slice(0, -1) + body, digest }

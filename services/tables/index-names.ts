@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { NewTableIndex } from '../../schemas/table-index.ts'
 import type { Database } from '../engine/database.ts'
 import { OWN_PREFIX } from './reserved-names.ts'
@@ -13,9 +13,7 @@ const MAX_READABLE = 60
 /** Returns a name that shows what the index is for. The digest separates names that become equal. */
 const nameOf = (table: string, { fields, isUnique }: DeclaredIndex, number: number) => {
   const readable = [table, ...fields].join('_').replaceAll(/\W+/g, '_').slice(0, MAX_READABLE)
-  const digest = createHash('sha256')
-    .update(JSON.stringify([table, fields, isUnique, ...(number > 1 ? [number] : [])]))
-    .digest('hex')
+  const digest = hash('sha256', JSON.stringify([table, fields, isUnique, ...(number > 1 ? [number] : [])]))
   return `${OWN_PREFIX}${readable}_${digest.slice(0, 8)}`
 }
 

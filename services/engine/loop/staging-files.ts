@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Several services may share a data directory: the names of their files there have a digest of the served file's path. */
-export const digestOf = (servedFile: string) => createHash('sha256').update(servedFile).digest('hex').slice(0, 16)
+export const digestOf = (servedFile: string) => hash('sha256', servedFile).slice(0, 16)
 
 export const stagingDirectory = (dataDirectory: string) => join(dataDirectory, 'staging')
 
