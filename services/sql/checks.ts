@@ -1,6 +1,6 @@
 import { foldName } from '../model/names.ts'
 import type { Checks } from '../model/table.ts'
-import { declaresCollation, isKeyword, nameIn, textIn, tokenTexts } from './lexer.ts'
+import { declaresCollation, endOfPart, isKeyword, nameIn, partsOf, splitTokens, textIn, tokenTexts } from './lexer.ts'
 
 /** How SQLite compares the values of a column, as far as a check can be read: texts by BINARY, numbers as such. */
 export type Comparison = 'integer' | 'real' | 'text'
@@ -16,60 +16,21 @@ type Tokens = readonly string[]
 const OPENING = '('
 const CLOSING = ')'
 
-/** Returns the position after the parenthesis that closes the one at `start`. */
-const endOfGroup = (tokens: Tokens, start: number) => {
-  let depth = 0
-  for (let index = start; index < tokens.length; index += 1) {
-    if (tokens[index] === OPENING) depth += 1
-    if (tokens[index] === CLOSING) depth -= 1
-    if (depth === 0) return index + 1
-  }
-  return tokens.length
-}
-
 /** Words that are values, also if a column has such a name in quotes. */
 const VALUE_WORD = /^(?:null|true|false|current_(?:date|time|timestamp))$/i
 
-const isGroup = (tokens: Tokens) => tokens[0] === OPENING && endOfGroup(tokens, 0) === tokens.length
+const isGroup = (tokens: Tokens) => tokens[0] === OPENING && endOfPart(tokens, 0) === tokens.length
 
 /** CHECK is a keyword that no unquoted name can be. */
 const checksIn = (tokens: Tokens): readonly Tokens[] =>
   tokens.flatMap((token, index) =>
     isKeyword(token, 'CHECK') && tokens[index + 1] === OPENING
-      ? [tokens.slice(index + 2, endOfGroup(tokens, index + 1) - 1)]
+      ? [tokens.slice(index + 2, endOfPart(tokens, index + 1) - 1)]
       : []
   )
 
-/** Calls `visit` for each token outside parentheses, and for each group in parentheses as a whole. */
-const eachPart = (tokens: Tokens, visit: (part: Tokens) => void) => {
-  for (let index = 0; index < tokens.length; ) {
-    const end = tokens[index] === OPENING ? endOfGroup(tokens, index) : index + 1
-    visit(tokens.slice(index, end))
-    index = end
-  }
-}
-
 /** Counts a keyword outside parentheses. */
-const count = (tokens: Tokens, word: string) => {
-  let found = 0
-  eachPart(tokens, ([token]) => {
-    if (isKeyword(token, word)) found += 1
-  })
-  return found
-}
-
-/** Splits tokens at the separators outside parentheses. `isInside`: whether the separator belongs to the term. */
-const split = (tokens: Tokens, separator: string, isInside = (_term: Tokens) => false): readonly Tokens[] => {
-  const terms: Tokens[] = []
-  let term: string[] = []
-  eachPart(tokens, (part) => {
-    if (isKeyword(part[0], separator) && !isInside(term)) {
-      terms.push(term)
-      term = []
-    } else term = term.concat(part)
-  })
-  return [...terms, term]
-}
+const count = (tokens: Tokens, word: string) => partsOf(tokens).filter(([token]) => isKeyword(token, word)).length
 
 /** Each BETWEEN has an AND of its own. */
 const lacksAnd = (term: Tokens) => count(term, 'AND') < count(term, 'BETWEEN')
@@ -78,7 +39,7 @@ const lacksAnd = (term: Tokens) => count(term, 'AND') < count(term, 'BETWEEN')
 const conjuncts = (tokens: Tokens): readonly Tokens[] => {
   if (isGroup(tokens)) return conjuncts(tokens.slice(1, -1))
   if (count(tokens, 'OR') > 0 || count(tokens, 'CASE') > 0) return []
-  const terms = split(tokens, 'AND', lacksAnd)
+  const terms = splitTokens(tokens, 'AND', lacksAnd)
   return terms.length === 1 ? terms : terms.flatMap(conjuncts)
 }
 
@@ -104,7 +65,7 @@ const MAX_ALLOWED_VALUES = 200
 
 /** Returns undefined if one of the literals is of another kind, or NULL: then every value passes. */
 const allowed = (list: Tokens, comparison: Comparison): Checks | undefined => {
-  const values = split(list.slice(1, -1), ',').map((item) => literalIn(item, comparison))
+  const values = splitTokens(list.slice(1, -1), ',').map((item) => literalIn(item, comparison))
   const isRead = values.length <= MAX_ALLOWED_VALUES && values.every((value) => value !== undefined)
   return isRead ? { allowedValues: [...new Set(values)] } : undefined
 }

@@ -1,5 +1,5 @@
 import { foldName } from '../model/names.ts'
-import { tokensOf } from './lexer.ts'
+import { endOfPart, isKeyword, type Token, tokensOf } from './lexer.ts'
 
 /** A rule that the SQL of a table declares: a CHECK, a unique index on expressions, or a RAISE in a trigger. */
 export interface DeclaredRule {
@@ -29,22 +29,9 @@ export const namesIn = (sql: string): ReadonlySet<string> =>
       .map(({ text }) => foldName(unquoteStart(text)))
   )
 
-interface Token {
-  readonly text: string
-  readonly index: number
-}
-
-const isWord = (token: Token | undefined, word: string) => token?.text.toUpperCase() === word
-
 /** Returns the text inside the parentheses that open at this token. */
-const insideParentheses = (sql: string, tokens: readonly Token[], open: number) => {
-  let depth = 0
-  const close = tokens.slice(open).find(({ text }) => {
-    depth += text === '(' ? 1 : text === ')' ? -1 : 0
-    return depth === 0
-  })
-  return sql.slice(Number(tokens[open]?.index) + 1, close?.index).trim()
-}
+const insideParentheses = (sql: string, tokens: readonly Token[], open: number) =>
+  sql.slice(Number(tokens[open]?.index) + 1, tokens[endOfPart(tokens, open) - 1]?.index).trim()
 
 /**
  * Returns the CHECKs of a CREATE TABLE statement. SQLite's message has the name of the CHECK or else its expression.
@@ -53,9 +40,11 @@ const insideParentheses = (sql: string, tokens: readonly Token[], open: number) 
 export const checksIn = (sql: string): readonly DeclaredRule[] => {
   const tokens = tokensOf(sql)
   return tokens.flatMap((token, index): DeclaredRule[] => {
-    if (!isWord(token, 'CHECK') || tokens[index + 1]?.text !== '(') return []
+    if (!isKeyword(token.text, 'CHECK') || tokens[index + 1]?.text !== '(') return []
     const expression = insideParentheses(sql, tokens, index + 1)
-    const name = isWord(tokens[index - 2], 'CONSTRAINT') ? unquoteStart(String(tokens[index - 1]?.text)) : undefined
+    const name = isKeyword(tokens[index - 2]?.text, 'CONSTRAINT')
+      ? unquoteStart(String(tokens[index - 1]?.text))
+      : undefined
     const label = name ?? expression
     return [{ reported: [label, unquoteStart(label)], label, names: namesIn(expression) }]
   })
@@ -66,7 +55,7 @@ export const raisesIn = (sql: string): readonly DeclaredRule[] => {
   const tokens = tokensOf(sql)
   return tokens.flatMap((token, index): DeclaredRule[] => {
     const literal = tokens[index + 4]?.text
-    if (!isWord(token, 'RAISE') || !literal?.startsWith("'")) return []
+    if (!isKeyword(token.text, 'RAISE') || !literal?.startsWith("'")) return []
     const label = unquoteStart(literal)
     return [{ reported: [label], label, names: new Set() }]
   })

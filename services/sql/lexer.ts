@@ -2,8 +2,14 @@
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?![\w$\u0080-\uffff])|[\w$\u0080-\uffff]+|[<>!=]=|<>|\S/gi
 
+export interface Token {
+  readonly text: string
+  /** Its position in the statement. */
+  readonly index: number
+}
+
 /** Returns the tokens of a statement without its comments, with their positions. */
-export const tokensOf = (sql: string) =>
+export const tokensOf = (sql: string): readonly Token[] =>
   [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) => (/^(?:--|\/\*)/.test(text) ? [] : [{ text, index }]))
 
 /** The same without positions. */
@@ -27,6 +33,48 @@ export const textIn = (token: string): string | undefined =>
 
 /** Whether the token is this keyword. `word`: in upper case. */
 export const isKeyword = (token: string | undefined, word: string) => token?.toUpperCase() === word
+
+const textOf = (token: string | Token | undefined) => (typeof token === 'object' ? token.text : token)
+
+/** Returns the position after the token at `start`, or after the group in parentheses that this token opens. */
+export const endOfPart = (tokens: readonly (string | Token)[], start: number) => {
+  let depth = 0
+  for (let index = start; index < tokens.length; index += 1) {
+    const text = textOf(tokens[index])
+    if (text === '(') depth += 1
+    if (text === ')') depth -= 1
+    if (depth <= 0) return index + 1
+  }
+  return tokens.length
+}
+
+/** Returns the parts of which the tokens consist: each token outside parentheses, and each group in parentheses. */
+export const partsOf = <T extends string | Token>(tokens: readonly T[]) => {
+  const parts: (readonly [T, ...T[]])[] = []
+  for (let start = 0; start < tokens.length; ) {
+    const end = endOfPart(tokens, start)
+    parts.push(tokens.slice(start, end) as [T, ...T[]])
+    start = end
+  }
+  return parts
+}
+
+/** Splits tokens at the separators outside parentheses. `isInside`: whether the separator belongs to the term. */
+export const splitTokens = <T extends string | Token>(
+  tokens: readonly T[],
+  separator: string,
+  isInside = (_term: readonly T[]) => false
+): readonly (readonly T[])[] => {
+  const terms: T[][] = []
+  let term: T[] = []
+  for (const part of partsOf(tokens)) {
+    if (isKeyword(textOf(part[0]), separator) && !isInside(term)) {
+      terms.push(term)
+      term = []
+    } else term = term.concat(part)
+  }
+  return [...terms, term]
+}
 
 /** Returns the keywords and the unquoted names of a statement in upper case, in order. */
 const wordsOf = (sql: string) =>

@@ -3,13 +3,8 @@ import type { SqlValue } from '../model/sql-value.ts'
 import { dropTable, renameTable, TEMPORARY_NAME } from './alter.ts'
 import { literal } from './ddl.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import { isKeyword, nameIn, textIn, tokensOf } from './lexer.ts'
+import { endOfPart, isKeyword, nameIn, partsOf, splitTokens, type Token, textIn, tokensOf } from './lexer.ts'
 import type { Statement, Unit } from './statement.ts'
-
-interface Token {
-  readonly text: string
-  readonly index: number
-}
 
 /** The tokens of one column or constraint of a table. */
 type Definition = readonly [Token, ...Token[]]
@@ -29,43 +24,18 @@ const endOf = ({ text, index }: Token) => index + text.length
 export const definitionsIn = (sql: string): readonly Definition[] => {
   const tokens = tokensOf(sql)
   const open = tokens.findIndex(({ text }) => text === '(')
-  const definitions: Token[][] = [[]]
-  let depth = 0
-  for (const token of tokens.slice(open)) {
-    if (token.text === ')') depth -= 1
-    if (depth === 0 && token.text === ')') break
-    if (depth === 1 && token.text === ',') definitions.push([])
-    else if (depth > 0) definitions.at(-1)?.push(token)
-    if (token.text === '(') depth += 1
-  }
-  return definitions.filter((tokens): tokens is [Token, ...Token[]] => tokens.length > 0)
+  const definitions = splitTokens(tokens.slice(open + 1, endOfPart(tokens, open) - 1), ',')
+  return definitions.filter((tokens): tokens is Definition => tokens.length > 0)
 }
 
 /** Returns the position of the constraint in the tokens of a column, or -1. Tokens in parentheses do not count. */
 const findConstraint = (tokens: readonly Token[], matches: (text: string) => boolean) => {
-  let depth = 0
-  return tokens.findIndex(({ text }) => {
-    if (text === '(') depth += 1
-    if (text === ')') depth -= 1
-    return depth === 0 && matches(text)
-  })
+  const found = partsOf(tokens).find(([{ text }]) => matches(text))
+  return found ? tokens.indexOf(found[0]) : -1
 }
 
 /** Returns the number of tokens in the value of a DEFAULT clause. */
-const lengthOfValue = (tokens: readonly Token[]) => {
-  const [first] = tokens
-  if (first?.text === '+' || first?.text === '-') return 2
-  if (first?.text !== '(') return 1
-  let depth = 0
-  return (
-    1 +
-    tokens.findIndex(({ text }) => {
-      if (text === '(') depth += 1
-      if (text === ')') depth -= 1
-      return depth === 0
-    })
-  )
-}
+const lengthOfValue = (tokens: readonly Token[]) => (/^[+-]$/.test(String(tokens[0]?.text)) ? 2 : endOfPart(tokens, 0))
 
 /** SQLite also accepts a text as the name of a column. */
 const isNamed = ([{ text }]: Definition, column: string) =>

@@ -1,4 +1,4 @@
-import { isKeyword, tokenTexts } from './lexer.ts'
+import { endOfPart, isKeyword, splitTokens, tokenTexts } from './lexer.ts'
 
 /** A unique index with expressions or a condition. Its SQL names the columns without their table. */
 export interface UniqueIndex {
@@ -11,17 +11,6 @@ export interface UniqueIndex {
   readonly condition: string | null
 }
 
-/** Returns the depth of parentheses at each token. Those of the outermost pair have the depth 1, like their content. */
-const depthsOf = (tokens: readonly string[]) => {
-  let depth = 0
-  return tokens.map((token) => {
-    if (token === '(') depth += 1
-    const here = depth
-    if (token === ')') depth -= 1
-    return here
-  })
-}
-
 const withoutDirection = (tokens: readonly string[]) => {
   const last = tokens.at(-1)
   return isKeyword(last, 'ASC') || isKeyword(last, 'DESC') ? tokens.slice(0, -1) : tokens
@@ -30,14 +19,9 @@ const withoutDirection = (tokens: readonly string[]) => {
 /** Reads a CREATE INDEX statement of the schema. */
 export const uniqueIndexOf = (name: string, sql: string): UniqueIndex => {
   const tokens = tokenTexts(sql)
-  const depths = depthsOf(tokens)
   const open = tokens.indexOf('(')
-  const close = tokens.findIndex((token, index) => token === ')' && depths[index] === 1)
-  const terms: string[][] = [[]]
-  for (let index = open + 1; index < close; index += 1) {
-    if (tokens[index] === ',' && depths[index] === 1) terms.push([])
-    else terms.at(-1)?.push(tokens[index] as string)
-  }
+  const close = endOfPart(tokens, open) - 1
+  const terms = splitTokens(tokens.slice(open + 1, close), ',')
   // What follows is nothing, or WHERE and the condition.
   const condition = tokens.slice(close + 2).join(' ')
   return {
