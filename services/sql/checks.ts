@@ -21,8 +21,8 @@ const VALUE_WORD = /^(?:null|true|false|current_(?:date|time|timestamp))$/i
 
 const isGroup = (tokens: Tokens) => tokens[0] === OPENING && endOfPart(tokens, 0) === tokens.length
 
-/** CHECK is a keyword that no unquoted name can be. */
-const checksIn = (tokens: Tokens): readonly Tokens[] =>
+/** Returns the expressions of the CHECKs. No unquoted name can be the keyword CHECK. */
+const checkExpressionsIn = (tokens: Tokens): readonly Tokens[] =>
   tokens.flatMap((token, index) =>
     isKeyword(token, 'CHECK') && tokens[index + 1] === OPENING
       ? [tokens.slice(index + 2, endOfPart(tokens, index + 1) - 1)]
@@ -185,7 +185,7 @@ export const columnChecks = (sql: string, find: FindComparison): ReadonlyMap<str
     return kind === 'text' && hasCollation ? undefined : kind
   }
   const byColumn = new Map<string, Checks>()
-  for (const term of checksIn(tokens).flatMap(conjuncts)) {
+  for (const term of checkExpressionsIn(tokens).flatMap(conjuncts)) {
     const [column, checks] = findingIn(term, findCertain) ?? []
     if (column !== undefined && checks) byColumn.set(column, both(byColumn.get(column) ?? {}, checks))
   }
