@@ -4,7 +4,7 @@ import { dropTable, renameTable, TEMPORARY_NAME } from './alter.ts'
 import { literal } from './ddl.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { endOfPart, isKeyword, nameIn, partsOf, splitTokens, type Token, textIn, tokensOf } from './lexer.ts'
-import type { Statement, Unit } from './statement.ts'
+import { type Statement, statement, type Unit } from './statement.ts'
 
 /** The tokens of one column or constraint of a table. */
 type Definition = readonly [Token, ...Token[]]
@@ -90,8 +90,6 @@ export interface Rebuild {
   /** The declarations of its indexes and triggers. */
   readonly dependents: readonly string[]
 }
-
-const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
 
 /** Keys of deleted records must not be used again. */
 const keepSequence = (name: string): Unit => [

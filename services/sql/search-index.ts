@@ -1,10 +1,9 @@
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { INT64 } from '../model/literals.ts'
-import type { SqlValue } from '../model/sql-value.ts'
 import type { BuildProgress, Structure } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isRowidName, ROWID_NAMES } from './introspection.ts'
-import type { Statement, Unit } from './statement.ts'
+import { type Statement, statement, type Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
 /** A table with the columns whose texts its search index has. */
@@ -93,8 +92,6 @@ export const declarationsOf = (table: IndexedTable): readonly string[] => {
     trigger('update', `UPDATE${changed}`, `${deleteRow(table, 'old')} ${replaceNew(table)}`)
   ]
 }
-
-const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
 
 const PROGRESS_PREFIX = 'search_index_'
 const progressKey = (id: number) => `${PROGRESS_PREFIX}${id}`

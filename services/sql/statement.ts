@@ -13,6 +13,8 @@ export interface Statement<P = SqlValue> {
   readonly stores?: StoredValue
 }
 
+export const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
+
 /** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
 export class StoredValue {}
 

@@ -11,9 +11,7 @@ import {
   triggerTargets
 } from '../sql/lexer.ts'
 import { IS_SEARCH_TRIGGER } from '../sql/search-index.ts'
-import type { Statement } from '../sql/statement.ts'
-
-const statement = (sql: string): Statement => ({ sql, params: [] })
+import { statement } from '../sql/statement.ts'
 
 const TRIGGERS = statement(
   `SELECT tbl_name AS name, sql FROM sqlite_schema WHERE type = 'trigger' AND NOT ${IS_SEARCH_TRIGGER}`
