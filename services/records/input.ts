@@ -22,14 +22,14 @@ const detail = (name: string, { code, message, subPath = '' }: Violation): Error
 })
 
 /** The value to store, or the reason why it is invalid. */
-type Checked = { readonly value: Param } | { readonly violation: Violation }
+type CheckedParam = { readonly value: Param } | { readonly violation: Violation }
 
-const checkNull = ({ structure }: RegisteredTable, column: Column): Checked => {
+const checkNull = ({ structure }: RegisteredTable, column: Column): CheckedParam => {
   const mayBeNull = column.isPrimary ? structure.isRowidKey : column.nullable
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
-const check = ({ table, integers }: View, column: Column, value: unknown): Checked => {
+const check = ({ table, integers }: View, column: Column, value: unknown): CheckedParam => {
   if (value === null) return checkNull(table, column)
   if (value instanceof OperationResult) return checkResult(column, value)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH

@@ -17,7 +17,7 @@ interface PageOptions {
 }
 
 /** `rows`: the elements of a JSON array as text, without its brackets. */
-interface Page {
+interface PageWithTotal {
   readonly rows: string
   readonly total: number
 }
@@ -38,13 +38,13 @@ export const createPages = ({ db, planner, totals, scan, maxPageSize }: PageOpti
     return textOf((await scan(caller, selection, (rows) => pageByScanning(rows, record, window)))[0])
   }
 
-  const readUnfiltered = async (caller: Caller, request: PageRequest): Promise<Page> => {
+  const readUnfiltered = async (caller: Caller, request: PageRequest): Promise<PageWithTotal> => {
     const total = await totals.get(caller, request.selection.table)
     return { rows: await readRows(caller, request, total), total }
   }
 
   /** Also for SQL views: changes of other tables change their totals, which are therefore not cached. */
-  const readWithTotal = async (caller: Caller, { record, selection, window }: PageRequest): Promise<Page> => {
+  const readWithTotal = async (caller: Caller, { record, selection, window }: PageRequest): Promise<PageWithTotal> => {
     const [row] = await scan(caller, selection, (rows) => pageWithTotal(rows, record, window))
     return { rows: textOf(row), total: Number(row?.total) }
   }

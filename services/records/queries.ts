@@ -23,7 +23,7 @@ interface QueryServiceOptions {
 }
 
 /** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page. */
-interface Page {
+interface PageWithNext {
   readonly rows: string
   readonly next: string | null
   readonly selection: Selection
@@ -99,7 +99,7 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
   }
 
   /** The page has `next` if the request has a cursor, which may be empty. */
-  const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<Page> => {
+  const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<PageWithNext> => {
     const { cursor } = request
     const selection = selectionOf(view, request)
     const projection = projectionOf(view, request)

@@ -3,10 +3,10 @@ import type { Checks } from '../model/table.ts'
 import { declaresCollation, endOfPart, isKeyword, nameIn, partsOf, splitTokens, textIn, tokenTexts } from './lexer.ts'
 
 /** How SQLite compares the values of a column, as far as a check can be read: texts by BINARY, numbers as such. */
-export type Comparison = 'integer' | 'real' | 'text'
+export type ComparedKind = 'integer' | 'real' | 'text'
 
-/** Returns the comparison of a column, or undefined for a name that is no column, or a column of another kind. */
-export type FindComparison = (name: string) => Comparison | undefined
+/** Returns the compared kind of a column, or undefined for another name and for a column of any other kind. */
+export type FindComparedKind = (name: string) => ComparedKind | undefined
 
 /** One check of one column. */
 type Finding = readonly [column: string, checks: Checks]
@@ -54,18 +54,18 @@ const numberIn = (tokens: Tokens): number | undefined => {
   return isExact ? value : undefined
 }
 
-const literalIn = (tokens: Tokens, comparison: Comparison): string | number | undefined => {
-  if (comparison === 'text') return tokens.length === 1 ? textIn(tokens[0] as string) : undefined
+const literalIn = (tokens: Tokens, kind: ComparedKind): string | number | undefined => {
+  if (kind === 'text') return tokens.length === 1 ? textIn(tokens[0] as string) : undefined
   const value = numberIn(tokens)
-  return comparison === 'integer' && !Number.isInteger(value) ? undefined : value
+  return kind === 'integer' && !Number.isInteger(value) ? undefined : value
 }
 
 /** A longer list is not read: responses contain it. */
 const MAX_ALLOWED_VALUES = 200
 
 /** Returns undefined if one of the literals is of another kind, or NULL: then every value passes. */
-const allowed = (list: Tokens, comparison: Comparison): Checks | undefined => {
-  const values = splitTokens(list.slice(1, -1), ',').map((item) => literalIn(item, comparison))
+const allowed = (list: Tokens, kind: ComparedKind): Checks | undefined => {
+  const values = splitTokens(list.slice(1, -1), ',').map((item) => literalIn(item, kind))
   const isRead = values.length <= MAX_ALLOWED_VALUES && values.every((value) => value !== undefined)
   return isRead ? { allowedValues: [...new Set(values)] } : undefined
 }
@@ -118,10 +118,10 @@ const between = (subject: Subject, range: Tokens): Checks | undefined => {
 }
 
 /** Bounds of a text, or the length of a number, are not certain. */
-const isMeasurable = (kind: Comparison, isLength: boolean) => isLength === (kind === 'text')
+const isMeasurable = (kind: ComparedKind, isLength: boolean) => isLength === (kind === 'text')
 
 /** Returns the column or its length at the begin of a term, and the tokens after it. */
-const subjectOf = (term: Tokens, find: FindComparison): readonly [Subject, Comparison, Tokens] | undefined => {
+const subjectOf = (term: Tokens, find: FindComparedKind): readonly [Subject, ComparedKind, Tokens] | undefined => {
   const isLength = isKeyword(term[0], 'LENGTH') && term[1] === OPENING && term[3] === CLOSING
   const token = term[isLength ? 2 : 0] ?? ''
   const column = VALUE_WORD.test(token) ? undefined : nameIn(token)
@@ -137,14 +137,14 @@ const subjectFirst = (term: Tokens): Tokens => {
   return [...term.slice(index + 1), MIRRORED[term[index] as string] as string, ...term.slice(0, index)]
 }
 
-const checksOf = (subject: Subject, kind: Comparison, rest: Tokens): Checks | undefined => {
+const checksOf = (subject: Subject, kind: ComparedKind, rest: Tokens): Checks | undefined => {
   const [word, ...operands] = rest
   if (isKeyword(word, 'IN') && isGroup(operands) && !subject.isLength) return allowed(operands, kind)
   if (!isMeasurable(kind, subject.isLength)) return undefined
   return isKeyword(word, 'BETWEEN') ? between(subject, operands) : comparison(subject, rest)
 }
 
-const findingIn = (term: Tokens, find: FindComparison): Finding | undefined => {
+const findingIn = (term: Tokens, find: FindComparedKind): Finding | undefined => {
   const found = subjectOf(subjectFirst(term), find)
   const checks = found && checksOf(...found)
   return checks && [foldName(found[0].column), checks]
@@ -177,10 +177,10 @@ const both = (one: Checks, other: Checks): Checks =>
  * with literals, `a BETWEEN n AND m`, comparisons with a number, and both for `length(a)`. Texts are not read if the
  * statement declares a collation: 'A' may equal 'a' then.
  */
-export const columnChecks = (sql: string, find: FindComparison): ReadonlyMap<string, Checks> => {
+export const columnChecks = (sql: string, find: FindComparedKind): ReadonlyMap<string, Checks> => {
   const tokens = tokenTexts(sql)
   const hasCollation = declaresCollation(sql)
-  const findCertain: FindComparison = (name) => {
+  const findCertain: FindComparedKind = (name) => {
     const kind = find(name)
     return kind === 'text' && hasCollation ? undefined : kind
   }

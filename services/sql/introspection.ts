@@ -5,7 +5,7 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../model/table.ts'
 import type { Conflicts } from '../model/unique-key.ts'
-import { type Comparison, columnChecks } from './checks.ts'
+import { type ComparedKind, columnChecks } from './checks.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier, textLiteral } from './identifiers.ts'
 import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, toUniqueKey, withIndexFacts } from './indexes.ts'
@@ -224,12 +224,12 @@ const toColumn = (stored: StoredColumn, isStrict: boolean, isAutoIncrement: bool
 }
 
 /** By the name of a kind. Values of other kinds have several types, or JSON shows them in another form. */
-const COMPARISONS: Record<string, Comparison> = { integer: 'integer', real: 'real', numeric: 'real', text: 'text' }
+const COMPARED_KINDS: Record<string, ComparedKind> = { integer: 'integer', real: 'real', numeric: 'real', text: 'text' }
 
 const withChecks = (columns: readonly Column[], declaration: string): readonly Column[] => {
   if (!/check/i.test(declaration)) return columns
-  const comparisons = new Map(columns.map((column) => [foldName(column.name), COMPARISONS[kindOf(column).name]]))
-  const checks = columnChecks(declaration, (name) => comparisons.get(foldName(name)))
+  const kinds = new Map(columns.map((column) => [foldName(column.name), COMPARED_KINDS[kindOf(column).name]]))
+  const checks = columnChecks(declaration, (name) => kinds.get(foldName(name)))
   return columns.map((column) => ({ ...column, checks: checks.get(foldName(column.name)) ?? NO_CHECKS }))
 }
 

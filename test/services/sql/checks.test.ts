@@ -1,9 +1,9 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Checks } from '../../../services/model/table.ts'
-import { type Comparison, columnChecks } from '../../../services/sql/checks.ts'
+import { type ComparedKind, columnChecks } from '../../../services/sql/checks.ts'
 
-const COLUMNS: Record<string, Comparison> = {
+const COLUMNS: Record<string, ComparedKind> = {
   i: 'integer',
   r: 'real',
   s: 'text',
