@@ -4,7 +4,7 @@ import { invalid } from '../model/errors.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../sql/queries.ts'
-import { tableChanged } from '../tables/failures.ts'
+import { tableKeepsChanging } from '../tables/failures.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import { textOf } from './page-text.ts'
 import type { Planner } from './planner.ts'
@@ -93,7 +93,7 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     const confirm = async () => {
       await caller.confirm()
       // The cache may have evicted the projection meanwhile. Then an equal one is composed.
-      if (projectionOf(view, request).json.text !== before.json.text) throw tableChanged()
+      if (projectionOf(view, request).json.text !== before.json.text) throw tableKeepsChanging()
     }
     return { ...caller, confirm }
   }

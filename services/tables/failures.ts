@@ -97,7 +97,8 @@ export const sameDefault = (name: string) => {
   })
 }
 
-export const tableChanged = () => new DomainError('TABLE_CHANGED', 'Other requests keep changing the table. Try again.')
+export const tableKeepsChanging = () =>
+  new DomainError('TABLE_CHANGED', 'Other requests keep changing the table. Try again.')
 
 export const fieldNotFound = (name: string, names: readonly string[]) =>
   new DomainError('FIELD_NOT_FOUND', `The table has no field '${excerpt(name)}'.`, { hint: suggestName(name, names) })

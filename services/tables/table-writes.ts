@@ -3,7 +3,7 @@ import type { Caller } from '../model/caller.ts'
 import { hasCode } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { tableChanged } from './failures.ts'
+import { tableKeepsChanging } from './failures.ts'
 import type { DeriveFacts, TableRegistry } from './registry.ts'
 import type { SearchBuilds } from './search-builds.ts'
 import { expectRegistration } from './table-statements.ts'
@@ -45,7 +45,7 @@ export const createTableWrites = ({ db, registry, builds, tryChange }: TableWrit
         await caller.confirm()
       }
     }
-    throw tableChanged()
+    throw tableKeepsChanging()
   }
 
   /** Commits a unit whose last statement returns the row of the registry. `derive`: the facts after the change. */

@@ -7,7 +7,7 @@ import type { RegisteredTable } from '../model/table.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import { measuredChoices, refreshedChoices } from './choices.ts'
 import { createMeasurement, type ExactTypes } from './exactness.ts'
-import { confirmationRequired, otherKind, storedTableGone, tableChanged } from './failures.ts'
+import { confirmationRequired, otherKind, storedTableGone, tableKeepsChanging } from './failures.ts'
 import { createFieldAdditions } from './field-additions.ts'
 import { createFieldDrops } from './field-drops.ts'
 import { createFieldUpdates } from './field-updates.ts'
@@ -85,7 +85,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     const hiding = choicesWithout(table, registry.all())
     const before = hiding.map(({ view, choices }) => updateChoices(view, choices, clock()))
     const results = await db.write([...before, deleteTable(id), ...dropSearchIndex(id)]).catch((error) => {
-      throw error instanceof UnexpectedChanges ? tableChanged() : error
+      throw error instanceof UnexpectedChanges ? tableKeepsChanging() : error
     })
     for (const index of before.keys()) registry.apply(results[index]?.rows[0] as Row)
     const deleted = results[before.length]

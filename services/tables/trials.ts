@@ -5,7 +5,7 @@ import { foldName } from '../model/names.ts'
 import type { Choices } from '../model/table.ts'
 import { comparesDeclarations, expectDeclarations } from '../sql/alter.ts'
 import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
-import { tableChanged, wouldBreak, wouldBreakOthers } from './failures.ts'
+import { tableKeepsChanging, wouldBreak, wouldBreakOthers } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
 import { updateChoices } from './table-statements.ts'
 
@@ -80,11 +80,11 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
         return
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
-        if (!comparesDeclarations(unit[error.statement])) throw tableChanged()
+        if (!comparesDeclarations(unit[error.statement])) throw tableKeepsChanging()
         await caller.confirm()
       }
     }
-    throw tableChanged()
+    throw tableKeepsChanging()
   }
 
   return { tryChange, commitTried }
