@@ -1,3 +1,5 @@
+import { columnRef } from './identifiers.ts'
+
 /** The SQL expressions that differ between engines. `Database.dialect` holds those of the engine in use. */
 export interface Dialect {
   /** Returns an expression for the base64 text of `value`, an expression whose value is a BLOB. */
@@ -11,3 +13,7 @@ export interface Dialect {
    */
   scanGuard(rowid: string | null): string
 }
+
+/** Returns the guard of a scan of a table. With a rowid it checks few rows, without one every row. */
+export const tableGuard = (table: string, rowid: string | null, dialect: Dialect) =>
+  dialect.scanGuard(rowid === null ? null : columnRef(table, rowid))

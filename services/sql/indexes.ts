@@ -2,7 +2,7 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement } from './statement.ts'
 
@@ -110,8 +110,7 @@ export const findDuplicates = (
 ): Statement => {
   const columns = fields.map((name) => columnRef(table, name))
   const values = columns.map((column, index) => `quote(substr(${column}, 1, ${MAX_SHOWN})) AS v${index}`)
-  const guard = dialect.scanGuard(rowid === null ? null : columnRef(table, rowid))
-  const conditions = [guard, ...columns.map((column) => `${column} IS NOT NULL`)]
+  const conditions = [tableGuard(table, rowid, dialect), ...columns.map((column) => `${column} IS NOT NULL`)]
   return {
     sql: `SELECT count(*) AS count, ${values.join(', ')} FROM ${identifier(table)} WHERE ${conditions.join(' AND ')}
       GROUP BY ${columns.join(', ')} HAVING count(*) > 1 LIMIT 1`,

@@ -3,7 +3,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { boundedText, narrowText } from './bounded-text.ts'
 import { type Condition, comparedColumn } from './conditions.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
 import { isCandidate } from './search-index.ts'
@@ -171,9 +171,9 @@ export const pageBySeeking = (selection: Selection, json: RecordText, window: Bo
   params: [BigInt(window.total), BigInt(window.maxRowBytes), BigInt(window.offset), BigInt(window.limit)]
 })
 
-/** Returns the guard of a full scan. With a rowid it checks few rows, without one every row. */
+/** Returns the guard of a full scan. */
 export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection, 'table' | 'dialect'>) =>
-  dialect.scanGuard(structure.rowid === null ? null : columnRef(name, structure.rowid))
+  tableGuard(name, structure.rowid, dialect)
 
 /** Bytes of text. A search reads 170 of them in a microsecond. */
 const MAX_UNGUARDED_WIDTH = 4096

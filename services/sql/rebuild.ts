@@ -2,9 +2,11 @@ import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { dropTable, renameTable, TEMPORARY_NAME } from './alter.ts'
 import { literal } from './ddl.ts'
+import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { endOfPart, isKeyword, nameIn, partsOf, splitTokens, type Token, textIn, tokensOf } from './lexer.ts'
 import { type Statement, statement, type Unit } from './statement.ts'
+import { joinTerms } from './terms.ts'
 
 /** The tokens of one column or constraint of a table. */
 type Definition = readonly [Token, ...Token[]]
@@ -89,6 +91,19 @@ export interface Rebuild {
   readonly isAutoIncrement: boolean
   /** The declarations of its indexes and triggers. */
   readonly dependents: readonly string[]
+}
+
+/** Selects the `rows` of a table, and the `bytes` of their values. */
+export const weighTable = (
+  table: string,
+  columns: readonly string[],
+  rowid: string | null,
+  dialect: Dialect
+): Statement => {
+  const widths = columns.map((name) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)
+  return statement(
+    `SELECT count(*) AS rows, ifnull(sum(${joinTerms(widths, '+')}), 0) AS bytes FROM ${identifier(table)} WHERE ${tableGuard(table, rowid, dialect)}`
+  )
 }
 
 /** Keys of deleted records must not be used again. */

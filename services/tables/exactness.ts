@@ -4,7 +4,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import { foldName } from '../model/names.ts'
 import type { Choices, Column, FieldChoices, Structure } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
-import { findMisfits } from '../sql/misfits.ts'
+import { findMisfitColumns } from '../sql/misfits.ts'
 import type { StoredTable } from './stored-tables.ts'
 
 /** Kinds whose values STRICT enforces. It has no booleans and no JSON, and ANY accepts every type. */
@@ -87,7 +87,7 @@ export const createMeasurement = (db: Database) => {
     const columns = structure.columns.filter((column) => !isEnforced(structure, column) && keepsType(column))
     if (columns.length === 0) return NOTHING_MEASURED
     try {
-      const [row] = await db.scan(findMisfits(name, columns, structure.rowid, db.dialect), caller)
+      const [row] = await db.scan(findMisfitColumns(name, columns, structure.rowid, db.dialect), caller)
       const fitting = columns.filter((_, index) => Number(row?.[`c${index}`]) === 0)
       return new Map(fitting.map((column) => [foldName(column.name), column.declaredType]))
     } catch (error) {

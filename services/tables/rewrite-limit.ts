@@ -2,7 +2,7 @@ import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { weighTable } from '../sql/fitting.ts'
+import { weighTable } from '../sql/rebuild.ts'
 import { tableTooLarge } from './failures.ts'
 
 /** Limits of a table whose rows a change writes again. 500,000 narrow rows with one index took 0.9 s. */

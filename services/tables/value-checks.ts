@@ -1,7 +1,7 @@
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { findNull, findUnfitting } from '../sql/fitting.ts'
+import { findMisfit, findNull } from '../sql/misfits.ts'
 import type { Statement } from '../sql/statement.ts'
 import { valuesDoNotFit } from './failures.ts'
 import type { FieldChange } from './field-changes.ts'
@@ -22,7 +22,7 @@ const searchesOf = (
   const table = { name, key, rowid }
   const searches: Search[] = []
   if (jsonType) {
-    const statement = findUnfitting(table, column.name, jsonType, dialect)
+    const statement = findMisfit(table, column.name, jsonType, dialect)
     searches.push({ statement, path: '/jsonType', problem: `which does not fit the type ${jsonType}` })
   }
   if (isNotNull) {
