@@ -1,8 +1,7 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { BrokenObject } from '../engine/reader/compilation.ts'
-import { DomainError, excerpt, invalid } from '../model/errors.ts'
+import { DomainError, excerpt } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { RESERVED_NEW } from './reserved-names.ts'
 
 /** SQLite's advice for a name in double quotes that it does not know. A text instead of the name would be a constant. */
 const STRING_ADVICE = / - should this be a string literal in single-quotes\?$/
@@ -50,13 +49,6 @@ export const assertTable = ({ name, structure }: Pick<RegisteredTable, 'name' | 
   if (structure.isView) throw viewReadOnly(name)
 }
 
-/** @throws VALIDATION_FAILED for an SQL view */
-export const checkEditable = ({ name, structure }: Pick<RegisteredTable, 'name' | 'structure'>) => {
-  if (!structure.isView) return
-  const message = `'${name}' is a view, which can only be read. Leave 'isEditable' out, or send false.`
-  throw invalid([{ path: '/isEditable', code: 'view', message }])
-}
-
 /** `records`: the number of records that have the values. The values are SQL literals. */
 export const keyNotUnique = (name: string, records: number, values: string) => {
   const message = records > 1 ? `${records} records have ${values}.` : `A record has ${values}. A key must not be NULL.`
@@ -80,13 +72,6 @@ export const nameTaken = (name: string, type: string) =>
 
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
-
-/** @throws VALIDATION_FAILED for a name that SQLite reserves */
-export const checkNewName = (name: string) => {
-  if (!RESERVED_NEW.test(name)) return
-  const message = `'${name}' begins with sqlite_ or pragma_, which SQLite reserves. Choose another name.`
-  throw invalid([{ path: '/name', code: 'format', message }])
-}
 
 /** For a unique field that is added with a default, to a table with several rows. */
 export const sameDefault = (name: string) => {

@@ -6,8 +6,9 @@ import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { changeCaseOfName, renameTable } from '../sql/alter.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
-import { assertTable, checkNewName, nameTaken, tableOutdated, tableRegistered } from './failures.ts'
+import { assertTable, nameTaken, tableOutdated, tableRegistered } from './failures.ts'
 import type { TableRegistry } from './registry.ts'
+import { checkNewName } from './reserved-names.ts'
 import { renameRegistration, selectNamed } from './table-statements.ts'
 
 /** The tokens whose permissions name tables. The token service provides it. */

@@ -1,4 +1,5 @@
 import { RESERVED_PREFIX } from '../engine/writer/migrations.ts'
+import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 
 const PREFIXES = [RESERVED_PREFIX, 'sqlite_']
@@ -21,4 +22,11 @@ export const isInternal = (name: string) => {
 export const isReserved = (name: string) => isInternal(name) || ROUTE_NAMES.includes(foldName(name))
 
 /** SQLite's own names. Its ALTER TABLE calls pragma functions by names that such a table would hide. */
-export const RESERVED_NEW = /^(?:sqlite_|pragma_)/i
+const RESERVED_NEW = /^(?:sqlite_|pragma_)/i
+
+/** @throws VALIDATION_FAILED for a name that SQLite reserves */
+export const checkNewName = (name: string) => {
+  if (!RESERVED_NEW.test(name)) return
+  const message = `'${name}' begins with sqlite_ or pragma_, which SQLite reserves. Choose another name.`
+  throw invalid([{ path: '/name', code: 'format', message }])
+}

@@ -5,13 +5,13 @@ import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import type { Unit } from '../sql/statement.ts'
 import { changedChoices, checkTableClientName } from './choices.ts'
-import { checkEditable } from './failures.ts'
 import type { NameClaims } from './name-claims.ts'
 import type { TableRegistry } from './registry.ts'
 import { type Rename, type Renames, renameIn } from './renames.ts'
 import type { SearchIndexes } from './search-indexes.ts'
 import { updateMetadata } from './table-statements.ts'
 import type { TableWrites } from './table-writes.ts'
+import { checkEditable } from './token-access.ts'
 
 interface TableUpdatesOptions {
   readonly registry: TableRegistry

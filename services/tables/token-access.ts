@@ -1,4 +1,4 @@
-import { DomainError, tableChanged, tableNotFound } from '../model/errors.ts'
+import { DomainError, invalid, tableChanged, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import { assertTable, tableUnusable } from './failures.ts'
@@ -28,6 +28,13 @@ export const readableFields =
     if (!table?.isPublished || table.isOutdated || !scope.allows('read', table.name)) return false
     return table.structure.columns.some((column) => !column.isHidden && foldName(column.name) === foldName(field))
   }
+
+/** @throws VALIDATION_FAILED for an SQL view */
+export const checkEditable = ({ name, structure }: Pick<RegisteredTable, 'name' | 'structure'>) => {
+  if (!structure.isView) return
+  const message = `'${name}' is a view, which can only be read. Leave 'isEditable' out, or send false.`
+  throw invalid([{ path: '/isEditable', code: 'view', message }])
+}
 
 /** @throws TABLE_CHANGED if the table has other records or fields than at the start of the request */
 export const assertSameRecords = (before: RegisteredTable, now: RegisteredTable) => {
