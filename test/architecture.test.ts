@@ -95,6 +95,15 @@ t.test('inside services, imports run one way: model, sql, engine, then the featu
   t.strictSame(breaches, [])
 })
 
+t.test('the transport does not import the wiring', async (t) => {
+  const transport = files.filter((path) => path.startsWith('plugins/http/'))
+  t.ok(transport.length > 0)
+  t.strictSame(
+    transport.flatMap(importsOf).filter((path) => path.startsWith('plugins/app/')),
+    []
+  )
+})
+
 t.test('in the engine, files of all threads do not import files of one thread', async (t) => {
   const shared = files.filter((path) => path.startsWith('services/engine/shared/'))
   t.ok(shared.length > 0)

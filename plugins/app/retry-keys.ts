@@ -6,7 +6,7 @@ import { RETRY_KEY_PATTERN } from '../../schemas/retry.ts'
 import type { RetryKey } from '../../services/model/caller.ts'
 import { invalid } from '../../services/model/errors.ts'
 import { BODY_DIGEST } from '../http/body-parser.ts'
-import { CALLER } from './caller.ts'
+import { CALLER } from '../http/caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -6,7 +6,7 @@ import { readSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
 import type { AdminCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
-import { CALLER } from './caller.ts'
+import { CALLER } from '../http/caller.ts'
 
 /** The claims of the cookie's JWT. The session's row, read on every request, decides. */
 interface SessionClaims {

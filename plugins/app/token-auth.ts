@@ -13,7 +13,7 @@ import { assertSameRecords, openToTokens } from '../../services/tables/token-acc
 import { authorize } from '../../services/tokens/authorize.ts'
 import type { NeededAction } from '../../services/tokens/permissions.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
-import { CALLER } from './caller.ts'
+import { CALLER } from '../http/caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

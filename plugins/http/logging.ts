@@ -1,6 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { excerpt } from '../../services/model/errors.ts'
-import { CALLER } from '../app/caller.ts'
+import { CALLER } from './caller.ts'
 import { ERROR_CODE, pathOf, reportFailure, type Thrown } from './errors.ts'
 
 /** Returns the id of the token or the administrator as a field: `{ token: 3 }`. */

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
-import caller, { CALLER } from '../../../plugins/app/caller.ts'
+import caller, { CALLER } from '../../../plugins/http/caller.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 
 t.test('the caller of a request', async (t) => {
