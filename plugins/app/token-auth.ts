@@ -63,7 +63,7 @@ const requireHook = <T>(value: T | null, hook: string): T => {
 /** The boundary function for the query, which is not validated yet when the right is checked the first time. */
 const returnsRecord = (request: FastifyRequest) => (request.query as { readonly return?: unknown }).return === 'record'
 
-/** The same for an upsert: of one record, or of those of a file. */
+/** Whether the request is an upsert: of one record, or of those of a file. */
 const isUpsert = (request: FastifyRequest) => {
   const { upsert, mode } = request.query as { readonly upsert?: unknown; readonly mode?: unknown }
   return upsert !== undefined || mode === 'upsert'

@@ -91,8 +91,8 @@ export interface Database extends Scans {
   /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
   plan(statement: Statement): Promise<readonly string[]>
   /**
-   * The same for statements on SQL views, in processes that are killed if a statement takes too long: a view can work for
-   * ever before it returns a row, and nothing else can end it. One reader can be held.
+   * Runs scans of SQL views in processes that are killed if a statement takes too long: a view can work for ever before it
+   * returns a row, and nothing else can end it. One reader can be held.
    */
   readonly viewScans: Pick<Scans, 'scan' | 'holdReader'> & {
     /** Prepares an SQL view and describes it, without running it. Does not wait for scans. */
@@ -105,7 +105,7 @@ export interface Database extends Scans {
   tryChange(unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
-  /** The same for a large unit, which waits for its turn: large units leave half of the time to the other ones. */
+  /** Runs one large unit as `write` does, when its turn comes: large units leave half of the time to the other ones. */
   writeBulk(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
   /** Counts the text that clients have not read yet. Beyond its limit, `write` fails with OVERLOADED for a large result. */
   readonly unread: UnreadText

@@ -12,7 +12,7 @@ export const parseInteger = (text: string): bigint | undefined => {
 export const parseReal = (text: string): number | undefined =>
   /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined
 
-/** The same, but an integer of 64 bits stays exact. */
+/** Parses a decimal number of JSON. An integer of 64 bits becomes a `bigint`. Returns undefined for other texts. */
 export const parseNumber = (text: string): bigint | number | undefined => parseInteger(text) ?? parseReal(text)
 
 /** Characters of a decimal number that a double may have, such as 5e-324 without an exponent. */

@@ -51,13 +51,13 @@ export const describeTable = (name: string): Statement => ({
   params: [name]
 })
 
-/** The same for several names. */
+/** Describes the tables and views of these names. Returns one row for each name. */
 export const describeTables = (names: readonly string[]): Statement => ({
   sql: describeEach('(SELECT value AS name FROM temp.json_each(?))'),
   params: [JSON.stringify(names)]
 })
 
-/** The same for each table and view of the file, by name. Without shadow tables, which are parts of virtual tables. */
+/** Describes the tables and views of the file, ordered by name. Without shadow tables, which are parts of virtual tables. */
 export const describeAll: Statement = {
   sql: `${describeEach("(SELECT name FROM listed WHERE type <> 'shadow')")} ORDER BY stored.name`,
   params: []

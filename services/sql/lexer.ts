@@ -12,7 +12,7 @@ export interface Token {
 export const tokensOf = (sql: string): readonly Token[] =>
   [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) => (/^(?:--|\/\*)/.test(text) ? [] : [{ text, index }]))
 
-/** The same without positions. */
+/** Returns the texts of the tokens of a statement, without its comments. */
 export const tokenTexts = (sql: string): readonly string[] => tokensOf(sql).map(({ text }) => text)
 
 const isWord = (token: string) => /^[\w$\u0080-\uffff]/.test(token)

@@ -88,7 +88,7 @@ const registeredField = (column: Column, clientName: string): FieldChoices => {
   return { name, label, jsonType, isHidden, isReadonly, clientName, ...(isPrimary && { isNullableKey: nullable }) }
 }
 
-/** The same for a column without values, or with values that our own declaration has checked. */
+/** The choices for a column without values, or with values that our own declaration has checked: its type is exact. */
 const declaredField = (column: Column, clientName: string): FieldChoices => ({
   ...registeredField(column, clientName),
   exactType: column.declaredType

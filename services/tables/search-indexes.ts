@@ -65,7 +65,7 @@ export const createSearchIndexes = (db: Database) => {
     return fits ? [] : create(caller, table, indexed)
   }
 
-  /** The same after a field was dropped or got another type. Removes an index for which no text field is left. */
+  /** Removes the index if the new structure has no text field. Otherwise builds it again if it does not fit. */
   const follow = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
     const isOff = table.searchIndex.state === 'off'
     const canStay = indexedTable(table.id, table.name, structure) !== null

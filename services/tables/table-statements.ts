@@ -76,7 +76,7 @@ const updateTable = (seen: RegisteredTable, now: number, set: string, params: re
 export const updateMetadata = (seen: RegisteredTable, metadata: Metadata, now: number): Statement =>
   updateTable(seen, now, METADATA.map((column) => `${column} = ?`).join(', '), metadataParams(metadata))
 
-/** The same for the choices alone. */
+/** Changes the choices of a table; fails with `UnexpectedChanges` if its row has changed since it was read. */
 export const updateChoices = (seen: RegisteredTable, choices: Choices, now: number): Statement =>
   updateTable(seen, now, 'choices = ?', [writeChoices(choices)])
 
