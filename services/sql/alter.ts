@@ -1,7 +1,5 @@
 import { identifier } from './identifiers.ts'
-import type { Statement, Unit } from './statement.ts'
-
-const statement = (sql: string): Statement => ({ sql, params: [] })
+import { type Statement, statement, type Unit } from './statement.ts'
 
 /** A name that exists only inside a transaction. */
 export const TEMPORARY_NAME = '_rowhouse_passing'

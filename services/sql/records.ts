@@ -16,7 +16,7 @@ import { storeField, storeValue, type UsedField } from './unit-values.ts'
 /** A column and the value that SQLite stores for it. */
 export type Assignment = readonly [column: Column, value: SqlValue]
 
-/** The same in a unit. */
+/** A column and what a unit stores for it. */
 export type UnitAssignment = readonly [column: Column, value: Param]
 /** The entity tags that the record may have before the change. undefined: any. */
 export type IfMatch = readonly string[] | undefined
