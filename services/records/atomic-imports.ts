@@ -87,7 +87,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const { staging, file } = checked
     const { rows } = file
     const { last } = await staging.step({ after: null, rows, maxBytes: null })
-    const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
+    const { isSameTable, unitOf, receipt } = planSteps(checked, table, await staging.attach())
     return {
       table,
       unit: [isSameTable, ...unitOf({ after: null, last, rows, now: clock() }, entry.progress(table.id, rows))],
@@ -95,6 +95,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
       file: await sizeOf(checked),
       countChange: (results) => storedBy(results).created,
       result: toStoredRecords,
+      receipt,
       shown: null,
       explain: async (caller, { error }) => final(await explain(caller, view, error))
     }

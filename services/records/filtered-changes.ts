@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import type { Condition } from '../sql/conditions.ts'
 import { deleteFiltered, updateFiltered } from '../sql/filtered-changes.ts'
 import { namesOf } from '../sql/records.ts'
+import { CHANGES, type Receipt } from '../sql/unit-results.ts'
 import { assertTable } from '../tables/failures.ts'
 import { otherHasValue, tooManyAffected } from './failures.ts'
 import { readFilter } from './filter.ts'
@@ -21,6 +22,8 @@ interface FilteredRecords {
 
 /** The last statement changes the records. */
 const changesOf = (results: readonly WriteResult[]) => Number(results.at(-1)?.changes)
+
+const CHANGED_ROWS: Receipt = { after: [{ changes: CHANGES, params: [] }] }
 
 interface FilteredChangesOptions {
   readonly db: Database
@@ -61,6 +64,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
       change: changeOf(view, records, namesOf(sent)),
       countChange: null,
       result: changesOf,
+      receipt: () => CHANGED_ROWS,
       shown: null,
       explain: explain({ view, sent }, records.maxAffected)
     }
@@ -72,6 +76,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
     change: changeOf(view, records, null),
     countChange: (results) => -changesOf(results),
     result: changesOf,
+    receipt: () => CHANGED_ROWS,
     shown: null,
     explain: explain({ view }, records.maxAffected)
   })

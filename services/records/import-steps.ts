@@ -7,8 +7,9 @@ import { DomainError, tableChanged } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
-import { expectTable, takeInSteps } from '../sql/imports.ts'
+import { countStoredKeys, expectTable, takeInSteps } from '../sql/imports.ts'
 import type { Statement } from '../sql/statement.ts'
+import type { Receipt, ResultSql } from '../sql/unit-results.ts'
 import { assertSameRecords } from '../tables/token-access.ts'
 import { ignoredByTrigger, valueTaken } from './failures.ts'
 import { type ImportPlan, takeInOf } from './import-plan.ts'
@@ -111,15 +112,30 @@ export const createStepFailures = (db: Database) => {
   }
 }
 
-/** Returns the first statement of a step, and the function that makes the statements for a range of records. */
+/**
+ * Returns the first statement of a step, the function that makes the statements for a range of records, and the results of
+ * one step with all records, before it.
+ */
 export const planSteps = (
-  { plan, file }: CheckedFile,
+  { plan, file: { fields, rows } }: CheckedFile,
   { id, name, hasConflictTriggers }: RegisteredTable,
   schema: string
-) => ({
-  isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
-  unitOf: takeInSteps({ ...takeInOf(plan, file.fields, schema), hasConflictTriggers })
-})
+) => {
+  const takeIn = { ...takeInOf(plan, fields, schema), hasConflictTriggers }
+  const { on, updated } = takeIn
+  const stored = on ? countStoredKeys(takeIn, on) : '0'
+  const results: readonly ResultSql[] = [
+    { changes: '0', params: [] },
+    { changes: updated.length > 0 ? stored : '0', params: [] },
+    { changes: `? - ${stored}`, params: [BigInt(rows)] },
+    { record: '?', params: [String(rows)] }
+  ]
+  return {
+    isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
+    unitOf: takeInSteps(takeIn),
+    receipt: (): Receipt => ({ before: results })
+  }
+}
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */
 export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {

@@ -3,6 +3,7 @@ import type { Caller } from '../model/caller.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import type { Condition } from '../sql/conditions.ts'
 import type { Param, Unit } from '../sql/statement.ts'
+import type { Receipt } from '../sql/unit-results.ts'
 import { otherHasValue } from './failures.ts'
 import type { View } from './view.ts'
 
@@ -57,8 +58,10 @@ export interface Operation<R = unknown> {
   readonly file?: StoredFile
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
-  /** Reads the operation's result. `results` has one entry for each statement of its unit. */
+  /** Reads the operation's result. `results` has one entry for each statement of its unit, or those of `receipt`. */
   readonly result: (results: readonly WriteResult[]) => R
+  /** Returns how SQL stores the results that `result` needs, for a repeated request. */
+  readonly receipt: () => Receipt
   /** The fields whose stored values the result contains. null: the result contains none. */
   readonly shown: View['columns'] | null
   /** Returns the meaning of a failure. May read the database, with the caller's right. */

@@ -6,7 +6,7 @@ import { hasCode } from '../model/errors.ts'
 import { recordTag } from '../model/record-tag.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
-import { type IfMatch, namesOf, type ReturnedState } from '../sql/records.ts'
+import { type IfMatch, namesOf, type ReturnedState, type RowCondition } from '../sql/records.ts'
 import type { Param } from '../sql/statement.ts'
 import type { UsedField } from '../sql/unit-values.ts'
 import { assertTable } from '../tables/failures.ts'
@@ -89,6 +89,10 @@ const changeOf = (view: View, params: readonly Param[], columns: RowChange['colu
   params
 })
 
+/** Returns the record at this point of the unit, if the operation returns it. */
+const recordResults = ({ statements }: View, row: RowCondition, { returnsRecord = false }: ChangeOptions) =>
+  returnsRecord ? [statements.recordResult(row)] : []
+
 /** The record of an operation, and the tags that it may have. */
 interface Target {
   /** null: an earlier operation of the batch returns the key. */
@@ -147,13 +151,15 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   const createOp = (view: View, body: RecordBody, used?: readonly UsedField[]): Operation<string> => {
     assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
-    const { before, unit } = view.statements.insert(sent, hasTriggers(view.table), used)
+    const { insert, recordResult } = view.statements
+    const { before, unit, row } = insert(sent, hasTriggers(view.table), used)
     return {
       table: view.table,
       unit: [...before, ...unit],
       change: null,
       countChange: () => 1,
       result: (results) => String(returnedRecord(results)),
+      receipt: () => ({ after: [recordResult(row())] }),
       shown: view.columns,
       explain: async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
@@ -170,13 +176,16 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   const createOrIgnoreOp = (view: View, body: RecordBody): Operation<string | null> => {
     assertTable(view.table)
     const sent = readNewRecord(view, body, clock())
+    const { insertOrIgnore, insertedResult } = view.statements
+    const { unit, row } = insertOrIgnore(sent, hasTriggers(view.table))
     const recordIn = (results: readonly WriteResult[]) => returnedRecord(results) ?? null
     return {
       table: view.table,
-      unit: view.statements.insertOrIgnore(sent),
+      unit,
       change: null,
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
+      receipt: () => ({ after: [insertedResult(row())] }),
       shown: view.columns,
       explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
     }
@@ -203,6 +212,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       change: changeOf(view, key.params, namesOf(assignments)),
       countChange: null,
       result: returnedRecord,
+      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params, unchanged), options) }),
       shown: shownBy(view, options),
       explain: explainAfterCheck(unit, explain)
     }
@@ -220,6 +230,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       change: changeOf(view, key.params, null),
       countChange: () => -1,
       result: returnedRecord,
+      receipt: () => ({ before: recordResults(view, view.statements.changedRow(key.params), options) }),
       shown: shownBy(view, options),
       explain: (caller, failure) =>
         hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
@@ -256,6 +267,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       change: changeOf(view, key.params, [column.name]),
       countChange: null,
       result: returnedRecord,
+      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params), options) }),
       shown: shownBy(view, options),
       explain: explainAfterCheck(unit, explain)
     }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Database, WriteResult } from '../engine/database.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Caller, RetryKey } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import {
   callerName,
+  expectNewKey,
   purgeRetries,
   type RetryLimits,
   selectLargeRetry,
@@ -13,8 +14,9 @@ import {
   storeRetry,
   toStoredRetry
 } from '../sql/retries.ts'
+import { type ResultSql, storeResult } from '../sql/unit-results.ts'
 import type { Commit, Results } from './commit.ts'
-import type { Operation, Target } from './operation.ts'
+import { final, type Operation, type Target } from './operation.ts'
 
 /**
  * Calls `run` if no earlier request had the key of the caller, and returns the stored results otherwise. `run` commits the
@@ -62,6 +64,36 @@ const digestOf = ({ digest }: RetryKey, targets: readonly Target[]) => {
   return hash.digest('hex')
 }
 
+/** Another request with the key has been committed since it was looked for. */
+class KeyIsStored extends Error {}
+
+const OWN_OPERATION = {
+  table: null,
+  change: null,
+  countChange: null,
+  result: () => undefined,
+  receipt: () => ({}),
+  shown: null
+}
+
+/** Adds to an operation the statements that store its results. */
+const withReceipt = <R>(operation: Operation<R>, index: number): Operation<R> => {
+  const { before = [], after = [] } = operation.receipt()
+  const toStatement = (offset: number) => (result: ResultSql, position: number) =>
+    storeResult(index, offset + position, result)
+  const { length } = operation.unit
+  const ownResults = (results: readonly WriteResult[]) => results.slice(before.length, before.length + length)
+  const { countChange } = operation
+  return {
+    ...operation,
+    unit: [...before.map(toStatement(0)), ...operation.unit, ...after.map(toStatement(before.length))],
+    countChange: countChange && ((results) => countChange(ownResults(results))),
+    result: (results) => operation.result(ownResults(results)),
+    explain: (caller, { error, statement }) =>
+      operation.explain(caller, { error, statement: statement === undefined ? undefined : statement - before.length })
+  }
+}
+
 /** The boundary where the stored JSON gets its type. The elements of a mapped tuple cannot be typed one by one. */
 const toResults = <T extends readonly Target[]>(targets: T, json: string) => {
   const parts = JSON.parse(json) as readonly (readonly WriteResult[])[]
@@ -81,25 +113,28 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     return whole && toStoredRetry(whole)
   }
 
-  const receiptOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {
-    const results = { parts: operations.map(({ unit }) => unit.length), column: 'record' }
+  /** Ends the unit if another request has stored the key meanwhile. */
+  const checkOp = (attempt: Attempt): Operation => ({
+    ...OWN_OPERATION,
+    unit: [expectNewKey(attempt)],
+    explain: (_caller, { error }) => final(error instanceof UnexpectedChanges ? new KeyIsStored() : error)
+  })
+
+  const storeOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {
     const tables = [...new Set(operations.map(({ table }) => (table as RegisteredTable).id))]
     return {
-      table: null,
-      unit: storeRetry({ ...key, digest, results, tables }, limits),
-      change: null,
-      countChange: null,
-      result: () => undefined,
-      shown: null,
-      explain: (_caller, { error }) => ({ mayRetry: false, error: () => error })
+      ...OWN_OPERATION,
+      unit: storeRetry({ ...key, digest, operations: operations.length, tables }, limits),
+      explain: (_caller, { error }) => final(error)
     }
   }
 
   const commitWith =
     (attempt: Attempt): Commit =>
     async <T extends readonly Operation[]>(caller: Caller, operations: T) => {
-      const results = await commit(caller, [...operations, receiptOp(attempt, operations)])
-      return results.slice(0, operations.length) as Results<T>
+      const storing = operations.map(withReceipt)
+      const results = await commit(caller, [checkOp(attempt), ...storing, storeOp(attempt, operations)])
+      return results.slice(1, -1) as Results<T>
     }
 
   const findOrRun = async <T extends readonly Target[]>(
@@ -109,12 +144,22 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
   ) => {
     const name = callerName(caller.kind, caller.id)
     const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, targets), now: clock() }
-    const stored = await findStored(caller, attempt)
-    if (!stored) return run(commitWith(attempt))
-    if (stored.digest !== attempt.digest) throw keyReused()
-    await caller.confirm()
-    retryKey.onReplay()
-    return toResults(targets, stored.results)
+    const replay = async (): Promise<Results<T> | null> => {
+      const stored = await findStored(caller, attempt)
+      if (!stored) return null
+      if (stored.digest !== attempt.digest) throw keyReused()
+      await caller.confirm()
+      retryKey.onReplay()
+      return toResults(targets, stored.results)
+    }
+    try {
+      return (await replay()) ?? (await run(commitWith(attempt)))
+    } catch (error) {
+      if (!(error instanceof KeyIsStored)) throw error
+      const replayed = await replay()
+      if (replayed) return replayed
+      throw keyInFlight()
+    }
   }
 
   const once: Once = async (caller, targets, run) => {

@@ -110,7 +110,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
       now
     }
-    const { before, unit } = upsertStatements(upsert, options.used)
+    const { before, unit, receipt } = upsertStatements(upsert, options.used)
     /** Whether the record exists: not if a value that an earlier operation of the batch stores is in its key. */
     const exists = async ({ sql, params }: Statement<Param>) =>
       params.every(isValue) && (await db.read({ sql, params })).length > 0
@@ -136,6 +136,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
         created: isCreated(results),
         record: String(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record)
       }),
+      receipt,
       // Without the right to read, the result has no values but those of the request and the key.
       shown: caller.mayRead(table.name) ? view.columns : null,
       explain: async (_caller, { error, statement }) => {

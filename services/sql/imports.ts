@@ -292,3 +292,7 @@ export const takeInSteps = (takeIn: TakeIn) => {
     ]
   }
 }
+
+/** An expression for the number of staged records that have the key of a stored one. */
+export const countStoredKeys = ({ table, schema }: TakeIn, on: UniqueKey) =>
+  `(SELECT count(*) FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${storedWith(table, sameKey(table, on))})`

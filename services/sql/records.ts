@@ -11,6 +11,7 @@ import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
 import { type Param, type Statement, StoredValue, type Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
+import { CHANGES, type ResultSql } from './unit-results.ts'
 import { storeField, storeValue, type UsedField } from './unit-values.ts'
 
 /** A column and the value that SQLite stores for it. */
@@ -91,11 +92,17 @@ export const withComputedKey = (
   }
 }
 
+/** A condition for one row. */
+export interface RowCondition {
+  readonly where: string
+  readonly params: readonly Param[]
+}
+
 /** Returns the inserted row, as a condition. `assignments`: with all parts of the key of a table without a rowid. */
 export const insertedRow = (
   { name: table, structure: { rowid, key } }: RegisteredTable,
   assignments: readonly UnitAssignment[]
-): { readonly where: string; readonly params: readonly Param[] } => {
+): RowCondition => {
   if (rowid !== null) return { where: `${columnRef(table, rowid)} = last_insert_rowid()`, params: [] }
   const partOf = (name: string) => assignments.find(([column]) => column.name === name)?.[1] as Param
   return {
@@ -113,13 +120,13 @@ export const returnValue = (expression: string, alias: string, condition = 'TRUE
 
 /**
  * Returns the `record` as it is at this point of a unit, or no row unless the condition matches one row. `json`: the
- * expression for it. Binds the parameters of `where` twice.
+ * expression for it. `condition`: another one. Binds the parameters of `where` twice.
  */
-export const returnRecord = (table: Identifier, json: string, where: string) =>
+export const returnRecord = (table: Identifier, json: string, where: string, condition = 'TRUE') =>
   returnValue(
     `(SELECT ${json} FROM ${table} WHERE ${where})`,
     'record',
-    `(SELECT count(*) FROM ${table} WHERE ${where}) = 1`
+    `${condition} AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1`
   )
 
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
@@ -189,29 +196,50 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /**
    * The unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
-   * with triggers the row is read after the insert. `before`: what is computed first. `used`: the fields that later
-   * statements use.
+   * with triggers the row is read after the insert. `before`: what is computed first. `row`: the condition of the record.
+   * `used`: the fields that later statements use.
    */
   const insert = (values: readonly UnitAssignment[], hasTriggers: boolean, used: readonly UsedField[] = []) => {
     const { before, assignments } = withComputedKey(table, values)
     const { names, params } = insertedValues(assignments, mustNotAbort(table))
-    const fields = used.map((field) => storeField(field, { ...insertedRow(table, assignments), table: table.name }))
+    const row = () => insertedRow(table, assignments)
+    const fields = used.map((field) => storeField(field, { ...row(), table: table.name }))
     if (!hasTriggers) {
       const sql = cached('insert and return', names, () => returning(composeCreate(names)))
-      return { before, unit: [{ sql, params, expect: 1 }, ...fields] }
+      return { before, unit: [{ sql, params, expect: 1 }, ...fields], row }
     }
     const sql = cached('insert', names, () => composeCreate(names))
-    const row = insertedRow(table, assignments)
-    const returnInserted = cached('inserted', [], () => returnRecord(name, json, row.where))
-    const inserted = { sql: returnInserted, params: [...row.params, ...row.params], expect: 1 }
-    return { before, unit: [{ sql, params, expect: 1 }, inserted, ...fields] }
+    const { where, params: key } = row()
+    const returnInserted = cached('inserted', [], () => returnRecord(name, json, where))
+    const inserted = { sql: returnInserted, params: [...key, ...key], expect: 1 }
+    return { before, unit: [{ sql, params, expect: 1 }, inserted, ...fields], row }
   }
 
-  /** Inserts a record and returns it, or no row if a unique value is taken. A record is returned as it was inserted. */
-  const insertOrIgnore = (assignments: readonly UnitAssignment[]): Unit<Param> => {
+  /** The unit that inserts a record and returns it as `insert` does, or returns no row if a unique value is taken. */
+  const insertOrIgnore = (values: readonly UnitAssignment[], hasTriggers: boolean) => {
+    const { before, assignments } = withComputedKey(table, values)
     const { names, params } = insertedValues(assignments, true)
-    const sql = cached('insert or ignore', names, () => returning(composeIgnoring(names)))
-    return [{ sql, params }]
+    const row = () => insertedRow(table, assignments)
+    if (!hasTriggers) {
+      const sql = cached('insert or ignore and return', names, () => returning(composeIgnoring(names)))
+      return { unit: [...before, { sql, params }], row }
+    }
+    const sql = cached('insert or ignore', names, () => composeIgnoring(names))
+    const { where, params: key } = row()
+    const returnInserted = cached('not ignored', [], () => returnRecord(name, json, where, `${CHANGES} = 1`))
+    return { unit: [...before, { sql, params }, { sql: returnInserted, params: [...key, ...key] }], row }
+  }
+
+  /** The result with the record at this point of a unit. */
+  const recordResult = ({ where, params }: RowCondition): ResultSql => ({
+    record: `(SELECT ${json} FROM ${name} WHERE ${where})`,
+    params
+  })
+
+  /** The result of an insert that may have been ignored, right after it. */
+  const insertedResult = (row: RowCondition): ResultSql => {
+    const { record, params } = recordResult(row)
+    return { changes: CHANGES, record: `iif(${CHANGES} = 1, ${record}, NULL)`, params }
   }
 
   const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`
@@ -243,6 +271,12 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     const params = [...key, ...keyParts.flatMap(sameInJson)]
     const sql = cached('return', namesOf(keyParts), () => returnRecord(name, json, matchUnchanged(keyParts)))
     return { sql, params: [...params, ...params], expect: 1 }
+  }
+
+  /** The record with this key after a change of it, as a condition. */
+  const changedRow = (key: readonly Param[], unchanged: readonly Assignment[] = []): RowCondition => {
+    const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
+    return { where: matchUnchanged(keyParts), params: [...key, ...keyParts.flatMap(sameInJson)] }
   }
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
@@ -324,6 +358,9 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
     remove,
     insert,
     insertOrIgnore,
+    recordResult,
+    insertedResult,
+    changedRow,
     update,
     increment,
     checkIncrement

@@ -1,6 +1,7 @@
 import type { Row } from '../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
-import type { ResultsText, Statement, Unit } from './statement.ts'
+import type { Statement, Unit } from './statement.ts'
+import { DELETE_RESULTS, RESULTS_TEXT } from './unit-results.ts'
 
 /** Milliseconds for which a key and its results are stored. */
 const LIFETIME = 24 * 60 * 60 * 1000
@@ -22,7 +23,8 @@ interface KeyOfCaller {
 
 interface NewRetry extends KeyOfCaller {
   readonly digest: string
-  readonly results: ResultsText
+  /** The number of operations, whose results the unit has stored. */
+  readonly operations: number
   /** The ids of the tables whose records the results may contain. */
   readonly tables: readonly number[]
 }
@@ -68,15 +70,15 @@ const deleteExpired = ({ caller, key, now }: KeyOfCaller): Statement => ({
   params: [caller, key, expiry(now), expiry(now)]
 })
 
-const insertRetry = ({ caller, key, digest, results, tables, now }: NewRetry) => ({
+const insertRetry = ({ caller, key, digest, operations, tables, now }: NewRetry) => ({
   sql: `INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at, tables)
     SELECT added.caller, coalesce(last.number, 0) + 1, added.key, added.digest, added.results,
       coalesce(last.total_bytes, 0) + octet_length(added.results) + 2 * octet_length(added.key) + ${ROW_BYTES},
       added.created_at, added.tables
-    FROM (SELECT ? AS caller, ? AS key, ? AS digest, ? AS results, ? AS created_at, ? AS tables) AS added
+    FROM (SELECT ? AS caller, ? AS key, ? AS digest, ${RESULTS_TEXT} AS results, ? AS created_at, ? AS tables) AS added
     LEFT JOIN _rowhouse_retries AS last ON last.caller = added.caller
       AND last.number = (SELECT max(number) FROM _rowhouse_retries AS own WHERE own.caller = added.caller)`,
-  params: [caller, key, digest, results, BigInt(now), ` ${tables.join(' ')} `]
+  params: [caller, key, digest, JSON.stringify([...Array(operations).keys()]), BigInt(now), ` ${tables.join(' ')} `]
 })
 
 /** Reads only the rows to delete, and one more: `number` and `total_bytes` grow with each row of a caller. */
@@ -90,10 +92,18 @@ const deleteOldest = ({ caller }: KeyOfCaller, { maxKeys = MAX_KEYS, maxBytes = 
   params: [caller, caller, caller, BigInt(maxKeys), caller, BigInt(maxBytes)]
 })
 
-/** Stores a key with the results of the earlier statements of the unit. Fails if the key is stored already. */
+/** Expects that the key is not stored. */
+export const expectNewKey = ({ caller, key, now }: KeyOfCaller): Statement => ({
+  sql: 'SELECT 1 FROM _rowhouse_retries WHERE caller = ? AND key = ? AND created_at > ?',
+  params: [caller, key, expiry(now)],
+  expect: 0
+})
+
+/** Stores a key with the results that the unit has stored. */
 export const storeRetry = (retry: NewRetry, limits: RetryLimits): Unit => [
   deleteExpired(retry),
   insertRetry(retry),
+  DELETE_RESULTS,
   deleteOldest(retry, limits)
 ]
 

@@ -18,25 +18,13 @@ export const statement = (sql: string, params: readonly SqlValue[] = []): Statem
 /** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
 export class StoredValue {}
 
-/** The results of all earlier statements of the same unit, as JSON text: `[[{ changes, rows }, …], …]`. */
-export interface ResultsText {
-  /** The number of statements of each part of the unit. */
-  readonly parts: readonly number[]
-  /** The only column of the rows that the text contains. Its values are texts. */
-  readonly column: string
-}
-
-/** What the writer binds. */
-export type UnitParam = SqlValue | ResultsText
-
-export type Param = UnitParam | StoredValue
+export type Param = SqlValue | StoredValue
 
 /** Whether the value is known before the unit runs. */
-export const isValue = (param: Param): param is SqlValue =>
-  typeof param !== 'object' || param === null || param instanceof Uint8Array
+export const isValue = (param: Param): param is SqlValue => !(param instanceof StoredValue)
 
 /** Statements that run in one transaction: all of them or none. */
-export type Unit<P = UnitParam> = readonly Statement<P>[]
+export type Unit<P = SqlValue> = readonly Statement<P>[]
 
 /** How a unit runs. */
 export interface UnitOptions {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { columnRef, identifier } from './identifiers.ts'
 import { tokensOf } from './lexer.ts'
-import { type Param, type Statement, StoredValue, type Unit, type UnitParam } from './statement.ts'
+import { isValue, type Param, type Statement, type StoredValue, type Unit } from './statement.ts'
 
 /** The table with values that later statements of the same unit use. It is empty after each unit. */
 const TABLE = '_rowhouse_unit_values'
@@ -48,15 +48,13 @@ const texts = new LRUCache<string, string>({
   sizeCalculation: (text, key) => text.length + key.length
 })
 
-const isStored = (param: Param | undefined): param is StoredValue => param instanceof StoredValue
-
 /** Returns the text with a subquery in place of each parameter that is a stored value. */
 const composeText = (sql: string, params: readonly Param[]) => {
   const pieces: string[] = []
   let start = 0
   const marks = tokensOf(sql).filter(({ text }) => text === '?')
   for (const [position, { index }] of marks.entries()) {
-    if (!isStored(params[position])) continue
+    if (isValue(params[position] as Param)) continue
     pieces.push(sql.slice(start, index), READ_VALUE)
     start = index + 1
   }
@@ -64,8 +62,8 @@ const composeText = (sql: string, params: readonly Param[]) => {
 }
 
 const textOf = (sql: string, params: readonly Param[]) => {
-  if (!params.some(isStored)) return sql
-  const shape = params.map((param) => (isStored(param) ? '?' : ' ')).join('') + sql
+  if (params.every(isValue)) return sql
+  const shape = params.map((param) => (isValue(param) ? ' ' : '?')).join('') + sql
   const known = texts.get(shape)
   if (known !== undefined) return known
   const text = composeText(sql, params)
@@ -73,15 +71,15 @@ const textOf = (sql: string, params: readonly Param[]) => {
   return text
 }
 
-const usesStored = ({ stores, params }: Statement<Param>) => stores !== undefined || params.some(isStored)
+const hasValues = (statement: Statement<Param>): statement is Statement =>
+  statement.stores === undefined && statement.params.every(isValue)
 
 /** Returns the unit with values only: statements read what earlier ones have stored. */
 export const toUnit = (statements: Unit<Param>): Unit => {
-  // The boundary where the type follows from the check.
-  if (!statements.some(usesStored)) return statements as Unit
+  if (statements.every(hasValues)) return statements
   const numbers = new Map<StoredValue, bigint>()
-  const toValue = (param: Param) => (isStored(param) ? (numbers.get(param) as bigint) : param)
-  const unit = statements.map(({ stores, ...statement }): Statement<UnitParam> => {
+  const toValue = (param: Param) => (isValue(param) ? param : (numbers.get(param) as bigint))
+  const unit = statements.map(({ stores, ...statement }): Statement => {
     if (stores) numbers.set(stores, BigInt(numbers.size))
     const params = stores ? [numbers.get(stores) as bigint, ...statement.params] : statement.params
     return { ...statement, sql: textOf(statement.sql, params), params: params.map(toValue) }

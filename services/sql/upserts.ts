@@ -16,6 +16,7 @@ import {
 } from './records.ts'
 import type { Param, Statement } from './statement.ts'
 import { hasKey, rowidKeys } from './unique-keys.ts'
+import type { Receipt } from './unit-results.ts'
 import { storeField, type UsedField } from './unit-values.ts'
 
 /** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
@@ -90,7 +91,8 @@ export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'k
 /**
  * Returns the statements of an upsert. `before`: what is computed first, then a statement that returns a row if the record
  * exists. `unit`: the statements that change it and return the `record`; the first one changes one row. A NULL in the key
- * conflicts with nothing, as in the index itself. `used`: the fields that later statements use.
+ * conflicts with nothing, as in the index itself. `used`: the fields that later statements use. `receipt`: the results of the
+ * first and the last statement.
  */
 export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []) => {
   const { table, unchanged, json, hasEffects, now } = upsert
@@ -121,5 +123,9 @@ export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []
       ]
     : [{ sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
   const fields = used.map((field) => storeField(field, { table: table.name, where, params: key }))
-  return { before: [find, ...before], unit: [...change, ...fields] }
+  const receipt = (): Receipt => ({
+    before: [{ record: `(SELECT '' WHERE ${exists})`, params: found.params }],
+    after: [{ record: `(SELECT ${json} FROM ${identifier(table.name)} WHERE ${where})`, params: key }]
+  })
+  return { before: [find, ...before], unit: [...change, ...fields], receipt }
 }

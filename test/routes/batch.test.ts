@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../schemas/error.ts'
 import {
   asAdmin,
   asToken,
+  client,
   createDatabase,
   createTable,
   dataOf,
@@ -312,6 +313,33 @@ t.test('a later operation uses a key that SQLite computes', async (t) => {
   await refuse(t, [computed({ v: 8 }), copy('a')], 409, 'REFUSED_BY_TRIGGER', '/operations/0')
   await refuse(t, [{ ...upsert, values: { v: 8 } }, copy('a')], 409, 'REFUSED_BY_TRIGGER', '/operations/0')
   t.match(await results(computed({ a: 'sent', v: 3 }), copy('a')), [{ a: 'sent' }, { 'what?': 'sent' }])
+})
+
+t.test('a repeated batch has the results of the first one', async (t) => {
+  const operations = [
+    { op: 'create', table: 'logged', values: { name: 'first' } },
+    { op: 'create', table: 'logged', values: { name: 'second' }, onConflict: 'ignore' },
+    { op: 'create', table: 'computed', values: { v: 21 } },
+    { op: 'create', table: 'computed', values: { v: 22, b: 'x' }, onConflict: 'ignore' },
+    { op: 'create', table: 'computed', values: { v: 22 }, onConflict: 'ignore' },
+    { op: 'upsert', table: 'marks', on: ['code'], values: { code: 'receipt', n: 1 } },
+    { op: 'upsert', table: 'marks', on: ['code'], values: { code: 'receipt', n: { $result: 0, field: 'changes' } } },
+    { op: 'upsert', table: 'marks', on: ['code'], values: { code: null } },
+    { op: 'update', table: 'logged', pk: { $result: 0, field: 'id' }, values: { changes: 9 } },
+    { op: 'update', table: 'marks', filter: { where: { code: { eq: 'receipt' } } }, maxAffected: 5, values: { n: 7 } },
+    { op: 'incr', table: 'logged', pk: { $result: 0, field: 'id' }, field: 'changes' },
+    { op: 'delete', table: 'marks', filter: { where: { code: { eq: 'receipt' } } }, maxAffected: 5 },
+    { op: 'delete', table: 'logged', pk: { $result: 0, field: 'id' } }
+  ]
+  const keyed = client(app, { ...token.headers, 'idempotency-key': 'all operations' })
+  const first = await keyed.post('/data/_batch', { operations })
+  const [created, second, , , ignored] = dataOf(first).results
+  t.match(created, { name: 'first', changes: 1 })
+  t.match(second, { name: 'second', changes: 1 }, 'the record after its triggers')
+  t.strictSame(ignored, { ignored: true })
+  const again = await keyed.post('/data/_batch', { operations })
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.equal(again.body, first.body)
 })
 
 t.test('a value of an earlier result may be NULL, and names may have a question mark', async (t) => {

@@ -1,4 +1,3 @@
-import type { SqlValue } from '../../model/sql-value.ts'
 import { selectAllDeclarations } from '../../sql/alter.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
@@ -60,10 +59,9 @@ const runUnit = ({ raw, run }: Connection, { trial: unit, options: { foreignKeys
   raw.pragma(`legacy_alter_table = ${foreignKeys ? 'OFF' : 'ON'}`)
   raw.exec('BEGIN')
   try {
-    // Units that change the structure have values only.
     for (const [statement, { sql, params }] of unit.entries()) {
       try {
-        run(sql, params as readonly SqlValue[])
+        run(sql, params)
       } catch (error) {
         throw Object.assign(new Error(), toPlainError(error), { statement })
       }

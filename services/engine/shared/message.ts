@@ -1,5 +1,5 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
-import type { Expected, Unit, UnitOptions, UnitParam } from '../../sql/statement.ts'
+import type { Expected, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from './plain-error.ts'
 
@@ -12,7 +12,7 @@ export interface WriteRequest {
   readonly options: UnitOptions | undefined
 }
 
-type Item = UnitParam | Expected | UnitOptions | undefined
+type Item = SqlValue | Expected | UnitOptions | undefined
 
 /**
  * Units for the writer thread, or outcomes from it, as one flat list: structured clone spends more time on an array or
@@ -92,7 +92,7 @@ const createReader = ({ texts, items }: PackedList) => {
     sharedText: () => texts[count()] as string,
     values: (length: number) => {
       position += length
-      return items.slice(position - length, position) as UnitParam[]
+      return items.slice(position - length, position) as SqlValue[]
     }
   }
 }

@@ -1,11 +1,4 @@
-import {
-  type Expected,
-  isValue,
-  type ResultsText,
-  type Statement,
-  type UnitOptions,
-  type UnitParam
-} from '../../sql/statement.ts'
+import type { Expected, Statement, UnitOptions } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome, WriteRequest } from '../shared/message.ts'
@@ -33,27 +26,6 @@ type Run = (request: WriteRequest) => Outcome
 
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
-
-/** Returns the results of the first statements, divided into the parts of the unit. */
-const resultsText = ({ parts, column }: ResultsText, results: readonly WriteResult[]) => {
-  let end = 0
-  const divided = parts.map((length) => {
-    end += length
-    return results.slice(end - length, end)
-  })
-  const keepColumn = ({ changes, rows }: WriteResult) => ({
-    changes,
-    rows: rows.map((row) => ({ [column]: row[column] }))
-  })
-  return JSON.stringify(divided.map((part) => part.map(keepColumn)))
-}
-
-const boundValue = (param: UnitParam, results: readonly WriteResult[]) =>
-  isValue(param) ? param : resultsText(param, results)
-
-/** Returns the values to bind. `results`: those of the earlier statements of the unit. */
-const boundValues = (params: readonly UnitParam[], results: readonly WriteResult[]) =>
-  params.every(isValue) ? params : params.map((param) => boundValue(param, results))
 
 const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earlier: readonly WriteResult[]) => {
   if (typeof expect !== 'object') return expect === undefined || changes === expect
@@ -111,7 +83,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   const executeStatement = (
-    { sql, params, expect }: Statement<UnitParam>,
+    { sql, params, expect }: Statement,
     position: number,
     earlier: readonly WriteResult[],
     checkSize: (result: WriteResult) => void
@@ -119,7 +91,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     try {
       if (expect === undefined && SELECT.test(sql))
         throw new Error('A SELECT in a unit is a check, which needs `expect`.')
-      const result = run(sql, boundValues(params, earlier))
+      const result = run(sql, params)
       checkSize(result)
       if (isExpected(expect, result, earlier)) return result
     } catch (error) {

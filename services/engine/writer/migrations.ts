@@ -137,8 +137,17 @@ const migrations: readonly (readonly string[])[] = [
       updated_at INTEGER NOT NULL
     ) STRICT`
   ],
-  // Values for later statements of a unit. A table with a rowid would change `last_insert_rowid()`.
-  ['CREATE TABLE _rowhouse_unit_values (part INTEGER PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID']
+  // What later statements of a unit use. A table with a rowid would change `last_insert_rowid()`.
+  [
+    'CREATE TABLE _rowhouse_unit_values (part INTEGER PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID',
+    `CREATE TABLE _rowhouse_unit_results (
+      operation INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      changes INTEGER NOT NULL,
+      record TEXT,
+      PRIMARY KEY (operation, position)
+    ) STRICT, WITHOUT ROWID`
+  ]
 ]
 
 const currentVersion = (connection: Connection) => {

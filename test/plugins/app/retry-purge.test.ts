@@ -10,9 +10,8 @@ const DAY = 24 * 60 * 60 * 1000
 t.test('expired keys of all callers are deleted at intervals, and a failure is logged', async (t) => {
   const db = await openTestDatabase(t)
   const { clock, advance } = createTestClock()
-  const results = { parts: [], column: 'record' }
   const store = (key: string) =>
-    storeRetry({ caller: 'token 1', key, digest: '', results, tables: [], now: clock() }, {})
+    storeRetry({ caller: 'token 1', key, digest: '', operations: 0, tables: [], now: clock() }, {})
   for (let number = 0; number < 150; number += 1) await db.write(store(`k${number}`))
   advance(DAY - 1)
   await db.write(store('kept'))

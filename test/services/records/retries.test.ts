@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
+import { type Caller, type RetryKey, serviceCaller } from '../../../services/model/caller.ts'
 import { createCommit } from '../../../services/records/commit.ts'
 import { createRetries } from '../../../services/records/retries.ts'
 import { createTotals } from '../../../services/records/totals.ts'
@@ -70,18 +70,35 @@ t.test('each new key deletes some expired ones of all callers', async (t) => {
   t.strictSame(keys(), ['new', 'newer'])
 })
 
-t.test('two writers with one key: the table accepts one', async (t) => {
-  const { createOne, increment, lives, keys } = await start(t)
-  const outcomes = await Promise.allSettled(
-    [createOne(), createOne()].map((commit) => commit(withKey('a'), [increment()]))
-  )
-  t.strictSame(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  t.match(
-    outcomes.find(({ status }) => status === 'rejected'),
-    { reason: { code: 'UNIQUE_VIOLATION' } }
-  )
-  t.equal(lives(), 1)
+t.test('of two writers with one key, one writes, and the other gets its result', async (t) => {
+  const { createOne, create, keys } = await start(t)
+  const both = await Promise.all([createOne(), createOne()].map((commit) => commit(withKey('a'), [create('Kitty')])))
+  t.strictSame(both, [['{"id":2,"name":"Kitty","lives":null}'], ['{"id":2,"name":"Kitty","lives":null}']])
   t.strictSame(keys(), ['a'])
+  const other = withKey('b')
+  const reused: Caller = { ...other, retryKey: { ...(other.retryKey as RetryKey), digest: 'another request' } }
+  const outcomes = await Promise.allSettled([
+    createOne()(other, [create('Tiger')]),
+    createOne()(reused, [create('Tiger')])
+  ])
+  t.match(outcomes, [{ status: 'fulfilled' }, { reason: { code: 'IDEMPOTENCY_KEY_REUSED' } }])
+})
+
+t.test('a key that ends before its replay fails the request', async (t) => {
+  const { createOne, create, db, external } = await start(t)
+  const commit = createOne()
+  const { write } = db
+  t.teardown(() => Object.assign(db, { write }))
+  db.write = async (...unit) => {
+    await write([
+      {
+        sql: "INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at, tables) VALUES ('service 0', 1, 'a', '', '[]', 0, 9e15, '')",
+        params: []
+      }
+    ])
+    return write(...unit).finally(() => external.exec('DELETE FROM _rowhouse_retries'))
+  }
+  t.match(await rejection(commit(withKey('a'), [create('Kitty')])), { code: 'IDEMPOTENCY_KEY_IN_FLIGHT' })
 })
 
 t.test('a failure at COMMIT is explained as without a key', async (t) => {

@@ -314,16 +314,6 @@ t.test('a check for external commits that fails reports none', async (t) => {
   t.equal(runner.sawExternalCommit(), false)
 })
 
-t.test('a parameter can be the results of earlier statements as text, divided into parts', async (t) => {
-  const { run, texts } = start(t)
-  const stored = (text: string) => sql('INSERT INTO notes (text) VALUES (?) RETURNING text, id', text)
-  const results = { parts: [1, 0, 2], column: 'text' }
-  const store = { sql: 'INSERT INTO guarded (id, text) VALUES (?, ?)', params: [7, results] }
-  run([stored('a'), stored('b'), note('c'), store])
-  const [a, b] = ['a', 'b'].map((text) => ({ changes: 1, rows: [{ text }] }))
-  t.strictSame(JSON.parse(String(texts('guarded')[0])), [[a], [], [b, { changes: 1, rows: [] }]])
-})
-
 t.test('a unit that takes too long fails before its next statement, and the others of its batch succeed', async (t) => {
   const { run, texts, connection } = start(t)
   let calls = 0
