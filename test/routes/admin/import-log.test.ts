@@ -65,7 +65,7 @@ t.test('an import is listed, with its file and its caller', async (t) => {
     totalRows: 1,
     error: null
   })
-  expectData(t, await csv.post(`/admin/tables/${id}/import`, ''), { ...imported, rows: 0, created: 0 })
+  expectData(t, await csv.post(`/admin/tables/${id}/import`, 'n\n'), { ...imported, rows: 0, created: 0 })
   t.match(await latest(), { callerKind: 'admin', callerName: 'admin', file: null, state: 'done', totalRows: 0 })
 })
 
