@@ -18,6 +18,8 @@ const SCHEMA = `
 `
 
 const note = (text: string) => sql('INSERT INTO notes (text) VALUES (?)', text)
+/** A SELECT that returns one row. */
+const check = (...statement: Parameters<typeof sql>) => ({ ...sql(...statement), expect: 1 })
 const COUNT = sql('SELECT count(*) AS n FROM notes')
 
 /** Runs until it is stopped; calls the guard every 1,021 rows. */
@@ -52,7 +54,7 @@ t.test('the engine on a file of another program', async (t) => {
 
   t.test('values stay exact on the way to the writer and back', async (t) => {
     const [result] = await db.write([
-      sql(
+      check(
         'SELECT typeof(?) AS i, CAST(? AS TEXT) AS wide, ? AS bytes, ? AS none',
         1n,
         2n ** 63n - 1n,
@@ -126,7 +128,7 @@ t.test('the engine on a file of another program', async (t) => {
 
   t.test('writes beyond the limit of pending bytes are refused, and the others and later ones succeed', async (t) => {
     const wide = () =>
-      db.write([sql('SELECT length(?) + length(?) AS n', 'x'.repeat(2 ** 20), new Uint8Array(2 ** 20))])
+      db.write([check('SELECT length(?) + length(?) AS n', 'x'.repeat(2 ** 20), new Uint8Array(2 ** 20))])
     for (const time of ['first', 'second']) {
       const settled = await Promise.allSettled(Array.from({ length: 40 }, wide))
       t.equal(settled.filter(({ status }) => status === 'rejected').length, 40 - 32, time)
@@ -146,7 +148,7 @@ t.test('the engine on a file of another program', async (t) => {
     const perTick = new Map<number, number>()
     const settled: number[] = []
     const writes = Array.from({ length: 16 }, async (_, index) => {
-      const wide = sql("SELECT printf('%.*c', 1000000, 'x') AS wide")
+      const wide = check("SELECT printf('%.*c', 1000000, 'x') AS wide")
       const [inserted] = await db.write([sql('INSERT INTO wide VALUES (?) RETURNING id', BigInt(index)), wide])
       perTick.set(tick, (perTick.get(tick) ?? 0) + 1)
       settled.push(Number(inserted?.rows[0]?.id))
