@@ -1,8 +1,8 @@
 import { identifier } from './identifiers.ts'
 import { type Statement, statement, type Unit } from './statement.ts'
 
-/** A name that exists only inside a transaction. */
-export const TEMPORARY_NAME = '_rowhouse_passing'
+/** The name of a table inside a transaction that renames or rebuilds it. */
+export const TEMPORARY_NAME = '_rowhouse_temporary'
 
 export const renameTable = (from: string, to: string): Statement =>
   statement(`ALTER TABLE ${identifier(from)} RENAME TO ${identifier(to)}`)
