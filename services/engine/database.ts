@@ -46,7 +46,7 @@ export interface FileSizes {
 
 export type OnTime = (milliseconds: number) => void
 
-/** The file of an import, while it is checked and taken in. */
+/** The file of an import, while its records are checked and stored. */
 export interface Staging {
   /** Takes bytes of the file. Resolves when there is room for more. */
   write(bytes: Uint8Array): Promise<void>

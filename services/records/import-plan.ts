@@ -3,7 +3,7 @@ import type { ImportField, ImportFormat, StagingRequest } from '../engine/stagin
 import { excerpt, invalid } from '../model/errors.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
-import type { ImportTarget, TakeIn } from '../sql/imports.ts'
+import type { ImportTarget, StorePlan } from '../sql/imports.ts'
 import { namesOfKey } from '../sql/unique-keys.ts'
 import { hiddenFieldsRequired } from './failures.ts'
 import { findUniqueKey } from './unique-keys.ts'
@@ -119,11 +119,11 @@ export const otherKeysOf = (plan: ImportPlan, fields: readonly string[]) =>
   plan.target.uniqueKeys.filter((key) => key !== plan.on && isInFile(fields, plan, key))
 
 /** Returns how the records of a file with these fields are stored. */
-export const takeInOf = (
+export const storePlanOf = (
   plan: ImportPlan,
   fields: readonly string[],
   schema: string
-): Omit<TakeIn, 'hasConflictTriggers'> => {
+): Omit<StorePlan, 'hasConflictTriggers'> => {
   const { view, on, staging } = plan
   const { name: table, structure } = view.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))

@@ -7,12 +7,12 @@ import { DomainError, tableChanged } from '../model/errors.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { mustNotAbort } from '../sql/conflicts.ts'
-import { countStoredKeys, expectTable, takeInSteps } from '../sql/imports.ts'
+import { countStoredKeys, expectTable, storeStagedSteps } from '../sql/imports.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { Receipt, ResultSql } from '../sql/unit-results.ts'
 import { assertSameRecords } from '../tables/token-access.ts'
 import { ignoredByTrigger, valueTaken } from './failures.ts'
-import { type ImportPlan, takeInOf } from './import-plan.ts'
+import { type ImportPlan, storePlanOf } from './import-plan.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import type { Totals } from './totals.ts'
 import type { View } from './view.ts'
@@ -121,9 +121,9 @@ export const planSteps = (
   { id, name, hasConflictTriggers }: RegisteredTable,
   schema: string
 ) => {
-  const takeIn = { ...takeInOf(plan, fields, schema), hasConflictTriggers }
-  const { on, updated } = takeIn
-  const stored = on ? countStoredKeys(takeIn, on) : '0'
+  const storePlan = { ...storePlanOf(plan, fields, schema), hasConflictTriggers }
+  const { on, updated } = storePlan
+  const stored = on ? countStoredKeys(storePlan, on) : '0'
   const results: readonly ResultSql[] = [
     { changes: '0', params: [] },
     { changes: updated.length > 0 ? stored : '0', params: [] },
@@ -132,7 +132,7 @@ export const planSteps = (
   ]
   return {
     isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
-    unitOf: takeInSteps(takeIn),
+    unitOf: storeStagedSteps(storePlan),
     receipt: (): Receipt => ({ before: results })
   }
 }

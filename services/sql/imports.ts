@@ -171,7 +171,7 @@ export const selectLongTexts = (fields: readonly string[], maxBytes: number, max
   selectLines(`${textBytes(fields)} > ${maxBytes}`, max)
 
 /** How the staged records of a file are stored. */
-export interface TakeIn {
+export interface StorePlan {
   readonly table: string
   readonly structure: Structure
   /** The schema of the staging file. */
@@ -206,9 +206,10 @@ interface ChangedRange {
 }
 
 /** Returns the conflict clauses of the statements, and the unique keys that an upsert checks before them. */
-const conflictsOf = (takeIn: TakeIn) => {
-  const { structure, inserted, updated, on, otherKeys } = takeIn
-  if (!on || !mustNotAbort(takeIn)) return { checked: [], update: orAbort(structure), insert: insertClauses(takeIn) }
+const conflictsOf = (storePlan: StorePlan) => {
+  const { structure, inserted, updated, on, otherKeys } = storePlan
+  if (!on || !mustNotAbort(storePlan))
+    return { checked: [], update: orAbort(structure), insert: insertClauses(storePlan) }
   const isInFile = (key: UniqueKey) => namesOfKey(key).every((name) => inserted.includes(name))
   const isUpdated = (name: string) => updated.includes(name)
   const unknown = otherKeys.filter((key) => !isInFile(key))
@@ -222,14 +223,14 @@ const conflictsOf = (takeIn: TakeIn) => {
 }
 
 /** Selects a row if a record of an upsert has the unique values of another stored record. */
-const checkStep = ({ table, schema, on }: TakeIn, keys: readonly UniqueKey[], range: string) => {
+const checkStep = ({ table, schema, on }: StorePlan, keys: readonly UniqueKey[], range: string) => {
   if (keys.length === 0) return null
   const taken = keys.map((key) => isTaken(table, key, on)).join(' OR ')
   return `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND (${taken}) LIMIT 1`
 }
 
-const updateStep = (takeIn: TakeIn, on: UniqueKey, { range, clause }: ChangedRange) => {
-  const { table, schema, updated, setsUpdatedAt } = takeIn
+const updateStep = (storePlan: StorePlan, on: UniqueKey, { range, clause }: ChangedRange) => {
+  const { table, schema, updated, setsUpdatedAt } = storePlan
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
@@ -242,7 +243,7 @@ const updateStep = (takeIn: TakeIn, on: UniqueKey, { range, clause }: ChangedRan
 type InsertClauses = ReturnType<typeof insertClauses>
 
 const insertStep = (
-  { table, schema, structure, inserted, on }: TakeIn,
+  { table, schema, structure, inserted, on }: StorePlan,
   { before, after }: InsertClauses,
   range: string
 ) => {
@@ -253,7 +254,7 @@ const insertStep = (
 }
 
 /** Selects a row if a record of an upsert is not stored, because a trigger has skipped it. */
-const checkStored = ({ table, schema }: TakeIn, on: UniqueKey, range: string) =>
+const checkStored = ({ table, schema }: StorePlan, on: UniqueKey, range: string) =>
   `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)}
     WHERE ${range} AND NOT ${storedWith(table, sameKey(table, on))} LIMIT 1`
 
@@ -263,17 +264,17 @@ const checkStored = ({ table, schema }: TakeIn, on: UniqueKey, range: string) =>
  * `progress`. Not one INSERT with ON CONFLICT, which would not report how many records were created. The unit fails if it
  * changes and inserts fewer records than the range has, because a trigger skips one.
  */
-export const takeInSteps = (takeIn: TakeIn) => {
-  const { structure, updated, on, setsUpdatedAt } = takeIn
+export const storeStagedSteps = (storePlan: StorePlan) => {
+  const { structure, updated, on, setsUpdatedAt } = storePlan
   const position = positionOf(structure)
-  const { checked, ...clauses } = conflictsOf(takeIn)
+  const { checked, ...clauses } = conflictsOf(storePlan)
   const changes = on !== null && updated.length > 0
   const compose = (range: string) => ({
-    check: checkStep(takeIn, checked, range),
-    update: changes ? updateStep(takeIn, on, { range, clause: clauses.update }) : null,
-    insert: insertStep(takeIn, clauses.insert, range),
+    check: checkStep(storePlan, checked, range),
+    update: changes ? updateStep(storePlan, on, { range, clause: clauses.update }) : null,
+    insert: insertStep(storePlan, clauses.insert, range),
     // Without an UPDATE, the number of stored records with the same key is not known.
-    checkAfter: on && !changes ? checkStored(takeIn, on, range) : null
+    checkAfter: on && !changes ? checkStored(storePlan, on, range) : null
   })
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
@@ -294,5 +295,5 @@ export const takeInSteps = (takeIn: TakeIn) => {
 }
 
 /** An expression for the number of staged records that have the key of a stored one. */
-export const countStoredKeys = ({ table, schema }: TakeIn, on: UniqueKey) =>
+export const countStoredKeys = ({ table, schema }: StorePlan, on: UniqueKey) =>
   `(SELECT count(*) FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${storedWith(table, sameKey(table, on))})`

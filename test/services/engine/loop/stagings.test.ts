@@ -8,7 +8,7 @@ import {
   selectImportTarget,
   selectOrphans,
   selectTaken,
-  takeInSteps,
+  storeStagedSteps,
   toImportTarget
 } from '../../../../services/sql/imports.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
@@ -110,7 +110,7 @@ t.test('a file is staged, checked and stored', async (t) => {
 
   const schema = await staging.attach()
   t.match(await rejection(staging.attach()), { message: /already in use/ })
-  const unitOf = takeInSteps({
+  const unitOf = storeStagedSteps({
     table: 'items',
     structure,
     schema,
