@@ -70,7 +70,7 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
         { sql: addColumnSql(name, { ...declaration, references }), params: [] },
         ...(index ? [createIndex(await freeIndexName(db, name, index), name, index)] : []),
         ...(references ? [compileForeignKeys(name, column.name)] : []),
-        ...(await searchIndexes.renew(caller, table, withColumn(structure, column))),
+        ...(await searchIndexes.rebuild(caller, table, withColumn(structure, column))),
         updateChoices(table, await extendedChoices(choices, column), clock())
       ]
       return { unit }

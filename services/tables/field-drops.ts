@@ -45,14 +45,14 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
     if (column.isPrimary) throw structureInUse(`'${column.name}' is the key, or a part of it.`)
     await checkSize(caller, table, [column.name])
     const after = { ...structure, columns: structure.columns.filter((other) => other !== column) }
-    const renewed = await searchIndexes.follow(caller, table, after)
+    const indexChanges = await searchIndexes.rebuildOrDrop(caller, table, after)
     const indexes = await indexesOf(name, column)
     await caller.confirm()
     return [
-      ...(renewed.length > 0 ? dropSearchIndex(id) : []),
+      ...(indexChanges.length > 0 ? dropSearchIndex(id) : []),
       ...indexes.map((index) => dropIndex(index.name)),
       dropColumn(name, column.name),
-      ...renewed,
+      ...indexChanges,
       updateChoices(table, choicesWithout(choices, column.name), clock())
     ]
   }

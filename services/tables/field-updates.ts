@@ -43,7 +43,7 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
     const after = structureAfter(structure, change)
     const unit = [
       ...(isRebuilt ? await rebuild(caller, table, change) : []),
-      ...(jsonType ? await searchIndexes.follow(caller, table, after) : []),
+      ...(jsonType ? await searchIndexes.rebuildOrDrop(caller, table, after) : []),
       ...(isNotNull === undefined ? [] : [setNotNull(tableName, column.name, isNotNull)]),
       ...(name === undefined ? [] : [await renameTo(tableName, column.name, name)]),
       updateChoices(table, choicesAfter(choices, change), clock())

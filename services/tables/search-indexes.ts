@@ -16,7 +16,8 @@ import type { Unit } from '../sql/statement.ts'
 import { tableOutdated } from './failures.ts'
 import { createRowEstimates } from './row-estimates.ts'
 
-const whyNot = ({ name, structure }: RegisteredTable) => {
+/** Returns why the table cannot have a search index. */
+const reasonNotIndexable = ({ name, structure }: RegisteredTable) => {
   if (structure.isView) return { code: 'view', message: `'${name}' is a view, which cannot have a search index.` }
   if (hasStableRowids(structure)) return { code: 'fields', message: `The table '${name}' has no text field to index.` }
   return {
@@ -25,7 +26,7 @@ const whyNot = ({ name, structure }: RegisteredTable) => {
   }
 }
 
-const notPossible = (table: RegisteredTable) => invalid([{ path: '/searchIndex', ...whyNot(table) }])
+const notIndexable = (table: RegisteredTable) => invalid([{ path: '/searchIndex', ...reasonNotIndexable(table) }])
 
 /** Creates the functions that return the statements for changes of search indexes. `createSearchBuilds` fills an index. */
 export const createSearchIndexes = (db: Database) => {
@@ -42,7 +43,7 @@ export const createSearchIndexes = (db: Database) => {
     const { id, name, structure, isOutdated, searchIndex } = table
     if (isOutdated) throw tableOutdated(name)
     const indexed = indexedTable(id, name, structure)
-    if (!indexed) throw notPossible(table)
+    if (!indexed) throw notIndexable(table)
     return searchIndex.state === 'ready' || searchIndex.state === 'building' ? [] : create(caller, table, indexed)
   }
 
@@ -55,24 +56,24 @@ export const createSearchIndexes = (db: Database) => {
     return isOn === undefined || table.searchIndex.state === 'off' ? [] : dropSearchIndex(table.id)
   }
 
-  /** Builds the index again if it does not fit the new structure of the table. Without an index it does nothing. */
-  const renew = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
+  /** Rebuilds the index if its declarations differ from those for the new structure. Does nothing without an index. */
+  const rebuild = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
     const { id, name, searchIndex } = table
     const indexed = indexedTable(id, name, structure)
     if (searchIndex.state === 'off' || !indexed) return []
-    const fits =
+    const isCurrent =
       searchIndex.state !== 'outdated' && isDeepStrictEqual(declarationsOf(indexed), searchIndex.declarations)
-    return fits ? [] : create(caller, table, indexed)
+    return isCurrent ? [] : create(caller, table, indexed)
   }
 
-  /** Removes the index if the new structure has no text field. Otherwise builds it again if it does not fit. */
-  const follow = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
+  /** Removes the index if the new structure cannot have one. Otherwise rebuilds it as `rebuild` does. */
+  const rebuildOrDrop = async (caller: Caller, table: RegisteredTable, structure: Structure): Promise<Unit> => {
     const isOff = table.searchIndex.state === 'off'
-    const canStay = indexedTable(table.id, table.name, structure) !== null
-    return isOff || canStay ? renew(caller, table, structure) : dropSearchIndex(table.id)
+    const isIndexable = indexedTable(table.id, table.name, structure) !== null
+    return isOff || isIndexable ? rebuild(caller, table, structure) : dropSearchIndex(table.id)
   }
 
-  return { set, renew, follow }
+  return { set, rebuild, rebuildOrDrop }
 }
 
 export type SearchIndexes = ReturnType<typeof createSearchIndexes>

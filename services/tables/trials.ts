@@ -32,14 +32,14 @@ interface ColumnNames {
 
 type ViewChoices = Choices & Required<Pick<Choices, 'viewKey'>>
 
-/** Returns the choices for a view with the new names of its columns, without those that it does not have any more. */
-const followedChoices = (choices: ViewChoices, { before, after }: ColumnNames): Choices => {
+/** Returns the choices of a view with the new names of its columns, and without the columns that are gone. */
+const choicesAfterRenames = (choices: ViewChoices, { before, after }: ColumnNames): Choices => {
   const isRenamed = before.length === after.length
   const renamed = new Map(isRenamed ? before.map((name, index) => [foldName(name), after[index] as string]) : [])
   const kept = new Set(after.map(foldName))
-  const follow = (name: string) => renamed.get(foldName(name)) ?? name
-  const fields = choices.fields.map((field) => ({ ...field, name: follow(field.name) }))
-  const viewKey = choices.viewKey.map(follow)
+  const newName = (name: string) => renamed.get(foldName(name)) ?? name
+  const fields = choices.fields.map((field) => ({ ...field, name: newName(field.name) }))
+  const viewKey = choices.viewKey.map(newName)
   return {
     ...choices,
     fields: fields.filter(({ name }) => kept.has(foldName(name))),
@@ -60,7 +60,7 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
       const view = registry.find(name)
       const viewKey = view?.structure && view.choices.viewKey
       if (!viewKey) return []
-      return [updateChoices(view, followedChoices({ ...view.choices, viewKey }, columns), clock())]
+      return [updateChoices(view, choicesAfterRenames({ ...view.choices, viewKey }, columns), clock())]
     })
     return {
       unit: [expectDeclarations(declarations), ...views, ...unit],
