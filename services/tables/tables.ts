@@ -70,7 +70,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     return writes.change(caller, id, async (table) => {
       const { choices, structure } = await describe(table)
       const unit = [
-        ...(await searchIndexes.renew(caller, table, structure)),
+        ...(await searchIndexes.rebuild(caller, table, structure)),
         updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())
       ]
       return { unit }
