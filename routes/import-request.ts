@@ -5,7 +5,7 @@ import type { BodyChunks, ImportQuery } from '../schemas/import.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import type { ImportFormat } from '../services/engine/staging/protocol.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
-import type { ImportOptions } from '../services/records/import-plan.ts'
+import type { ImportOptions } from '../services/records/import/plan.ts'
 
 interface FileRequest {
   readonly headers: IncomingHttpHeaders

@@ -48,18 +48,29 @@ const runtimeImportsOf = (path: string) => {
     .map((specifier) => normalize(join(dirname(path), specifier)))
 }
 
-/** Inside `services/`, from the bottom up. Folders of one row must not import each other. */
-const SERVICE_LAYERS = [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']]
-
-const serviceLayerOf = (path: string) => {
-  const [root, folder] = path.split('/')
-  return root === 'services' ? SERVICE_LAYERS.findIndex((row) => row.includes(String(folder))) : -1
+/** Folders and files inside a folder, from the bottom up. What is in one row must not import each other. */
+const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  services: [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']],
+  'services/tables': [
+    ['failures.ts', 'foreign-keys.ts'],
+    ['names'],
+    ['registry'],
+    ['search', 'token-access.ts'],
+    ['adopt', 'changes'],
+    ['table-json.ts', 'tables.ts']
+  ],
+  'services/records': [['failures.ts'], ['access'], ['read'], ['change', 'export'], ['batch', 'import'], ['records.ts']]
 }
 
-const mayImportService = (importer: string, imported: string) => {
-  const [from, to] = [serviceLayerOf(importer), serviceLayerOf(imported)]
-  if (from < 0 || to < 0) return true
-  return from === to ? dirname(importer).split('/')[1] === dirname(imported).split('/')[1] : to < from
+/** Returns the name of the folder or file that has the path, directly inside a folder; null for a path elsewhere. */
+const partOf = (folder: string, path: string) =>
+  path.startsWith(`${folder}/`) ? String(path.slice(folder.length + 1).split('/')[0]) : null
+
+const mayImportInside = (folder: string, importer: string, imported: string) => {
+  const [from, to] = [partOf(folder, importer), partOf(folder, imported)]
+  if (from === null || to === null || from === to) return true
+  const [fromRow = -1, toRow = -1] = [from, to].map((part) => ROWS[folder]?.findIndex((row) => row.includes(part)))
+  return toRow < fromRow
 }
 
 const mayImport = (importer: string, imported: string) => {
@@ -84,16 +95,18 @@ t.test('imports run one way: schemas, services, plugins, routes, app, server', a
   t.strictSame(breaches, [])
 })
 
-t.test('inside services, imports run one way: model, sql, engine, then the features', async (t) => {
-  const loose = files.filter((path) => path.startsWith('services/') && serviceLayerOf(path) < 0)
-  t.strictSame(loose, [], 'every file has a folder')
-  const breaches = files.flatMap((path) =>
-    importsOf(path)
-      .filter((imported) => !mayImportService(path, imported))
-      .map((imported) => `${path} imports ${imported}`)
-  )
-  t.strictSame(breaches, [])
-})
+for (const [folder, rows] of Object.entries(ROWS)) {
+  t.test(`inside ${folder}, imports run one way`, async (t) => {
+    const parts = new Set(files.map((path) => partOf(folder, path)).filter((part) => part !== null))
+    t.strictSame([...parts].sort(), rows.flat().sort(), 'each folder and file is in a row')
+    const breaches = files.flatMap((path) =>
+      importsOf(path)
+        .filter((imported) => !mayImportInside(folder, path, imported))
+        .map((imported) => `${path} imports ${imported}`)
+    )
+    t.strictSame(breaches, [])
+  })
+}
 
 t.test('the transport does not import the wiring', async (t) => {
   const transport = files.filter((path) => path.startsWith('plugins/http/'))

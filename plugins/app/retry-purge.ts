@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { createRetryPurge } from '../../services/records/retries.ts'
+import { createRetryPurge } from '../../services/records/change/retries.ts'
 
 interface RetryPurgeOptions {
   /** Milliseconds between two purges. */

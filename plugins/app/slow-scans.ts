@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { RecordedScan } from '../../schemas/status.ts'
 import type { Clock } from '../../services/model/clock.ts'
-import type { OnSlowScan } from '../../services/records/scans.ts'
+import type { OnSlowScan } from '../../services/records/read/scans.ts'
 
 const MAX_SCANS = 20
 

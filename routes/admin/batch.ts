@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
 import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
-import type { BatchTables } from '../../services/records/batch.ts'
+import type { BatchTables } from '../../services/records/batch/batch.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {

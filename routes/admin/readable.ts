@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Readable } from '../../services/records/expansions.ts'
+import type { Readable } from '../../services/records/read/expansions.ts'
 
 /** Returns the tables that an administrator can read: all that are registered. */
 export const createReadable = ({ tables, views }: FastifyInstance): Readable => ({

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Readable } from '../../services/records/expansions.ts'
+import type { Readable } from '../../services/records/read/expansions.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
 
 /** Returns the tables that a token can read, by its latest state. */

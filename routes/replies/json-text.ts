@@ -8,8 +8,8 @@ import { createGarbageCount } from '../../services/engine/shared/garbage.ts'
 import { MAX_UNREAD, MIN_COUNTED_CHARACTERS } from '../../services/engine/shared/unread-text.ts'
 import { tooMuchUnread } from '../../services/model/errors.ts'
 import { recordTag, strongTags } from '../../services/model/record-tag.ts'
-import type { ChangeOptions } from '../../services/records/operations.ts'
-import type { Upserted } from '../../services/records/upserts.ts'
+import type { ChangeOptions } from '../../services/records/change/operations.ts'
+import type { Upserted } from '../../services/records/change/upserts.ts'
 
 /**
  * Characters that large responses may have before the next large read is refused. Changes may use the rest of `MAX_UNREAD`:

@@ -1,7 +1,7 @@
 import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../schemas/query.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
-import { EXPAND_MEMBER } from '../records/expansions.ts'
+import { EXPAND_MEMBER } from '../records/read/expansions.ts'
 import { expandableKey } from '../tables/foreign-keys.ts'
 import type { Json } from './json.ts'
 import { closedObject, inComment, objectOf, refTo, type TypedTable } from './typed-schemas.ts'

@@ -1,10 +1,10 @@
 import type { DefaultKind, Field, ForeignKey, SearchIndex, Table } from '../../schemas/table.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
+import type { UpdatedTable } from './changes/table-updates.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
-import { nameWarnings } from './name-warnings.ts'
-import { NO_SEARCH_INDEX } from './search-state.ts'
-import type { UpdatedTable } from './table-updates.ts'
-import { hiddenFieldWarnings } from './view-fields.ts'
+import { nameWarnings } from './names/name-warnings.ts'
+import { NO_SEARCH_INDEX } from './registry/search-state.ts'
+import { hiddenFieldWarnings } from './registry/view-fields.ts'
 
 const defaultKindOf = ({ defaultLiteral }: Column): DefaultKind => {
   if (defaultLiteral === 'none') return 'none'

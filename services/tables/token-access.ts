@@ -3,7 +3,7 @@ import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import { assertTable, tableUnusable } from './failures.ts'
 import type { IsVisible } from './foreign-keys.ts'
-import { haveSameRecords } from './structure.ts'
+import { haveSameRecords } from './registry/structure.ts'
 
 const tableReadOnly = (table: string) =>
   new DomainError('TABLE_READ_ONLY', `The table '${table}' cannot be changed through tokens.`, {

@@ -7,7 +7,7 @@ import { DomainError, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
-import type { TokenNames } from '../tables/renames.ts'
+import type { TokenNames } from '../tables/changes/renames.ts'
 import { createScope, type Scope } from './permissions.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
 

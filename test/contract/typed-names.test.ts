@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { DERIVED_SUFFIXES } from '../../services/tables/client-names.ts'
-import { isReservedForTables } from '../../services/tables/reserved-words.ts'
+import { DERIVED_SUFFIXES } from '../../services/tables/names/client-names.ts'
+import { isReservedForTables } from '../../services/tables/names/reserved-words.ts'
 import {
   asAdmin,
   asToken,

@@ -90,7 +90,8 @@ const migrations: readonly (readonly string[])[] = [
   [
     "ALTER TABLE _rowhouse_tokens ADD COLUMN integers TEXT NOT NULL DEFAULT 'auto' CHECK (integers IN ('auto', 'number', 'string'))"
   ],
-  // Choices of version 2, which services/tables/choices-upgrade.ts writes. An older Rowhouse could not read them.
+  // Choices of version 2, which services/tables/registry/choices-upgrade.ts writes. An older Rowhouse could not read
+  // them.
   [],
   // `number`: 1, 2, … for each caller. `total_bytes`: of this row and all earlier ones of its caller.
   [

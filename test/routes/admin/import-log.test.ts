@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { DomainError } from '../../../services/model/errors.ts'
-import { whenUnlocked } from '../../../services/records/lock-waits.ts'
+import { whenUnlocked } from '../../../services/records/import/lock-waits.ts'
 import {
   asAdmin,
   bearer,

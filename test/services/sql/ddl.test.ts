@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { SqlValue } from '../../../services/model/sql-value.ts'
 import { addColumnSql, createTableSql } from '../../../services/sql/ddl.ts'
-import { declareField, declareStructure } from '../../../services/tables/new-table.ts'
+import { declareField, declareStructure } from '../../../services/tables/changes/new-table.ts'
 
 const declare = (fields: Parameters<typeof declareStructure>[0]['fields']) =>
   declareStructure({ name: 't', label: '', fields })

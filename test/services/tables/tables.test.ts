@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
-import { createTableRegistry } from '../../../services/tables/registry.ts'
+import { createTableRegistry } from '../../../services/tables/registry/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'

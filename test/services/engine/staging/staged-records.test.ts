@@ -3,7 +3,7 @@ import { createCsvReader } from '../../../../services/engine/staging/csv-records
 import type { StagingThreadOptions } from '../../../../services/engine/staging/protocol.ts'
 import { createStagedRecords } from '../../../../services/engine/staging/staged-records.ts'
 import { openStagedTable } from '../../../../services/engine/staging/staged-table.ts'
-import { toColumn } from '../../../../services/tables/field-rules.ts'
+import { toColumn } from '../../../../services/tables/changes/field-rules.ts'
 
 /** Stages a CSV file in memory, in this thread. */
 const stage = async (text: string, options: Partial<StagingThreadOptions>) => {

@@ -1,0 +1,162 @@
+import type { ErrorDetail } from '../../../schemas/error.ts'
+import type { RecordBody } from '../../../schemas/record.ts'
+import { suggestName } from '../../../schemas/similar-names.ts'
+import { excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../../model/errors.ts'
+import { kindOf } from '../../model/kinds/kind-of.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS } from '../../model/table.ts'
+import { checkValue } from '../../model/values.ts'
+import { keyTexts, MAX_KEY_LENGTH } from '../../sql/keys.ts'
+import type { Assignment, UnitAssignment } from '../../sql/records.ts'
+import { isValue, type Param } from '../../sql/statement.ts'
+import { checkResult, OperationResult } from '../access/operation-result.ts'
+import type { View } from '../access/view.ts'
+import { hiddenFieldsRequired } from '../failures.ts'
+
+const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
+const UNCHANGED_HINT = 'Leave these fields out, or send their stored values.'
+
+const detail = (name: string, { code, message, subPath = '' }: Violation): ErrorDetail => ({
+  path: pointer(name) + subPath,
+  code,
+  message: `'${name}${subPath}' ${message}.`
+})
+
+/** The value to store, or the reason why it is invalid. */
+type CheckedParam = { readonly value: Param } | { readonly violation: Violation }
+
+const checkNull = ({ structure }: RegisteredTable, column: Column): CheckedParam => {
+  const mayBeNull = column.isPrimary ? structure.isRowidKey : column.nullable
+  return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
+}
+
+const check = ({ table, integers }: View, column: Column, value: unknown): CheckedParam => {
+  if (value === null) return checkNull(table, column)
+  if (value instanceof OperationResult) return checkResult(column, value)
+  const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
+  const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
+  return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
+}
+
+/** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
+const suggestField = ({ columns }: View, body: RecordBody) => {
+  const unknown = Object.keys(body).find((name) => !columns.has(name))
+  return unknown === undefined ? undefined : suggestName(unknown, columns.keys())
+}
+
+/** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
+const readBody = (view: View, body: RecordBody) => {
+  const assignments: UnitAssignment[] = []
+  const violations: ErrorDetail[] = []
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (violations.length === MAX_DETAILS) break
+    // Assigning to `__proto__` sets no own property, so a field of this name would be lost in a copy.
+    const column = name === '__proto__' ? undefined : view.columns.get(name)
+    if (!column) {
+      violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
+      continue
+    }
+    const checked = check(view, column, value)
+    if ('violation' in checked) violations.push(detail(name, checked.violation))
+    else assignments.push([column, checked.value])
+  }
+  if (violations.length > 0) throw invalid(violations, suggestField(view, body))
+  return assignments
+}
+
+const requireFields = ({ required, columns }: View, assignments: readonly UnitAssignment[]) => {
+  const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
+  if (missing.length === 0) return
+  const visible = missing.filter(({ name }) => columns.has(name))
+  if (visible.length > 0) {
+    throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
+  }
+  if (missing.length > 0) {
+    throw hiddenFieldsRequired()
+  }
+}
+
+const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment[] =>
+  structure.autoTimestamps
+    ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map((column) => [column, BigInt(now)])
+    : []
+
+/** Returns the values of a new record. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field */
+export const readNewRecord = (view: View, body: RecordBody, now: number): readonly UnitAssignment[] => {
+  const assignments = readBody(view, body)
+  const readOnly = assignments.filter(([column]) => column.isReadonly)
+  if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
+  requireFields(view, assignments)
+  return [...assignments, ...timestamps(view.table, now)]
+}
+
+interface Changes {
+  readonly assignments: readonly UnitAssignment[]
+  /** Fields that cannot change. They may be sent if they have their stored values. */
+  readonly unchanged: readonly Assignment[]
+}
+
+const isKnown = (assignment: UnitAssignment): assignment is Assignment => isValue(assignment[1])
+
+/** Compares texts: each value of a key has one canonical text. `pk`: null if it is not known yet. */
+const refuseOtherKey = ({ table }: View, pk: string | null, sent: readonly UnitAssignment[]) => {
+  const texts = keyTexts(table.structure, pk ?? '')
+  const isSame = ([column, value]: UnitAssignment) =>
+    pk !== null && isValue(value) && texts.get(column.name) === kindOf(column).keyText(value)
+  const others = sent.filter((assignment) => assignment[0].isPrimary && !isSame(assignment))
+  if (others.length === 0) return
+  throw invalid(
+    others.map(([{ name }]) => detail(name, { code: 'readonly', message: 'is the key and cannot change' })),
+    UNCHANGED_HINT
+  )
+}
+
+/** Returns the error for an update without a field that can change. It names the read-only fields that were sent. */
+const nothingToChange = (sent: readonly UnitAssignment[]) => {
+  const readOnly = sent.filter(([column]) => column.isReadonly && !column.isPrimary)
+  const nothing = { path: '', code: 'required', message: 'There is nothing to change.' }
+  const details = readOnly.length > 0 ? readOnly.map(([{ name }]) => detail(name, READ_ONLY)) : [nothing]
+  return invalid(details, 'Send the fields to change.')
+}
+
+/**
+ * Returns the values that an update stores in the record with this key. `pk`: null if it is not known yet.
+ * @throws VALIDATION_FAILED, also for another key and for a body without a change
+ */
+export const readChanges = (view: View, pk: string | null, body: RecordBody): Changes => {
+  const sent = readBody(view, body)
+  refuseOtherKey(view, pk, sent)
+  const canChange = (column: Column) => !column.isPrimary && !column.isReadonly
+  const assignments = sent.filter(([column]) => canChange(column))
+  if (assignments.length === 0) throw nothingToChange(sent)
+  // `refuseOtherKey` has compared the key. Only an untyped part has more than one stored value with the same text.
+  const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
+  const unknown = unchanged.filter((assignment) => !isKnown(assignment))
+  if (unknown.length > 0)
+    throw invalid(
+      unknown.map(([{ name }]) => detail(name, READ_ONLY)),
+      UNCHANGED_HINT
+    )
+  return { assignments, unchanged: unchanged.filter(isKnown) }
+}
+
+/** Returns the values that an update of several records stores. @throws VALIDATION_FAILED, also for a field of the key */
+export const readAssignments = (view: View, body: RecordBody): readonly UnitAssignment[] => {
+  const sent = readBody(view, body)
+  const fixed = sent.filter(([column]) => column.isPrimary || column.isReadonly)
+  if (fixed.length > 0) throw invalid(fixed.map(([{ name }]) => detail(name, READ_ONLY)))
+  if (sent.length === 0) throw nothingToChange(sent)
+  return sent
+}
+
+/**
+ * Returns the error for an update that matched no row because a field in `unchanged` has another stored value. One
+ * detail names all of them: the update does not report which field differs.
+ */
+export const refuseChanged = (unchanged: readonly Assignment[]) => {
+  const [first, ...others] = unchanged.map(([{ name }]) => name)
+  if (others.length === 0) return invalid([detail(String(first), READ_ONLY)], UNCHANGED_HINT)
+  const names = unchanged.map(([{ name }]) => `'${name}'`).join(', ')
+  const message = `${names} cannot change, and at least one of them differs from its stored value.`
+  return invalid([{ path: '', code: READ_ONLY.code, message }], UNCHANGED_HINT)
+}

@@ -1,0 +1,84 @@
+import { UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import type { Condition } from '../../sql/conditions.ts'
+import type { Param, Unit } from '../../sql/statement.ts'
+import type { Receipt } from '../../sql/unit-results.ts'
+import type { View } from '../access/view.ts'
+import { otherHasValue } from '../failures.ts'
+
+/** The failure of a unit, with the position relative to one of its operations. */
+export interface OperationFailure {
+  readonly error: Error
+  /** The position of the failed statement in the operation's own unit, from 0; undefined if COMMIT failed. */
+  readonly statement: number | undefined
+}
+
+/** What a failure means for the request. */
+export interface Diagnosis {
+  /** The record exists now: it was inserted concurrently, so a retry may succeed. */
+  readonly mayRetry: boolean
+  /** Returns the error for the caller. */
+  readonly error: () => Error | Promise<Error>
+}
+
+/** Stored rows that an operation changes. The work is estimated before the unit runs. */
+export interface RowChange {
+  readonly view: View
+  /** The columns that the operation sets. null: it deletes the rows. */
+  readonly columns: readonly string[] | null
+  /** The condition of the rows, in SQL. */
+  readonly where: string
+  readonly params: readonly Param[]
+  /** If there is no such row, the operation creates one. */
+  readonly mayCreate?: true
+  /** Absent if the condition is that of one record. */
+  readonly filter?: { readonly condition: Condition; readonly maxAffected: number }
+}
+
+/** Staged records that an operation stores. The parameters of its unit do not show their size. */
+export interface StoredFile {
+  readonly rows: number
+  readonly bytes: number
+  /** Bytes of their texts. */
+  readonly textBytes: number
+}
+
+/**
+ * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
+ * operations, on one table or several.
+ */
+export interface Operation<R = unknown> {
+  /** null: a table of this service. */
+  readonly table: RegisteredTable | null
+  readonly unit: Unit<Param>
+  /** null: the operation only creates rows. */
+  readonly change: RowChange | null
+  /** Absent without staged records. */
+  readonly file?: StoredFile
+  /** Returns by how much the number of rows has changed. null: it never changes. */
+  readonly countChange: ((results: readonly WriteResult[]) => number) | null
+  /** Reads the operation's result. `results` has one entry for each statement of its unit, or those of `receipt`. */
+  readonly result: (results: readonly WriteResult[]) => R
+  /** Returns how SQL stores the results that `result` needs, for a repeated request. */
+  readonly receipt: () => Receipt
+  /** The fields whose stored values the result contains. null: the result contains none. */
+  readonly shown: View['columns'] | null
+  /** Returns the meaning of a failure. May read the database, with the caller's right. */
+  readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
+}
+
+/** Returns the diagnosis of an error that a retry would repeat. */
+export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
+/** Explains a unit that may begin with a check of unique values. `explain`: explains it without the check. */
+export const explainAfterCheck = (unit: Unit<Param>, explain: Operation['explain']): Operation['explain'] => {
+  if (unit[0]?.expect !== 0) return explain
+  return (caller, { error, statement }) => {
+    if (error instanceof UnexpectedChanges && statement === 0) return final(otherHasValue())
+    return explain(caller, { error, statement: statement && statement - 1 })
+  }
+}
+
+/** What is known of an operation before it is compiled: enough to find and to read the results of an earlier request. */
+export type Target<R = unknown> = Pick<Operation<R>, 'table' | 'shown' | 'result'>

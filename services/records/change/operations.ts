@@ -1,0 +1,277 @@
+import type { Increment, RecordBody } from '../../../schemas/record.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import { hasCode } from '../../model/errors.ts'
+import { recordTag } from '../../model/record-tag.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { mustNotAbort } from '../../sql/conflicts.ts'
+import { type IfMatch, namesOf, type ReturnedState, type RowCondition } from '../../sql/records.ts'
+import type { Param } from '../../sql/statement.ts'
+import type { UsedField } from '../../sql/unit-values.ts'
+import { assertTable } from '../../tables/failures.ts'
+import { keyOf, readKey } from '../access/keys.ts'
+import type { OperationResult } from '../access/operation-result.ts'
+import type { View } from '../access/view.ts'
+import {
+  ambiguousKey,
+  changedConcurrently,
+  changeOfResult,
+  deletedByTrigger,
+  ignoredByTrigger,
+  notANumber,
+  overflow,
+  preconditionFailed,
+  recordNotFound,
+  roundedKey,
+  stillReferenced,
+  valueTaken
+} from '../failures.ts'
+import type { Planner } from '../read/planner.ts'
+import type { Read } from '../read/read.ts'
+import { incrementableColumn, readCount } from './increments.ts'
+import { readChanges, readNewRecord, refuseChanged } from './input.ts'
+import {
+  type Diagnosis,
+  explainAfterCheck,
+  final,
+  type Operation,
+  type OperationFailure,
+  type RowChange
+} from './operation.ts'
+import { createViolations, type FailedWrite } from './violations.ts'
+
+export interface ChangeOptions {
+  /** The result of the operation is the record as JSON text. Otherwise it is undefined. */
+  readonly returnsRecord?: boolean
+  /**
+   * The strong entity tags of `If-Match`, with their quotes: the record must have one of them before the change, as the
+   * caller sees it. Without tags no record matches. undefined: every record matches.
+   */
+  readonly ifMatch?: IfMatch
+}
+
+/** The key of the record that an operation changes. */
+type RecordRef = string | number | OperationResult
+
+interface IncrementInput extends Omit<Increment, 'pk'> {
+  readonly pk: RecordRef
+}
+
+interface OperationOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly planner: Planner
+  readonly read: Read
+  readonly hasTriggers: (table: RegisteredTable) => boolean
+  /** Whether triggers or foreign key actions may change a record after an update of it. */
+  readonly hasUpdateEffects: (table: RegisteredTable) => boolean
+}
+
+/** Returns the record if a statement of the operation returns it. */
+const returnedRecord = (results: readonly WriteResult[]) => {
+  const record = results.find(({ rows }) => rows.length > 0)?.rows[0]?.record
+  return typeof record === 'string' ? record : undefined
+}
+
+const shownBy = (view: View, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? view.columns : null)
+
+/** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
+const readPk = (pk: RecordRef): string | OperationResult => {
+  if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
+  return typeof pk === 'number' ? String(pk) : pk
+}
+
+const changeOf = (view: View, params: readonly Param[], columns: RowChange['columns']): RowChange => ({
+  view,
+  columns,
+  where: view.statements.match,
+  params
+})
+
+/** Returns the record at this point of the unit, if the operation returns it. */
+const recordResults = ({ statements }: View, row: RowCondition, { returnsRecord = false }: ChangeOptions) =>
+  returnsRecord ? [statements.recordResult(row)] : []
+
+/** The record of an operation, and the tags that it may have. */
+interface Target {
+  /** null: an earlier operation of the batch returns the key. */
+  readonly pk: string | null
+  readonly ifMatch: IfMatch
+}
+
+/** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
+export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpdateEffects }: OperationOptions) => {
+  const explainViolation = createViolations(db)
+
+  const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): ReturnedState => {
+    if (!returnsRecord) return 'nothing'
+    return hasUpdateEffects(table) ? 'final' : 'changed'
+  }
+
+  const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : changedConcurrently())
+
+  /** Returns the number of records with this key: more than one if keys of several types have the same text. */
+  const countByKey = async (caller: Caller, view: View, pk: string) => {
+    const { read: readStatement, exists } = view.statements
+    const key = keyOf(view, pk)
+    const isBounded = await planner.usesIndex(view, readStatement(key))
+    const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
+    return rows.length
+  }
+
+  /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
+  const findMismatch = async (caller: Caller, view: View, pk: string, ifMatch: IfMatch) => {
+    if (!ifMatch) return null
+    const etag = recordTag(await read(caller, view, pk))
+    if (ifMatch.includes(etag)) return null
+    return preconditionFailed(pk, caller.mayRead(view.table.name) ? etag : undefined)
+  }
+
+  /**
+   * Explains a unit that must change one row, and may return it in a second statement. `reason`: the error if it changed
+   * none although the record exists.
+   */
+  const explainRowChange =
+    (write: FailedWrite, { pk, ifMatch }: Target, reason: (caller: Caller) => Error | Promise<Error>) =>
+    async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
+      const { view } = write
+      if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
+      if (pk === null) return final(changeOfResult())
+      const found = await countByKey(caller, view, pk)
+      if (found > 1) return final(ambiguousKey(pk))
+      if (statement !== 0) return final(deletedByTrigger())
+      if (found === 0) return final(recordNotFound(pk))
+      const mismatch = await findMismatch(caller, view, pk, ifMatch)
+      if (mismatch) return final(mismatch)
+      return { mayRetry: true, error: () => reason(caller) }
+    }
+
+  /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
+  const createOp = (view: View, body: RecordBody, used?: readonly UsedField[]): Operation<string> => {
+    assertTable(view.table)
+    const sent = readNewRecord(view, body, clock())
+    const { insert, recordResult } = view.statements
+    const { before, unit, row } = insert(sent, hasTriggers(view.table), used)
+    return {
+      table: view.table,
+      unit: [...before, ...unit],
+      change: null,
+      countChange: () => 1,
+      result: (results) => String(returnedRecord(results)),
+      receipt: () => ({ after: [recordResult(row())] }),
+      shown: view.columns,
+      explain: async (caller, { error, statement }) => {
+        if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
+        if (statement !== before.length) return final(deletedByTrigger())
+        return final(mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger())
+      }
+    }
+  }
+
+  /**
+   * The result is the created record as JSON text, or null if a unique value is taken.
+   * @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION
+   */
+  const createOrIgnoreOp = (view: View, body: RecordBody): Operation<string | null> => {
+    assertTable(view.table)
+    const sent = readNewRecord(view, body, clock())
+    const { insertOrIgnore, insertedResult } = view.statements
+    const { unit, row } = insertOrIgnore(sent, hasTriggers(view.table))
+    const recordIn = (results: readonly WriteResult[]) => returnedRecord(results) ?? null
+    return {
+      table: view.table,
+      unit,
+      change: null,
+      countChange: (results) => (recordIn(results) === null ? 0 : 1),
+      result: recordIn,
+      receipt: () => ({ after: [insertedResult(row())] }),
+      shown: view.columns,
+      explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
+    }
+  }
+
+  /** @throws TABLE_READ_ONLY, VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
+  const updateOp = (
+    view: View,
+    pk: RecordRef,
+    body: RecordBody,
+    options: ChangeOptions = {}
+  ): Operation<string | undefined> => {
+    assertTable(view.table)
+    const { ifMatch } = options
+    const key = readKey(view, readPk(pk))
+    const { assignments, unchanged } = readChanges(view, key.text, body)
+    const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
+    const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
+    const unit = view.statements.update(changes, returnedBy(view, options))
+    const explain = explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
+    return {
+      table: view.table,
+      unit,
+      change: changeOf(view, key.params, namesOf(assignments)),
+      countChange: null,
+      result: returnedRecord,
+      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params, unchanged), options) }),
+      shown: shownBy(view, options),
+      explain: explainAfterCheck(unit, explain)
+    }
+  }
+
+  /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
+  const deleteOp = (view: View, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
+    assertTable(view.table)
+    const { ifMatch } = options
+    const key = readKey(view, readPk(pk))
+    const explainChange = explainRowChange({ view }, { pk: key.text, ifMatch }, () => ignored(view.table))
+    return {
+      table: view.table,
+      unit: [view.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
+      change: changeOf(view, key.params, null),
+      countChange: () => -1,
+      result: returnedRecord,
+      receipt: () => ({ before: recordResults(view, view.statements.changedRow(key.params), options) }),
+      shown: shownBy(view, options),
+      explain: (caller, failure) =>
+        hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
+          ? final(stillReferenced(key.text))
+          : explainChange(caller, failure)
+    }
+  }
+
+  /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
+  const incrementOp = (
+    view: View,
+    { pk, field, count = 1 }: IncrementInput,
+    options: ChangeOptions = {}
+  ): Operation<string | undefined> => {
+    assertTable(view.table)
+    const { ifMatch } = options
+    const column = incrementableColumn(view, field)
+    const key = readKey(view, readPk(pk))
+    const added = { count: readCount(view, column, count), column }
+    const reason = async (caller: Caller) => {
+      const { read: readStatement, checkIncrement } = view.statements
+      const check = { ...added, key: keyOf(view, String(key.text)) }
+      const isBounded = await planner.usesIndex(view, readStatement(check.key))
+      const [row] = await (isBounded ? db.read(checkIncrement(check)) : db.scan(checkIncrement(check, true), caller))
+      if (row?.number !== 1) return notANumber(field)
+      return row.fits === 1 ? ignored(view.table) : overflow(field)
+    }
+    const change = { ...added, key: key.params, now: clock(), ifMatch }
+    const unit = view.statements.increment(change, returnedBy(view, options))
+    const explain = explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
+    return {
+      table: view.table,
+      unit,
+      change: changeOf(view, key.params, [column.name]),
+      countChange: null,
+      result: returnedRecord,
+      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params), options) }),
+      shown: shownBy(view, options),
+      explain: explainAfterCheck(unit, explain)
+    }
+  }
+
+  return { createOp, createOrIgnoreOp, updateOp, deleteOp, incrementOp }
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { BodyChunks } from '../../../schemas/import.ts'
+import type { WriteResult } from '../../engine/database.ts'
+import type { StagedFile } from '../../engine/staging/protocol.ts'
+import type { Caller } from '../../model/caller.ts'
+import { DomainError } from '../../model/errors.ts'
+import { assertSameRecords } from '../../tables/token-access.ts'
+import type { View } from '../access/view.ts'
+import { final, type Operation, type StoredFile } from '../change/operation.ts'
+import type { Once } from '../change/retries.ts'
+import { countTextBytes } from './checks.ts'
+import { whenUnlocked } from './lock-waits.ts'
+import type { ImportOptions, ImportPlan } from './plan.ts'
+import {
+  type CheckedFile,
+  createStepFailures,
+  type ImportEntry,
+  MAX_ROWS_OF_ONE_STEP,
+  planSteps,
+  type StepsOptions,
+  type Stored,
+  storedBy
+} from './steps.ts'
+
+interface AtomicOptions extends Omit<StepsOptions, 'totals'> {
+  readonly once: Once
+}
+
+export interface StoredRecords extends Stored {
+  /** Records of the file. */
+  readonly rows: number
+}
+
+const toStoredRecords = (results: readonly WriteResult[]): StoredRecords => ({
+  rows: Number(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record),
+  ...storedBy(results)
+})
+
+const tooManyRecords = (rows: number) =>
+  new DomainError(
+    'TOO_MUCH_WORK',
+    `An import with 'atomic=true' has at most ${MAX_ROWS_OF_ONE_STEP} records, and the file has ${rows}. Nothing was imported.`,
+    { hint: 'Send several smaller files, or leave out `atomic`.' }
+  )
+
+/** @throws TOO_MUCH_WORK */
+export const assertFitsOneUnit = ({ options }: ImportPlan, { rows }: StagedFile) => {
+  if (options.isAtomic && rows > MAX_ROWS_OF_ONE_STEP) throw tooManyRecords(rows)
+}
+
+/**
+ * Returns a body that is digested while it is read. `complete` returns the caller, whose key belongs to this body: call it
+ * after the body was read.
+ */
+export const digestBody = (caller: Caller, { format }: ImportOptions, body: BodyChunks) => {
+  const { retryKey } = caller
+  if (!retryKey) return { chunks: body, complete: () => caller }
+  const hash = createHash('sha256').update(JSON.stringify([retryKey.digest, format]))
+  async function* digested(): BodyChunks {
+    for await (const chunk of body) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  return {
+    chunks: digested(),
+    complete: (): Caller => ({ ...caller, retryKey: { ...retryKey, digest: hash.digest('hex') } })
+  }
+}
+
+/** Stores all records of a file in one transaction, with the Idempotency-Key of the request. */
+export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOptions) => {
+  const explain = createStepFailures(db)
+
+  /** The texts of stored records that an upsert changes are estimated as those of the file. */
+  const sizeOf = async ({ plan, staging, file: { rows, bytes, fields } }: CheckedFile): Promise<StoredFile> => {
+    const { total } = await staging.check([countTextBytes(fields)])
+    return { rows, bytes, textBytes: plan.on ? 2 * total : total }
+  }
+
+  const toOperation = async (
+    view: View,
+    checked: CheckedFile,
+    entry: ImportEntry
+  ): Promise<Operation<StoredRecords>> => {
+    const { table } = view
+    const { staging, file } = checked
+    const { rows } = file
+    const { last } = await staging.step({ after: null, rows, maxBytes: null })
+    const { isSameTable, unitOf, receipt } = planSteps(checked, table, await staging.attach())
+    return {
+      table,
+      unit: [isSameTable, ...unitOf({ after: null, last, rows, now: clock() }, entry.progress(table.id, rows))],
+      change: null,
+      file: await sizeOf(checked),
+      countChange: (results) => storedBy(results).created,
+      result: toStoredRecords,
+      receipt,
+      shown: null,
+      explain: async (caller, { error }) => final(await explain(caller, view, error))
+    }
+  }
+
+  type Record = (store: (entry: ImportEntry) => Promise<StoredRecords>) => Promise<StoredRecords>
+
+  /**
+   * Stores the records, or returns what an earlier request with the same key has stored. `check`: compares the file with the
+   * stored records, which that request may have changed. `record`: adds a row to the list of imports.
+   * @throws TOO_MUCH_WORK, and the errors of a create
+   */
+  return async (
+    caller: Caller,
+    view: View,
+    checked: CheckedFile,
+    { check, record }: { readonly check: () => Promise<void>; readonly record: Record }
+  ): Promise<StoredRecords> => {
+    const { rows } = checked.file
+    const [stored] = await once(
+      caller,
+      [{ table: view.table, shown: null, result: toStoredRecords }],
+      async (commit) => {
+        await check()
+        if (rows === 0) return [{ rows, created: 0, updated: 0 }] as const
+        const store = async (entry: ImportEntry) => {
+          const operation = await toOperation(view, checked, entry)
+          const [result] = await whenUnlocked(async () => {
+            await caller.confirmRight()
+            assertSameRecords(view.table, currentTable(view.table.id))
+            return commit(caller, [operation])
+          })
+          return result
+        }
+        return [await record(store)] as const
+      }
+    )
+    return stored
+  }
+}

@@ -1,0 +1,151 @@
+import type { ForeignKey } from '../../../schemas/table.ts'
+import { type ImportErrors, MAX_IMPORT_ERRORS } from '../../engine/staging/import-errors.ts'
+import type { StagedCheck } from '../../engine/staging/protocol.ts'
+import { foldName } from '../../model/names.ts'
+import type { UniqueKey } from '../../model/unique-key.ts'
+import { namesIn } from '../../sql/declared-rules.ts'
+import {
+  LINE_COLUMN,
+  selectLongTexts,
+  selectMatching,
+  selectOrphans,
+  selectOtherKey,
+  selectTaken,
+  selectTakenInIndex,
+  selectTextBytes
+} from '../../sql/imports.ts'
+import type { UniqueIndex } from '../../sql/unique-indexes.ts'
+import { namesOfKey } from '../../sql/unique-keys.ts'
+import { MAX_STEPS, STEPS } from '../change/work.ts'
+import { type ImportPlan, otherKeysOf } from './plan.ts'
+
+const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
+
+/** Returns the name of a field in the file. */
+const nameInFile = ({ options }: ImportPlan, field: string) =>
+  Object.entries(options.names).find(([, target]) => target === field)?.[0] ?? field
+
+/** Only names that the caller sees. */
+const describe = (plan: ImportPlan, fields: readonly string[]) => {
+  const visible = fields.filter((name) => plan.view.columns.has(name)).map((name) => nameInFile(plan, name))
+  return { column: visible[0] ?? null, quoted: visible.length > 0 ? quote(visible) : 'A hidden field' }
+}
+
+const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
+  const { column, quoted } = describe(plan, namesOfKey(key))
+  const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
+  const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
+  return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
+}
+
+/** Whether the records of the file decide whether an index has another record with the same values. */
+const isDecidedByFile = ({ on, view }: ImportPlan, fields: readonly string[], { sql }: UniqueIndex) => {
+  const names = namesIn(sql.slice(sql.indexOf('(')))
+  const { columns, key, isRowidKey } = view.table.structure
+  const isUsed = (name: string) => names.has(foldName(name)) && !fields.includes(name)
+  // SQLite generates the rowid of a new record. An upsert keeps the stored values of fields that the file does not have.
+  return !(on ? columns.map(({ name }) => name) : isRowidKey ? key : []).some(isUsed)
+}
+
+const takenInIndexCheck = ({ view, on }: ImportPlan, index: UniqueIndex): StagedCheck => {
+  const { columns, table } = view
+  const { sql, params } = selectTakenInIndex(
+    { table: table.name, structure: table.structure },
+    index,
+    on,
+    MAX_IMPORT_ERRORS
+  )
+  // The name of the index may be that of a hidden field.
+  const hidesFields = columns.size < table.structure.columns.length
+  const where = hidesFields ? 'a unique index' : `the unique index '${index.name}'`
+  const message = `The record has the values of a stored record in ${where}.`
+  return { sql, params, column: null, code: 'unique', message }
+}
+
+interface ReferenceOptions {
+  /** All records are stored in one transaction. */
+  readonly isOneStep: boolean
+}
+
+const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: ReferenceOptions): StagedCheck => {
+  const { name, structure } = plan.view.table
+  const isToItself = foldName(key.table) === foldName(name)
+  const position = isOneStep ? null : (structure.rowid ?? LINE_COLUMN)
+  const { sql, params } = selectOrphans(key, { isToItself, position }, MAX_IMPORT_ERRORS)
+  const { column, quoted } = describe(plan, key.fields)
+  const message =
+    isToItself && !isOneStep
+      ? `${quoted} refers to a record that does not exist, or that a large import stores later. Import the referenced records first, in a file of their own.`
+      : `${quoted} refers to a record that does not exist.`
+  return { sql, params, column, code: 'reference', message }
+}
+
+/** Returns the check that an upsert by another unique key changes no primary key. `keyFields`: those of the file. */
+const otherKeyCheck = ({ view }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
+  const { sql, params } = selectOtherKey(view.table.name, on, keyFields, MAX_IMPORT_ERRORS)
+  const message = `The record exists with another ${quote(keyFields)}, which is the key and cannot change.`
+  return { sql, params, column: keyFields[0] as string, code: 'readonly', message }
+}
+
+const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
+  const { on, view } = plan
+  if (!on) return []
+  const keyFields = view.table.structure.key.filter((name) => fields.includes(name) && !namesOfKey(on).includes(name))
+  return keyFields.length > 0 ? [otherKeyCheck(plan, on, keyFields)] : []
+}
+
+/** Bytes of text that a search index takes of one record. Other writes wait for it. */
+const MAX_INDEXED_BYTES = MAX_STEPS / STEPS.indexedByte
+
+const longTextChecks = ({ view }: ImportPlan, fields: readonly string[]): readonly StagedCheck[] => {
+  if (view.table.searchIndex.state === 'off') return []
+  const { sql, params } = selectLongTexts(fields, MAX_INDEXED_BYTES, MAX_IMPORT_ERRORS)
+  const limit = MAX_INDEXED_BYTES.toLocaleString('en')
+  const message = `A record of a table with a search index has at most ${limit} bytes of text.`
+  return [{ sql, params, column: null, code: 'length', message }]
+}
+
+const GENERAL_MESSAGES: Readonly<Record<string, string>> = {
+  check: 'The record violates a check of the table.',
+  constraint: 'SQLite refuses the record.',
+  unique: 'The unique values of the record are those of an earlier record of the file.'
+}
+
+/** Returns the errors of staged records without the names in SQLite's messages: they may be those of hidden fields. */
+export const withoutHiddenNames = ({ view }: ImportPlan, { total, first }: ImportErrors): ImportErrors => {
+  if (view.columns.size === view.table.structure.columns.length) return { total, first }
+  const toGeneral = (error: ImportErrors['first'][number]) => {
+    const message = GENERAL_MESSAGES[error.code]
+    return message === undefined ? error : { ...error, column: null, message }
+  }
+  return { total, first: first.map(toGeneral) }
+}
+
+/** Returns the checks of staged records against the stored ones. `fields`: of the file. */
+export const checksOf = (
+  plan: ImportPlan,
+  fields: readonly string[],
+  options: ReferenceOptions
+): readonly StagedCheck[] => {
+  return [
+    ...longTextChecks(plan, fields),
+    ...otherKeyChecks(plan, fields),
+    ...otherKeysOf(plan, fields).map((key) => takenCheck(plan, key)),
+    ...plan.target.uniqueIndexes
+      .filter((index) => isDecidedByFile(plan, fields, index))
+      .map((index) => takenInIndexCheck(plan, index)),
+    ...plan.view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
+  ]
+}
+
+/** Returns a check whose total is the number of stored records that an upsert changes. */
+export const countUpdates = ({ view }: ImportPlan, on: UniqueKey): StagedCheck => {
+  const { sql, params } = selectMatching(view.table.name, on, 1)
+  return { sql, params, column: null, code: '', message: '' }
+}
+
+/** Returns a check whose total is the number of bytes of the texts in the file. */
+export const countTextBytes = (fields: readonly string[]): StagedCheck => {
+  const { sql, params } = selectTextBytes(fields)
+  return { sql, params, column: null, code: '', message: '' }
+}

@@ -1,0 +1,224 @@
+import type { BodyChunks, ImportResult } from '../../../schemas/import.ts'
+import type { Database, Staging } from '../../engine/database.ts'
+import { type ImportErrors, joinErrors } from '../../engine/staging/import-errors.ts'
+import type { StagedFile } from '../../engine/staging/protocol.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import { DomainError, invalid, overloaded, pointer } from '../../model/errors.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { selectImportTarget, toImportTarget } from '../../sql/imports.ts'
+import { assertTable, storedTableGone } from '../../tables/failures.ts'
+import type { View } from '../access/view.ts'
+import type { Once } from '../change/retries.ts'
+import type { Totals } from '../read/totals.ts'
+import { assertFitsOneUnit, createAtomicImports, digestBody } from './atomic-imports.ts'
+import { checksOf, countUpdates, withoutHiddenNames } from './checks.ts'
+import { createImportLog } from './log.ts'
+import { changedFields, type ImportOptions, type ImportPlan, planImport } from './plan.ts'
+import { type CheckedFile, createImportSteps, isOneStep } from './steps.ts'
+
+interface ImportServiceOptions {
+  readonly db: Database
+  readonly totals: Totals
+  readonly clock: Clock
+  readonly once: Once
+  /** Returns the table as it is now. */
+  readonly currentTable: (id: number) => RegisteredTable
+  /** Called with an error of the clean-up, which does not change the response. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** The import of a file whose first records have been read. */
+interface NewImport {
+  readonly plan: ImportPlan
+  readonly body: BodyChunks
+}
+
+const MAX_IMPORTS = 4
+const RETRY_AFTER_SECONDS = 5
+
+export const importFailed = ({ total, first }: ImportErrors) =>
+  new DomainError(
+    'IMPORT_FAILED',
+    `${total} ${total === 1 ? 'error was' : 'errors were'} found in the file. Nothing was imported.`,
+    {
+      total,
+      details: first.map(({ line, column, code, message }) => ({
+        path: column === null ? '' : pointer(column),
+        code,
+        message,
+        line,
+        ...(column !== null && { column })
+      }))
+    }
+  )
+
+/** SQL has no statement that stores several records of default values. */
+const hasColumns = ({ staging }: ImportPlan, { fields, rows }: StagedFile) =>
+  rows === 0 || fields.length + staging.fallbacks.length > 0
+
+const noFields = () => invalid([{ path: '', code: 'required', message: 'The records of the file have no field.' }])
+
+const fewerRecords = (rows: number) =>
+  invalid([{ path: '/skip', code: 'maximum', message: `The file has only ${rows} records, fewer than 'skip'.` }])
+
+const stopping = () => overloaded('The service is stopping. Nothing was imported.', RETRY_AFTER_SECONDS)
+
+/** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
+export const createImportService = (options: ImportServiceOptions) => {
+  const { db, clock, onFailure } = options
+  const storeAll = createImportSteps(options)
+  const storeAtOnce = createAtomicImports(options)
+  const log = createImportLog({ db, clock, onFailure })
+  const running = new Set<string>()
+  const stopped = new AbortController()
+
+  /** Rejects when the service stops. */
+  const untilStop = () => {
+    const { signal } = stopped
+    signal.throwIfAborted()
+    let stop!: () => void
+    const promise = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason)
+      signal.addEventListener('abort', stop)
+    })
+    promise.catch(() => {})
+    return { promise, end: () => signal.removeEventListener('abort', stop) }
+  }
+
+  const begin = ({ kind, id }: Caller) => {
+    const name = `${kind} ${id}`
+    if (running.has(name))
+      throw overloaded('An import of this caller is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
+    if (running.size >= MAX_IMPORTS)
+      throw overloaded('Four imports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
+    running.add(name)
+    return () => running.delete(name)
+  }
+
+  const send = async (staging: Staging, body: BodyChunks): Promise<StagedFile> => {
+    for await (const chunk of body) await staging.write(chunk)
+    return staging.end()
+  }
+
+  const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
+    if (file.errors.total === 0 && file.skipped < plan.options.skip) throw fewerRecords(file.skipped)
+    assertFitsOneUnit(plan, file)
+    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: isOneStep(plan, file) }))
+    const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
+    if (errors.total > 0) throw importFailed(errors)
+    if (!hasColumns(plan, file)) throw noFields()
+  }
+
+  const predict = async ({ plan, staging, file: { rows, fields } }: CheckedFile) => {
+    const { on } = plan
+    const known = on ? (await staging.check([countUpdates(plan, on)])).total : 0
+    return { created: rows - known, updated: changedFields(plan, fields).length > 0 ? known : 0 }
+  }
+
+  /** Stages the file, and calls `use` with it. `assertRight` throws if the file has errors. */
+  const withStaged = async <T>(
+    caller: Caller,
+    { plan, body }: NewImport,
+    use: (file: CheckedFile, assertRight: () => Promise<void>) => Promise<T>
+  ): Promise<T> => {
+    const stop = untilStop()
+    const staging = db.stage(plan.staging)
+    try {
+      const file = await Promise.race([send(staging, body), stop.promise])
+      const assertRight = async () => {
+        await Promise.race([check(plan, staging, file), stop.promise])
+        await caller.confirm()
+      }
+      return await use({ plan, staging, file }, assertRight)
+    } finally {
+      stop.end()
+      await staging.close().catch(onFailure)
+    }
+  }
+
+  /** Stages the file, and calls `use` if it has no errors. */
+  const withFile = <T>(caller: Caller, added: NewImport, use: (checked: CheckedFile) => Promise<T>): Promise<T> =>
+    withStaged(caller, added, async (checked, assertRight) => {
+      await assertRight()
+      return use(checked)
+    })
+
+  const run = (caller: Caller, view: View, added: NewImport): Promise<ImportResult> =>
+    withFile(caller, added, async (checked) => {
+      const { rows, skipped } = checked.file
+      const { isDryRun: dryRun } = added.plan.options
+      const store = () => log.record(caller, checked, view.table.id, (entry) => storeAll(caller, view, checked, entry))
+      const stored = await (dryRun ? predict(checked) : store())
+      return { rows: rows + skipped, ...stored, dryRun }
+    })
+
+  const runAtomic = async (caller: Caller, view: View, { plan, body }: NewImport): Promise<ImportResult> => {
+    const { chunks, complete } = digestBody(caller, plan.options, body)
+    const stored = await withStaged(caller, { plan, body: chunks }, (checked, check) =>
+      storeAtOnce(complete(), view, checked, {
+        check,
+        record: (store) => log.record(caller, checked, view.table.id, store)
+      })
+    )
+    return { ...stored, dryRun: false }
+  }
+
+  const planFor = async (view: View, options: ImportOptions) => {
+    const { name, structure } = view.table
+    const [row] = await db.read(selectImportTarget(name))
+    const target = toImportTarget(row, structure)
+    if (!target) throw storedTableGone(name)
+    return planImport(view, target, options, clock())
+  }
+
+  /**
+   * Imports a file: all of its records, or none if one of them is wrong.
+   * @throws TABLE_READ_ONLY, TABLE_CHANGED, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
+   */
+  const importFile = async (caller: Caller, view: View, options: ImportOptions, body: BodyChunks) => {
+    assertTable(view.table)
+    const end = begin(caller)
+    try {
+      const added = { plan: await planFor(view, options), body }
+      return await (options.isAtomic && !options.isDryRun ? runAtomic : run)(caller, view, added)
+    } finally {
+      end()
+    }
+  }
+
+  /**
+   * Checks a file for a table that does not exist yet, and calls `use` if it has no errors. `read` plans the import by
+   * the first records.
+   * @throws VALIDATION_FAILED, IMPORT_FAILED, OVERLOADED
+   */
+  const importNew = async <S extends NewImport, T>(
+    caller: Caller,
+    read: () => Promise<S>,
+    use: (start: S, checked: CheckedFile) => Promise<T>
+  ): Promise<T> => {
+    const end = begin(caller)
+    const stop = untilStop()
+    try {
+      const start = await Promise.race([read(), stop.promise])
+      return await withFile(caller, start, (checked) => use(start, checked))
+    } finally {
+      stop.end()
+      end()
+    }
+  }
+
+  return {
+    importFile,
+    importNew,
+    storeAll,
+    /** Adds a row to the list of imports. */
+    record: log.record,
+    /** Returns the latest imports, the latest first. */
+    list: log.list,
+    /** Ends the imports that have stored nothing yet. */
+    stop: () => stopped.abort(stopping())
+  }
+}
+
+export type ImportService = ReturnType<typeof createImportService>

@@ -1,0 +1,90 @@
+import type { LoggedImport } from '../../../schemas/import.ts'
+import type { Database } from '../../engine/database.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import { DomainError } from '../../model/errors.ts'
+import { whenUnlocked } from './lock-waits.ts'
+import { failImport, insertImport, selectImports, toLoggedImport, updateProgress } from './log-statements.ts'
+import type { CheckedFile, ImportEntry } from './steps.ts'
+
+interface ImportLogOptions {
+  readonly db: Database
+  readonly clock: Clock
+  /** Called with an error that does not end the import, for the log of the service. */
+  readonly onFailure: (error: unknown) => void
+}
+
+const messageOf = (error: unknown) => (error instanceof DomainError ? error.message : 'The service failed.')
+
+/** Keeps a row for each import that stores records, so that what a crash or an error leaves is known. */
+export const createImportLog = ({ db, clock, onFailure }: ImportLogOptions) => {
+  const running = new Set<number>()
+
+  const insert = async (caller: Caller, { plan, file }: CheckedFile, tableId: number | null) => {
+    const { rows, skipped } = file
+    const unit = insertImport(
+      {
+        tableId,
+        table: plan.view.table.name,
+        file: plan.options.fileName,
+        format: plan.options.format.type,
+        callerKind: caller.kind,
+        callerName: caller.name,
+        storedRows: skipped,
+        totalRows: rows + skipped,
+        now: clock()
+      },
+      [...running]
+    )
+    const results = await whenUnlocked(() => db.write(unit))
+    return Number(results.at(-1)?.rows[0]?.id)
+  }
+
+  const fail = async (id: number, error: unknown) => {
+    try {
+      await whenUnlocked(() => db.write([failImport({ id, error: messageOf(error), now: clock() })]))
+    } catch (failure) {
+      // Without its process, the import is listed as interrupted.
+      onFailure(failure)
+    }
+  }
+
+  /** Adds a row for the import that `store` does. `tableId`: null if it creates the table. */
+  const record = async <T>(
+    caller: Caller,
+    checked: CheckedFile,
+    tableId: number | null,
+    store: (entry: ImportEntry) => Promise<T>
+  ): Promise<T> => {
+    const id = await insert(caller, checked, tableId)
+    const logFailure = async (error: unknown) => {
+      await fail(id, error)
+      throw error
+    }
+    running.add(id)
+    try {
+      return await store({
+        progress: (createdId, storedRows) => updateProgress({ id, tableId: createdId, storedRows, now: clock() })
+      }).catch(logFailure)
+    } finally {
+      running.delete(id)
+    }
+  }
+
+  /** A row that no import of this process updates is that of an earlier process. */
+  const stateOf = ({ id, state }: ReturnType<typeof toLoggedImport>) =>
+    state === 'running' && !running.has(id) ? 'interrupted' : state
+
+  /** Returns the latest imports, the latest first. */
+  const list = async (): Promise<LoggedImport[]> => {
+    const rows = await db.read(selectImports)
+    return rows.map((row) => {
+      const logged = toLoggedImport(row)
+      return { ...logged, state: stateOf(logged) }
+    })
+  }
+
+  return { record, list }
+}
+
+export type ImportLog = ReturnType<typeof createImportLog>

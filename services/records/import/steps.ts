@@ -1,0 +1,185 @@
+import type { Database, Staging, WriteResult } from '../../engine/database.ts'
+import { UnexpectedChanges } from '../../engine/database.ts'
+import type { StagedFile, StagedStep } from '../../engine/staging/protocol.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import { DomainError, tableChanged } from '../../model/errors.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { mustNotAbort } from '../../sql/conflicts.ts'
+import { countStoredKeys, expectTable, storeStagedSteps } from '../../sql/imports.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { Receipt, ResultSql } from '../../sql/unit-results.ts'
+import { assertSameRecords } from '../../tables/token-access.ts'
+import type { View } from '../access/view.ts'
+import { createViolations } from '../change/violations.ts'
+import { ignoredByTrigger, valueTaken } from '../failures.ts'
+import type { Totals } from '../read/totals.ts'
+import { whenUnlocked } from './lock-waits.ts'
+import { type ImportPlan, storePlanOf } from './plan.ts'
+
+/** A file with at most this many records and bytes is stored in one transaction. */
+export const MAX_ROWS_OF_ONE_STEP = 5000
+const MAX_BYTES_OF_STEP = 4 * 2 ** 20
+/** Of a table with a search index, which takes about 0.5 µs for a byte of text. */
+const MAX_BYTES_WITH_SEARCH_INDEX = 128 * 1024
+
+const MIN_ROWS = 200
+const MAX_ROWS = 50_000
+/** Other writes wait for a step. */
+const STEP_MS = 15
+
+const maxBytesOf = ({ view }: ImportPlan) =>
+  view.table.searchIndex.state === 'off' ? MAX_BYTES_OF_STEP : MAX_BYTES_WITH_SEARCH_INDEX
+
+/** Whether all records of the file are stored in one transaction. */
+export const isOneStep = (plan: ImportPlan, { rows, bytes }: StagedFile) =>
+  plan.options.isAtomic || (rows <= MAX_ROWS_OF_ONE_STEP && bytes <= maxBytesOf(plan))
+
+/** Returns the number of rows for the next step, at most twice as many. `took`: milliseconds. */
+const nextRows = (rows: number, took: number) => {
+  const wanted = Math.floor((rows * STEP_MS) / Math.max(took, 1))
+  return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
+}
+
+/** Its `cause` is for the log. */
+const stopped = (reason: Error, stored: number, rows: number) => {
+  const { message, details } =
+    reason instanceof DomainError ? reason : { message: 'The service failed.', details: undefined }
+  const error = new DomainError(
+    'IMPORT_STOPPED',
+    `The import ended after ${stored} of ${rows} records were stored: ${message}`,
+    {
+      details,
+      hint: `Correct the cause. Then send the same file with \`skip=${stored}\`, which goes on after these records.`
+    }
+  )
+  return Object.assign(error, { cause: reason })
+}
+
+export interface StepsOptions {
+  readonly db: Database
+  readonly totals: Totals
+  readonly clock: Clock
+  /** Returns the table as it is now. */
+  readonly currentTable: (id: number) => RegisteredTable
+}
+
+/** A file without errors, in its staging file. */
+export interface CheckedFile {
+  readonly plan: ImportPlan
+  readonly staging: Staging
+  readonly file: StagedFile
+}
+
+/** The row of a running import. */
+export interface ImportEntry {
+  /** Returns the statement that belongs to the unit with the records. `storedRows`: all that are stored with it. */
+  progress(tableId: number, storedRows: number): Statement
+}
+
+export interface Stored {
+  readonly created: number
+  readonly updated: number
+}
+
+/**
+ * A step checks the table, may check unique keys, changes records in an upsert, inserts records, updates the row of the
+ * import, and may check what was stored. Only the first check and the update of the import return a row.
+ */
+export const storedBy = (results: readonly WriteResult[]): Stored => {
+  const progress = results.findLastIndex(({ rows }) => rows.length > 0)
+  return {
+    created: Number(results[progress - 1]?.changes),
+    updated: progress > 2 ? Number(results[progress - 2]?.changes) : 0
+  }
+}
+
+/** Creates the function that returns the reason of a failed step for the caller. The explanation may fail, too. */
+export const createStepFailures = (db: Database) => {
+  const explainViolation = createViolations(db)
+
+  return async (caller: Caller, view: View, error: unknown): Promise<Error> => {
+    if (error instanceof UnexpectedChanges) {
+      if (error.statement === 0) return tableChanged(view.table.name)
+      return mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger()
+    }
+    try {
+      return await explainViolation(caller, error as Error, { view })
+    } catch (failure) {
+      return failure as Error
+    }
+  }
+}
+
+/**
+ * Returns the first statement of a step, the function that makes the statements for a range of records, and the results of
+ * one step with all records, before it.
+ */
+export const planSteps = (
+  { plan, file: { fields, rows } }: CheckedFile,
+  { id, name, hasConflictTriggers }: RegisteredTable,
+  schema: string
+) => {
+  const storePlan = { ...storePlanOf(plan, fields, schema), hasConflictTriggers }
+  const { on, updated } = storePlan
+  const stored = on ? countStoredKeys(storePlan, on) : '0'
+  const results: readonly ResultSql[] = [
+    { changes: '0', params: [] },
+    { changes: updated.length > 0 ? stored : '0', params: [] },
+    { changes: `? - ${stored}`, params: [BigInt(rows)] },
+    { record: '?', params: [String(rows)] }
+  ]
+  return {
+    isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
+    unitOf: storeStagedSteps(storePlan),
+    receipt: (): Receipt => ({ before: results })
+  }
+}
+
+/** Stores staged records in steps of bounded time, so that other writes run between them. */
+export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {
+  const explain = createStepFailures(db)
+
+  /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
+  return async (caller: Caller, view: View, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
+    const { table } = view
+    const { plan, staging, file } = checked
+    const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
+    let [created, updated, done] = [0, 0, 0]
+    const maxBytes = isOneStep(plan, file) ? null : maxBytesOf(plan)
+    let rows = MAX_ROWS_OF_ONE_STEP
+    let after: SqlValue = null
+
+    /** Returns what was stored, and the milliseconds of the unit. */
+    const write = async ({ last, rows }: StagedStep) => {
+      await caller.confirmRight()
+      assertSameRecords(table, currentTable(table.id))
+      const start = performance.now()
+      const progress = entry.progress(table.id, file.skipped + done + rows)
+      const unit = [isSameTable, ...unitOf({ after, last, rows, now: clock() }, progress)]
+      const countChange = (results: readonly WriteResult[]) => storedBy(results).created
+      const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
+      return { stored: storedBy(results), took: performance.now() - start }
+    }
+
+    const storeStep = async () => {
+      const step = await staging.step({ after, rows, maxBytes })
+      if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
+      const { stored, took } = await whenUnlocked(() => write(step))
+      created += stored.created
+      updated += stored.updated
+      done += step.rows
+      after = step.last
+      rows = nextRows(step.rows, took)
+    }
+
+    try {
+      while (done < file.rows) await storeStep()
+    } catch (error) {
+      const reason = await explain(caller, view, error)
+      throw done > 0 ? stopped(reason, file.skipped + done, file.skipped + file.rows) : reason
+    }
+    return { created, updated }
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  type AggregateFunction,
+  MAX_AGGREGATE_ROWS,
+  MAX_FUNCTIONS,
+  type Period,
+  type RecordAggregate
+} from '../../../schemas/aggregate.ts'
+import type { Caller } from '../../model/caller.ts'
+import { DomainError, excerpt, invalid, pointer } from '../../model/errors.ts'
+import { kindOf } from '../../model/kinds/kind-of.ts'
+import type { Column } from '../../model/table.ts'
+import {
+  type Aggregation,
+  aggregateRows,
+  countOfRecords,
+  type FunctionName,
+  fieldGroup,
+  functionOf,
+  type Group,
+  type Output,
+  periodGroup
+} from '../../sql/aggregates.ts'
+import type { OrderItem, RowSelection } from '../../sql/lists.ts'
+import type { View } from '../access/view.ts'
+import { notAField, parseItem, splitOrder } from './order.ts'
+import { textOf } from './page-text.ts'
+import type { Scan } from './scans.ts'
+import { columnOf, rowsOf } from './selection.ts'
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+
+/** The message continues a sentence that begins with the path. */
+const fail = (path: string, code: string, message: string) =>
+  invalid([{ path, code, message: `'${path.slice(1)}' ${message}.` }])
+
+const shapeOf = ({ table, dialect, integers }: View) => ({
+  tableName: table.name,
+  isStrict: table.structure.isStrict,
+  dialect,
+  integers
+})
+
+const readPeriod = (view: View, { field, unit }: Period): Group => {
+  const column = columnOf(view, '/by/field', field)
+  const { isTextual, name } = kindOf(column)
+  if (isTextual || name === 'integer') return periodGroup(shapeOf(view), column, unit)
+  throw fail('/by/field', 'type', 'must be a field with dates as text, or with epoch milliseconds as integers')
+}
+
+/** Returns the groups: those of the fields, then the period. @throws VALIDATION_FAILED */
+const readGroups = (view: View, { groupBy = [], by }: RecordAggregate): readonly Group[] => {
+  const shape = shapeOf(view)
+  const pathOf = (index: number) => `/groupBy/${index}`
+  const fields = groupBy.map((name, index) => fieldGroup(shape, columnOf(view, pathOf(index), name)))
+  const repeated = groupBy.findIndex((name, index) => groupBy.indexOf(name) !== index)
+  if (repeated !== -1) throw fail(pathOf(repeated), 'duplicate', 'repeats a field of groupBy')
+  if (!by) return fields
+  if (groupBy.includes(by.field)) throw fail('/by/field', 'duplicate', 'repeats a field of groupBy')
+  return [...fields, readPeriod(view, by)]
+}
+
+const readCount = (name: string, path: string, count: unknown): Output => {
+  if (count === true) return countOfRecords(name)
+  throw fail(path, 'type', 'must be true')
+}
+
+/** SQLite does not know whether an expression of a view is a number. It reads text that is no number as 0. */
+const canAdd = ({ table }: View, column: Column) =>
+  kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
+
+/** Returns one computed value. @throws VALIDATION_FAILED */
+const readFunction = (view: View, name: string, path: string, call: AggregateFunction): Output => {
+  const [entry, ...others] = Object.entries(call)
+  if (!entry || others.length > 0) throw fail(path, 'length', 'must have exactly one function')
+  const [key, value] = entry
+  const callPath = `${path}/${key}`
+  if (key === 'count') return readCount(name, callPath, value)
+  const column = columnOf(view, callPath, String(value))
+  if ((key === 'sum' || key === 'avg') && !canAdd(view, column)) {
+    throw fail(callPath, 'type', 'must be a numeric field')
+  }
+  // The schema of the body has no other functions.
+  return functionOf(shapeOf(view), name, key as FunctionName, column)
+}
+
+/** Returns the computed values. @throws VALIDATION_FAILED */
+const readComputed = (view: View, { compute }: RecordAggregate, groups: readonly Group[]): readonly Output[] => {
+  const entries = Object.entries(compute)
+  if (entries.length === 0 || entries.length > MAX_FUNCTIONS) {
+    throw fail('/compute', 'length', `must have 1 to ${MAX_FUNCTIONS} values to compute`)
+  }
+  return entries.map(([name, call]) => {
+    const path = `/compute${pointer(excerpt(name))}`
+    if (!NAME.test(name)) {
+      throw fail(
+        path,
+        'format',
+        "must have a name of at most 64 ASCII letters, digits and '_', which begins with no digit"
+      )
+    }
+    if (groups.some((group) => group.name === name)) throw fail(path, 'duplicate', 'has the name of a group')
+    return readFunction(view, name, path, call)
+  })
+}
+
+/** Returns the order of the rows. @throws VALIDATION_FAILED */
+const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[] => {
+  const names = new Set(outputs.map(({ name }) => name))
+  return splitOrder(order, names).map((item) => {
+    const parsed = parseItem(item, names)
+    if (parsed) return parsed
+    throw notAField(item, names, 'a name of `compute`, `groupBy` or `by`')
+  })
+}
+
+const aggregationOf = (view: View, request: RecordAggregate): Aggregation => {
+  // `order` names values of the result, not fields of records.
+  const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
+  const groups = readGroups(view, request)
+  const computed = readComputed(view, request, groups)
+  return {
+    selection: rowsOf(view, selected),
+    groups,
+    computed,
+    order: readOrder([...groups, ...computed], order),
+    limit: size
+  }
+}
+
+const overflow = () =>
+  new DomainError('AGGREGATE_OVERFLOW', 'A sum of integers exceeds 64 bits.', {
+    hint: 'Send a filter that matches fewer records, or compute `avg` instead of `sum`.'
+  })
+
+/** SQLite's message. A generated column can fail with it, too. */
+const INTEGER_OVERFLOW = 'integer overflow'
+
+const isOverflow = (error: unknown, { compute }: RecordAggregate) =>
+  error instanceof DomainError &&
+  error.reported === INTEGER_OVERFLOW &&
+  Object.values(compute).some(({ sum }) => sum !== undefined)
+
+/** Creates the function that computes values of groups of records. */
+export const createAggregates = (scan: Scan) => {
+  /**
+   * Returns the rows as JSON text: `{ rows }`.
+   * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
+   */
+  const aggregate = async (caller: Caller, view: View, request: RecordAggregate): Promise<string> => {
+    const aggregation = aggregationOf(view, request)
+    const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
+    const [row] = await scan(caller, aggregation.selection, compose).catch((error) => {
+      throw isOverflow(error, request) ? overflow() : error
+    })
+    return `{"rows":[${textOf(row)}]}`
+  }
+
+  return { aggregate }
+}

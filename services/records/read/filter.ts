@@ -1,0 +1,188 @@
+import { MAX_CONDITIONS, MAX_FILTER_DEPTH, MAX_VALUES } from '../../../schemas/query.ts'
+import { suggestName } from '../../../schemas/similar-names.ts'
+import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
+import { kindOf } from '../../model/kinds/kind-of.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { Column } from '../../model/table.ts'
+import { checkValue } from '../../model/values.ts'
+import {
+  allOf,
+  anyOf,
+  type Condition,
+  compare,
+  differs,
+  isIn,
+  isNotIn,
+  isNull,
+  matchesText,
+  noneOf
+} from '../../sql/conditions.ts'
+import type { View } from '../access/view.ts'
+
+const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
+const CONDITION_HINT = 'A condition has an operator, for example { "eq": 5 }.'
+const PART_HINT = 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.'
+const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
+
+/** A condition on one column, in a part of the filter. */
+interface Term {
+  readonly view: View
+  readonly column: Column
+  /** The JSON Pointer of the operator. */
+  readonly path: string
+}
+
+const fail = (path: string, { code, message, subPath = '' }: Violation, hint?: string) =>
+  invalid([{ path: path + subPath, code, message: `'${(path + subPath).slice(1)}' ${message}.` }], hint)
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @throws VALIDATION_FAILED */
+const asObject = (path: string, value: unknown, hint?: string) => {
+  if (isObject(value)) return value
+  throw fail(path, { code: 'type', message: 'must be an object' }, hint)
+}
+
+/** @throws VALIDATION_FAILED */
+const asArray = (path: string, value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value
+  throw fail(path, { code: 'type', message: 'must be an array' })
+}
+
+/** Returns the stored form of a value, under the rules of a create. @throws VALIDATION_FAILED */
+const readValue = ({ view, column }: Term, path: string, value: unknown): SqlValue => {
+  if (value === null) throw fail(path, { code: 'type', message: 'must not be null' }, NULL_HINT)
+  const checked = checkValue(column, value, view.integers)
+  if ('violation' in checked) throw fail(path, checked.violation)
+  return checked.value
+}
+
+const readValues = (term: Term, value: unknown): readonly SqlValue[] => {
+  const values = asArray(term.path, value)
+  if (values.length > MAX_VALUES) {
+    throw fail(term.path, { code: 'length', message: `must have at most ${MAX_VALUES} values` })
+  }
+  return values.map((item, index) => readValue(term, `${term.path}/${index}`, item))
+}
+
+const readText = ({ column, path }: Term, value: unknown): string => {
+  if (!kindOf(column).isTextual) {
+    throw fail(path, { code: 'operator', message: 'compares text, and the field has no text' }, TEXT_HINT)
+  }
+  if (typeof value !== 'string') throw fail(path, { code: 'type', message: 'must be a string' })
+  if (value === '') throw fail(path, { code: 'length', message: 'must not be empty' })
+  return value
+}
+
+const readBoolean = ({ path }: Term, value: unknown): boolean => {
+  if (typeof value === 'boolean') return value
+  throw fail(path, { code: 'type', message: 'must be true or false' })
+}
+
+type ReadTerm = (term: Term, value: unknown) => Condition
+
+const comparison =
+  (operator: Parameters<typeof compare>[2]): ReadTerm =>
+  (term, value) =>
+    compare(term.view.table, term.column, operator, readValue(term, term.path, value))
+
+const textMatch =
+  (operator: Parameters<typeof matchesText>[2]): ReadTerm =>
+  (term, value) =>
+    matchesText(term.view.table, term.column, operator, readText(term, value))
+
+const operators = {
+  eq: comparison('eq'),
+  ne: (term, value) => differs(term.view.table, term.column, readValue(term, term.path, value)),
+  gt: comparison('gt'),
+  gte: comparison('gte'),
+  lt: comparison('lt'),
+  lte: comparison('lte'),
+  in: (term, value) => isIn(term.view.table, term.column, readValues(term, value)),
+  notIn: (term, value) => isNotIn(term.view.table, term.column, readValues(term, value)),
+  isNull: (term, value) => isNull(term.view.table, term.column, readBoolean(term, value)),
+  contains: textMatch('contains'),
+  startsWith: textMatch('startsWith'),
+  endsWith: textMatch('endsWith')
+} satisfies Record<string, ReadTerm>
+
+type Operator = keyof typeof operators
+
+const OPERATORS = Object.keys(operators)
+const isOperator = (name: string): name is Operator => OPERATORS.includes(name)
+
+const unknownKey = (path: string, name: string, what: string, names: Iterable<string>, hint?: string) =>
+  fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
+
+/** Reads filters of one request, and counts their conditions. */
+const createReader = (view: View) => {
+  let conditions = 0
+
+  const countCondition = (path: string) => {
+    conditions += 1
+    if (conditions > MAX_CONDITIONS) {
+      throw fail(path, { code: 'length', message: `exceeds the limit of ${MAX_CONDITIONS} conditions in a filter` })
+    }
+  }
+
+  /** An empty part counts as a condition: SQLite compiles it, too. */
+  const countIfEmpty = (path: string, { length }: readonly unknown[]) => {
+    if (length === 0) countCondition(path)
+  }
+
+  const entriesOf = (path: string, value: unknown, hint?: string) => {
+    const entries = Object.entries(asObject(path, value, hint))
+    countIfEmpty(path, entries)
+    return entries
+  }
+
+  const readField = (path: string, name: string, value: unknown): Condition => {
+    const column = view.columns.get(name)
+    if (!column) throw unknownKey(path, name, 'a field of this table', view.columns.keys())
+    const fieldPath = path + pointer(name)
+    const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
+      if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
+      countCondition(path)
+      return operators[operator]({ view, column, path: `${fieldPath}/${operator}` }, operand)
+    })
+    return allOf(terms)
+  }
+
+  const readWhere = (path: string, value: unknown): Condition =>
+    allOf(entriesOf(path, value).map(([name, condition]) => readField(path, name, condition)))
+
+  const readList = (path: string, value: unknown, depth: number): readonly Condition[] => {
+    if (depth === MAX_FILTER_DEPTH) {
+      throw fail(path, {
+        code: 'depth',
+        message: `is nested deeper than ${MAX_FILTER_DEPTH} levels of 'all', 'any' and 'none'`
+      })
+    }
+    const list = asArray(path, value)
+    countIfEmpty(path, list)
+    return list.map((item, index) => readFilter(`${path}/${index}`, item, depth + 1))
+  }
+
+  const parts: Readonly<Record<string, (path: string, value: unknown, depth: number) => Condition>> = {
+    where: readWhere,
+    all: (path, value, depth) => allOf(readList(path, value, depth)),
+    any: (path, value, depth) => anyOf(readList(path, value, depth)),
+    none: (path, value, depth) => noneOf(readList(path, value, depth))
+  }
+
+  const readFilter = (path: string, value: unknown, depth: number): Condition => {
+    return allOf(
+      entriesOf(path, value).map(([name, part]) => {
+        const read = Object.hasOwn(parts, name) ? parts[name] : undefined
+        if (!read) throw unknownKey(path, name, 'a part of a filter', Object.keys(parts), PART_HINT)
+        return read(`${path}/${name}`, part, depth)
+      })
+    )
+  }
+
+  return readFilter
+}
+
+/** Returns the condition of a filter on the visible fields. @throws VALIDATION_FAILED with the path of the first problem */
+export const readFilter = (view: View, filter: unknown): Condition => createReader(view)('/filter', filter, 0)

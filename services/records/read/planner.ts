@@ -1,0 +1,218 @@
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../../engine/database.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
+import type { Comparison, Condition } from '../../sql/conditions.ts'
+import { ALIAS_PREFIX } from '../../sql/expansions.ts'
+import {
+  followsKey,
+  isInKeyOrder,
+  pageByScanning,
+  pageBySeeking,
+  pageNearStart,
+  type Selection,
+  type Window
+} from '../../sql/lists.ts'
+import { LAST, type PageSelection, type PageStatement, pageByIndex } from '../../sql/queries.ts'
+import type { RecordText } from '../../sql/record-text.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { View } from '../access/view.ts'
+
+/**
+ * How a page is read. `index` (skips rows of an index) and `seek` (starts at a key position) are bounded work for the
+ * event loop; `scan` needs a reader thread; `nothing` needs no statement: the page is after the last row.
+ */
+export type PagePlan =
+  | { readonly via: 'nothing' }
+  | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
+
+/** A page to read: of which records, and which part of them. */
+export interface PageRequest {
+  readonly view: View
+  readonly record: RecordText
+  readonly selection: Selection
+  readonly window: Window
+}
+
+/** How a record is read by its key. */
+interface RecordPlan {
+  readonly via: 'index' | 'scan'
+  readonly statement: Statement
+}
+
+/** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
+const MAX_SKIPPED_ROWS = 1000
+
+/** Maximum rows of a query's page on the event loop: each may lie on another page of the file. */
+const MAX_QUERY_ROWS = 250
+
+/** Limits of the query plans cached per view, one per SQL text, and of the characters of these: clients choose the filter. */
+const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
+
+/**
+ * Maximum characters of a query's statement on the event loop. Its length grows with the fields of the record, of the
+ * order and of the filter. SQLite compiles this many in some milliseconds.
+ */
+const MAX_SQL_LENGTH = 64 * 1024
+
+/** What the planner needs of SQLite's query plan. */
+interface QueryPlan {
+  readonly steps: readonly string[]
+  /** The statement finds its rows through an index, without a full scan. */
+  readonly usesIndex: boolean
+  /** The statement sorts: no index has its order. */
+  readonly sorts: boolean
+}
+
+/** Steps of EXPLAIN QUERY PLAN: https://sqlite.org/eqp.html. */
+const FULL_SCAN = /^SCAN /
+const SORT = /TEMP B-TREE/
+
+/** A step that reads rows, and not the values of an IN. */
+const READING_STEP = /^(?:SCAN(?! temp\.json_each VIRTUAL TABLE )|SEARCH) /
+
+/** Steps of a plan that read the rows of another step, or one row by the index of a unique column. */
+const BOUNDED_STEP = new RegExp(
+  `^SCAN (?:\\(subquery-\\d+\\)|CONSTANT ROW|${LAST} LEFT-JOIN)$|^SEARCH ${ALIAS_PREFIX}[_0-9]* USING (?!AUTOMATIC)`
+)
+
+/** A position has the values of the order. A generated column can compute anything. */
+const sortsByGenerated = ({ table, order }: Selection) =>
+  order.some(({ name }) => table.structure.columns.some((column) => column.name === name && column.isGenerated))
+
+/** Returns the conditions of a step as SQLite shows them: `(color=? AND rowid>?)`. */
+const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
+  const nameOf = (column: string) => (column === structure.rowid ? 'rowid' : column)
+  return comparisons.map(({ column, operator }) => `${nameOf(column)}${operator}?`)
+}
+
+/**
+ * Whether the index of a step serves all these conditions, and no others. SQLite shows them in the order of the index.
+ * They are not split at ` AND `, which a name may contain: an equal length means that there is no other one.
+ */
+const indexServes = (step: string, conditions: readonly string[]) => {
+  if (conditions.length === 0) return step.startsWith('SCAN ')
+  const end = step.slice(-`(${conditions.join(' AND ')})`.length)
+  return end.startsWith('(') && end.endsWith(')') && conditions.every((condition) => end.includes(condition))
+}
+
+/**
+ * Returns the comparisons that bound the range of an index which the only reading step of a plan reads. Empty: it may read
+ * every row. Of two comparisons with the same column and operator, SQLite does not show which one the index serves.
+ */
+const servedBy = ({ structure }: RegisteredTable, comparisons: readonly Comparison[], steps: readonly string[]) => {
+  const [step = '', ...others] = steps.filter((text) => READING_STEP.test(text))
+  const isAmbiguous = structure.columns.some(({ name }) => / AND | \(/.test(name))
+  if (!step.startsWith('SEARCH ') || others.length > 0 || isAmbiguous) return []
+  const shown = step.slice(step.lastIndexOf(' (') + 2, -1).split(' AND ')
+  const names = comparisons.map(
+    ({ column, operator }) => `${column === structure.rowid ? 'rowid' : column}${operator}?`
+  )
+  return comparisons.filter((_, index) => {
+    const name = String(names[index])
+    return shown.includes(name) && names.indexOf(name) === names.lastIndexOf(name)
+  })
+}
+
+/** Whether each step that reads the table reads one range, by an index that serves all its comparisons. */
+const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges'], steps: readonly string[]) => {
+  const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !BOUNDED_STEP.test(step))
+  return (
+    reads.length === ranges.length &&
+    ranges.every((range, index) => range !== null && indexServes(String(reads[index]), conditionsOf(table, range)))
+  )
+}
+
+/**
+ * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
+ * collations and statistics that other programs have declared. Plans are cached per view: a view is replaced when its
+ * table changes or another program commits.
+ */
+export const createPlanner = (db: Database) => {
+  const plansByView = new WeakMap<View, LRUCache<string, QueryPlan>>()
+  const boundedPages = new WeakMap<QueryPlan, boolean>()
+
+  const cacheOf = (view: View) => {
+    const cached = plansByView.get(view)
+    if (cached) return cached
+    const plans = new LRUCache<string, QueryPlan>(PLAN_CACHE)
+    plansByView.set(view, plans)
+    return plans
+  }
+
+  const explain = async (plans: LRUCache<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
+    const steps = await db.plan(statement)
+    const has = (step: RegExp) => steps.some((text) => step.test(text))
+    const plan = { steps, usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
+    plans.set(statement.sql, plan)
+    return plan
+  }
+
+  /** Returns SQLite's plan for a statement. A cached plan costs no promise: every read and list needs one. */
+  const queryPlan = (view: View, statement: Statement): QueryPlan | Promise<QueryPlan> => {
+    const plans = cacheOf(view)
+    return plans.get(statement.sql) ?? explain(plans, statement)
+  }
+
+  /** Whether the statement finds its rows through an index, without a full scan. */
+  const usesIndex = async (view: View, statement: Statement) => (await queryPlan(view, statement)).usesIndex
+
+  /** `key`: parameters of `view.statements`. */
+  const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
+    const {
+      statements,
+      all: { json }
+    } = view
+    const byIndex = statements.read(key)
+    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await queryPlan(view, byIndex)).usesIndex
+    return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
+  }
+
+  /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
+  const planPage = async ({ view, record, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
+    if (window.offset >= total) return { via: 'nothing' }
+    const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, record, window) })
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
+    if (record.minCost > maxRowBytes || !followsKey(selection)) return scan()
+    const bounded = { ...window, maxRowBytes, total }
+    const nearStart = pageNearStart(selection, record, bounded)
+    if ((await queryPlan(view, nearStart)).sorts) return scan()
+    if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
+    return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
+  }
+
+  /** Whether SQLite reads only rows of the page and the one after it, in their order. */
+  const isBoundedPage = async (view: View, statement: PageStatement) => {
+    const plan = await queryPlan(view, statement)
+    const isBounded =
+      boundedPages.get(plan) ?? (!plan.sorts && readsOnlyRanges(view.table, statement.ranges, plan.steps))
+    boundedPages.set(plan, isBounded)
+    return isBounded
+  }
+
+  /**
+   * Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. An SQL view may
+   * read any rows.
+   */
+  const planQuery = async (view: View, page: PageSelection): Promise<Statement | null> => {
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
+    const maxOffset = followsKey(page.selection) ? MAX_SKIPPED_ROWS : 0
+    if (view.table.structure.isView || page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
+    if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
+    const byIndex = pageByIndex(page, maxRowBytes)
+    if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null
+    return (await isBoundedPage(view, byIndex)) ? byIndex : null
+  }
+
+  /**
+   * Returns the comparisons of a filter that bound the rows which a statement with this filter reads. Empty: it may read
+   * every row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
+   */
+  const rangeOf = async (view: View, statement: Statement, { comparisons }: Condition) =>
+    servedBy(view.table, comparisons, (await queryPlan(view, statement)).steps)
+
+  return { usesIndex, rangeOf, planRecord, planPage, planQuery }
+}
+
+export type Planner = ReturnType<typeof createPlanner>

@@ -1,0 +1,88 @@
+import type { NamingToken } from '../../../schemas/table.ts'
+import type { Database, WriteResult } from '../../engine/database.ts'
+import { invalid } from '../../model/errors.ts'
+import { foldName } from '../../model/names.ts'
+import type { Row } from '../../model/sql-value.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { changeCaseOfName, renameTable } from '../../sql/alter.ts'
+import type { Statement, Unit } from '../../sql/statement.ts'
+import { assertTable, nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
+import { checkNewName } from '../names/reserved-names.ts'
+import type { TableRegistry } from '../registry/registry.ts'
+import { renameRegistration, selectNamed } from '../registry/table-statements.ts'
+
+/** The tokens whose permissions name tables. The token service provides it. */
+export interface TokenNames {
+  /** Returns the tokens that name the table, ignoring case. `*` names none. */
+  naming(table: string): readonly NamingToken[]
+  /** Returns the statement that replaces the name in the permissions of all tokens. It returns their rows. */
+  rename(table: string, name: string): Statement
+  /** Caches the rows that `rename` has returned. */
+  apply(rows: readonly Row[]): readonly NamingToken[]
+}
+
+/** What a request renames. */
+export interface Rename {
+  readonly name: string
+  readonly updateTokens: boolean
+}
+
+interface RenamesOptions {
+  readonly db: Database
+  readonly registry: TableRegistry
+  readonly tokenNames: TokenNames
+}
+
+/** Returns the rename in a request, or null. @throws VALIDATION_FAILED */
+export const renameIn = (name: string | undefined, updateTokens: boolean | undefined): Rename | null => {
+  if (name !== undefined) {
+    checkNewName(name)
+    return { name, updateTokens: updateTokens ?? false }
+  }
+  if (updateTokens === undefined) return null
+  throw invalid([{ path: '/updateTokens', code: 'conflict', message: "'updateTokens' needs 'name', the new name." }])
+}
+
+/** Creates the functions for new names of tables. SQLite changes the name in foreign keys, indexes, triggers and views. */
+export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
+  /** @throws TABLE_EXISTS, TABLE_REGISTERED */
+  const checkFree = async (name: string) => {
+    const registered = registry.find(name)
+    if (registered) throw tableRegistered(registered.name)
+    const [existing] = await db.read(selectNamed(name))
+    if (existing) throw nameTaken(String(existing.name), String(existing.type))
+  }
+
+  /** @throws TABLE_EXISTS, TABLE_REGISTERED */
+  const renameStored = async (from: string, to: string): Promise<Unit> => {
+    if (from === to) return []
+    if (foldName(from) === foldName(to)) return changeCaseOfName(from, to)
+    await checkFree(to)
+    return [renameTable(from, to)]
+  }
+
+  /**
+   * Returns the statements of a rename. The last one renames in the tokens, if that is requested.
+   * @throws TABLE_READ_ONLY, STRUCTURE_CHANGED, TABLE_EXISTS, TABLE_REGISTERED
+   */
+  const unitOf = async (table: RegisteredTable, { name, updateTokens }: Rename): Promise<Unit> => {
+    assertTable(table)
+    if (table.isOutdated) throw tableOutdated(table.name)
+    return [
+      ...(await renameStored(table.name, name)),
+      renameRegistration(table.id, name),
+      ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])
+    ]
+  }
+
+  /**
+   * To be called in the step that acknowledges the commit of the statements and one more. Returns the tokens that named
+   * the table by its old name.
+   */
+  const applied = (results: readonly WriteResult[], { name }: RegisteredTable, { updateTokens }: Rename) =>
+    updateTokens ? tokenNames.apply(results.at(-2)?.rows as readonly Row[]) : tokenNames.naming(name)
+
+  return { unitOf, applied }
+}
+
+export type Renames = ReturnType<typeof createRenames>

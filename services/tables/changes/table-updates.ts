@@ -1,0 +1,80 @@
+import type { NamingToken, TableChanges } from '../../../schemas/table.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { Row } from '../../model/sql-value.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import type { Unit } from '../../sql/statement.ts'
+import { changedChoices, checkTableClientName } from '../registry/choices.ts'
+import type { NameClaims } from '../registry/name-claims.ts'
+import type { TableRegistry } from '../registry/registry.ts'
+import { updateMetadata } from '../registry/table-statements.ts'
+import type { SearchIndexes } from '../search/indexes.ts'
+import { checkEditable } from '../token-access.ts'
+import { type Rename, type Renames, renameIn } from './renames.ts'
+import type { TableWrites } from './table-writes.ts'
+
+interface TableUpdatesOptions {
+  readonly registry: TableRegistry
+  readonly clock: Clock
+  readonly writes: TableWrites
+  readonly claims: NameClaims
+  readonly renames: Renames
+  readonly searchIndexes: SearchIndexes
+}
+
+/** Returns the unit of an update that contains the statements of a rename. */
+type UnitWith = (table: RegisteredTable, renaming: Unit) => Promise<Unit>
+
+/** The result of an update. `tokens`: those that named the table by its old name; null without a rename. */
+export interface UpdatedTable {
+  readonly table: RegisteredTable
+  readonly tokens: readonly NamingToken[] | null
+}
+
+/** Creates the function that changes the metadata of a table, its name and its search index. */
+export const createTableUpdates = (options: TableUpdatesOptions) => {
+  const { registry, clock, writes, claims, renames, searchIndexes } = options
+
+  /** Commits changes of the registration together with a rename. Returns the tokens that named the old name. */
+  const commitRename = async (caller: Caller, id: number, rename: Rename, unitOf: UnitWith) => {
+    let tokens: readonly NamingToken[] = []
+    const table = await writes.restructure(
+      caller,
+      id,
+      async (before) => ({ unit: await unitOf(before, await renames.unitOf(before, rename)) }),
+      (results, before) => {
+        tokens = renames.applied(results, before, rename)
+        registry.rename(before, results.at(-1)?.rows[0] as Row)
+      }
+    )
+    return { table, tokens }
+  }
+
+  /**
+   * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken,
+   * STRUCTURE_CHANGED for a search index of an outdated table, TABLE_EXISTS, TABLE_REGISTERED, TABLE_READ_ONLY and
+   * STRUCTURE_IN_USE for a rename
+   */
+  const update = async (caller: Caller, id: number, changes: TableChanges): Promise<UpdatedTable> => {
+    const { fields = [], clientName: sentName, searchIndex, name, updateTokens, ...metadata } = changes
+    if (metadata.isEditable) checkEditable(registry.get(id))
+    const rename = renameIn(name, updateTokens)
+    // A table may be older than a suffix or a reserved word, so its name is not checked again.
+    const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
+    const unitOf: UnitWith = async (table, renaming) => {
+      const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
+      const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
+      // SQLite renames the table in the triggers of its search index, too.
+      return [...setSearchIndex, ...renaming, updateMetadata(table, { ...table, ...metadata, choices }, clock())]
+    }
+    const commitChanges = async (): Promise<UpdatedTable> =>
+      rename
+        ? commitRename(caller, id, rename, unitOf)
+        : { table: await writes.change(caller, id, async (table) => ({ unit: await unitOf(table, []) })), tokens: null }
+    if (clientName === undefined) return commitChanges()
+    checkTableClientName(clientName)
+    return claims.claim(id, clientName, commitChanges)
+  }
+
+  return update
+}

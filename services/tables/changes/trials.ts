@@ -1,0 +1,95 @@
+import { type Database, UnexpectedChanges } from '../../engine/database.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { Clock } from '../../model/clock.ts'
+import { foldName } from '../../model/names.ts'
+import type { Choices } from '../../model/table.ts'
+import { comparesDeclarations, expectDeclarations } from '../../sql/alter.ts'
+import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
+import { tableKeepsChanging, wouldBreak, wouldBreakOthers } from '../failures.ts'
+import type { TableRegistry } from '../registry/registry.ts'
+import { updateChoices } from '../registry/table-statements.ts'
+
+/** Each change of any declaration of the file ends one attempt. */
+export const MAX_ATTEMPTS = 20
+
+/** A unit that changes the structure, and how it runs. */
+export interface StructureChange {
+  readonly unit: Unit
+  readonly options?: UnitOptions
+}
+
+interface TrialsOptions {
+  readonly db: Database
+  readonly registry: TableRegistry
+  readonly clock: Clock
+}
+
+/** The names of the columns of a view, before and after a change. */
+interface ColumnNames {
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+type ViewChoices = Choices & Required<Pick<Choices, 'viewKey'>>
+
+/** Returns the choices of a view with the new names of its columns, and without the columns that are gone. */
+const choicesAfterRenames = (choices: ViewChoices, { before, after }: ColumnNames): Choices => {
+  const isRenamed = before.length === after.length
+  const renamed = new Map(isRenamed ? before.map((name, index) => [foldName(name), after[index] as string]) : [])
+  const kept = new Set(after.map(foldName))
+  const newName = (name: string) => renamed.get(foldName(name)) ?? name
+  const fields = choices.fields.map((field) => ({ ...field, name: newName(field.name) }))
+  const viewKey = choices.viewKey.map(newName)
+  return {
+    ...choices,
+    fields: fields.filter(({ name }) => kept.has(foldName(name))),
+    viewKey: viewKey.every((name) => kept.has(foldName(name))) ? viewKey : []
+  }
+}
+
+/** Tries changes of the structure before they are committed: docs/decisions/0031-schema-changes.md */
+export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
+  /**
+   * Tries a change of the structure. Returns it with a check that the declarations are still those that were tried, and
+   * with the new names of columns of registered views. @throws STRUCTURE_IN_USE
+   */
+  const tryChange = async (caller: Caller, { unit, options }: StructureChange): Promise<Required<StructureChange>> => {
+    const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller, options)
+    if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
+    const views = changedViews.flatMap(({ name, ...columns }): Statement[] => {
+      const view = registry.find(name)
+      const viewKey = view?.structure && view.choices.viewKey
+      if (!viewKey) return []
+      return [updateChoices(view, choicesAfterRenames({ ...view.choices, viewKey }, columns), clock())]
+    })
+    return {
+      unit: [expectDeclarations(declarations), ...views, ...unit],
+      options: { ...options, keepsBroken: hasBroken }
+    }
+  }
+
+  /**
+   * Tries and commits a change that deletes something. Tries it again, after checking the caller's right, if declarations of
+   * the file were changed after the trial. @throws STRUCTURE_IN_USE, TABLE_CHANGED
+   */
+  const commitTried = async (caller: Caller, change: StructureChange): Promise<void> => {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const { unit, options } = await tryChange(caller, change)
+      try {
+        await db.write(unit, options)
+        return
+      } catch (error) {
+        if (!(error instanceof UnexpectedChanges)) throw error
+        if (!comparesDeclarations(unit[error.statement])) throw tableKeepsChanging()
+        await caller.confirm()
+      }
+    }
+    throw tableKeepsChanging()
+  }
+
+  return { tryChange, commitTried }
+}
+
+type Trials = ReturnType<typeof createTrials>
+export type TryChange = Trials['tryChange']
+export type CommitTried = Trials['commitTried']

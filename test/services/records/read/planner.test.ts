@@ -1,0 +1,132 @@
+import t from 'tap'
+import { startServices } from '../../services.ts'
+
+const SCHEMA = `
+  CREATE TABLE words (w TEXT, n INTEGER, PRIMARY KEY (w COLLATE NOCASE));
+  INSERT INTO words VALUES ('b', 1), ('C', 2), ('a', 3);
+  CREATE TABLE sums (id INTEGER PRIMARY KEY, a INTEGER, total INTEGER AS (a + 1));
+  INSERT INTO sums (a) VALUES (1);
+  CREATE TABLE untyped (k PRIMARY KEY, n INTEGER);
+  INSERT INTO untyped VALUES ('a', 1);
+  ANALYZE untyped;
+  INSERT INTO untyped VALUES ('b', 2), (3, 3), ('full', 9223372036854775807);
+  CREATE TABLE items (id INTEGER PRIMARY KEY, indexed INTEGER, plain INTEGER);
+  CREATE INDEX items_indexed ON items (indexed);
+  WITH i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < 1500) INSERT INTO items SELECT i, -i, -i FROM i;
+`
+
+type Words = { readonly rows: readonly { readonly w: string }[] }
+type Items = { readonly rows: readonly { readonly id: number }[] }
+
+const words = ({ rows }: Words) => rows.map(({ w }) => w)
+const ids = ({ rows }: Items) => rows.map(({ id }) => id)
+
+t.test('the plan of a statement', async (t) => {
+  const { serve, db, registry, external } = await startServices(t, SCHEMA)
+  const planned: string[] = []
+  const scanned: string[] = []
+  const { plan, scan } = db
+  db.plan = (statement) => {
+    planned.push(statement.sql)
+    return plan(statement)
+  }
+  db.scan = (statement, caller) => {
+    // An import measures the values.
+    if (!statement.sql.startsWith('SELECT max(CASE')) scanned.push(statement.sql)
+    return scan(statement, caller)
+  }
+  const reset = () => {
+    planned.length = 0
+    scanned.length = 0
+  }
+  t.beforeEach(reset)
+
+  t.test('is cached, and a page that must be sorted runs in a reader thread', async (t) => {
+    const { read, list } = await serve('words')
+    for (let times = 0; times < 3; times += 1) {
+      t.strictSame(words(await list()), ['C', 'a', 'b'])
+      t.equal((await read('C')).n, 2)
+    }
+    t.equal(planned.length, 2)
+    t.equal(scanned.length, 3)
+  })
+
+  t.test('is read again after an external commit, which may have created an index', async (t) => {
+    external.exec('CREATE UNIQUE INDEX exact ON words (w)')
+    await registry.load()
+    const { list } = await serve('words')
+    t.strictSame(words(await list()), ['C', 'a', 'b'])
+    t.equal(planned.length, 1)
+    t.equal(scanned.length, 0)
+  })
+
+  t.test('sends a key that needs a full scan to a reader thread', async (t) => {
+    const { read, update, increment } = await serve('untyped')
+    t.strictSame(await read('b'), { k: 'b', n: 2 })
+    t.strictSame(await read('3'), { k: 3, n: 3 })
+    await t.rejects(read('c'), { code: 'RECORD_NOT_FOUND' })
+    await update('3', { n: 4 })
+    await t.rejects(update('c', { n: 4 }), { code: 'RECORD_NOT_FOUND' })
+    t.equal(scanned.length, 4)
+    t.match(scanned.at(-1), /^SELECT 1 FROM "untyped" WHERE .*alive\(\)/)
+    await increment('b', 'n')
+    await t.rejects(increment('full', 'n'), { code: 'INCREMENT_OVERFLOW' })
+    t.equal(scanned.length, 7)
+    t.match(scanned.at(-1), /AS fits FROM "untyped" WHERE .*alive\(\)/)
+  })
+
+  t.test('is not read for a record with generated columns, which always runs in a reader thread', async (t) => {
+    const { read } = await serve('sums')
+    t.strictSame(await read('1'), { id: 1, a: 1, total: 2 })
+    external.exec('DROP TABLE sums')
+    await t.rejects(read('1'), { code: 'STRUCTURE_CHANGED' })
+    t.equal(planned.length, 0)
+  })
+
+  t.test('of a list', async (t) => {
+    const { list } = await serve('items')
+    // A reader thread counts the rows of a large table once.
+    await list({ size: 1 })
+
+    t.test('by another column than the key sends every page to a reader thread, without a plan', async (t) => {
+      t.strictSame(ids(await list({ order: 'indexed', size: 2 })), [1500, 1499])
+      t.strictSame(ids(await list({ order: '-indexed,-id', page: 500, size: 2 })), [999, 1000])
+      t.strictSame(ids(await list({ order: 'plain', size: 2 })), [1500, 1499])
+      t.equal(scanned.length, 3)
+      t.strictSame(planned, [])
+    })
+
+    t.test('by the key keeps every page on the event loop', async (t) => {
+      t.strictSame(ids(await list({ page: 502, size: 2 })), [1003, 1004])
+      t.strictSame(ids(await list({ order: '-id', page: 502, size: 2 })), [498, 497])
+      t.strictSame(scanned, [])
+    })
+
+    t.test('is cached for each order', async (t) => {
+      const orders = ['id,plain', '-id,plain', 'id,indexed']
+      for (const order of [...orders, ...orders]) await list({ order })
+      t.equal(planned.length, orders.length)
+      t.equal(new Set(planned).size, orders.length)
+      await list({ order: orders[0], page: 2, size: 7 })
+      t.equal(planned.length, orders.length, 'the plan is the same for every page')
+    })
+
+    t.test('is read again after many other orders', async (t) => {
+      const directions = Array.from(
+        { length: 7 },
+        (_, bit) => (order: number) => (order & (1 << bit) ? '-plain' : 'plain')
+      )
+      const orders = Array.from({ length: 128 }, (_, order) => ['id', ...directions.map((at) => at(order))].join(','))
+      for (const order of orders) await list({ order, size: 1 })
+      const before = planned.length
+      await list({ order: orders[0], size: 1 })
+      t.equal(planned.length, before + 1)
+    })
+
+    t.test('is not read for a page after the last row', async (t) => {
+      t.strictSame((await list({ order: 'id,plain', page: 999 })).rows, [])
+      t.strictSame(planned, [])
+      t.strictSame(scanned, [])
+    })
+  })
+})
