@@ -73,14 +73,14 @@ const folded = (value: unknown) =>
  * Whether every generator makes different names from the values. Some fail for the whole document if a value has no
  * name, or the same name as another: `A`, `A-`.
  */
-const areConstants = (values: readonly unknown[]) => {
+const haveDistinctConstantNames = (values: readonly unknown[]) => {
   const names = new Set(values.map(folded))
   return names.size === values.length && !names.has('') && values.every((value) => CONSTANT.test(String(value)))
 }
 
 /** Returns the values for a description, unless an enum contains them. */
 const valuesNote = (values: readonly unknown[] | undefined) =>
-  values === undefined || areConstants(values)
+  values === undefined || haveDistinctConstantNames(values)
     ? ''
     : `One of: ${values.map((value) => JSON.stringify(value)).join(', ')}.`
 
@@ -93,7 +93,7 @@ const limitsOf = (column: Column, { type }: KindSchema, nullable: boolean): Json
   if (kindOf(column).isTextual)
     return {
       ...(allowedValues &&
-        areConstants(allowedValues) && { enum: nullable ? [...allowedValues, null] : allowedValues }),
+        haveDistinctConstantNames(allowedValues) && { enum: nullable ? [...allowedValues, null] : allowedValues }),
       ...(minLength !== undefined && { minLength }),
       ...(maxLength !== undefined && { maxLength })
     }
@@ -233,7 +233,7 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
       },
       field: {
         type: 'string',
-        ...(areConstants(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
+        ...(haveDistinctConstantNames(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
       },
       count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
     },

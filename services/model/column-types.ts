@@ -45,4 +45,4 @@ const jsonTypesOf: Record<SqliteType, readonly JsonType[]> = {
 }
 
 /** Whether a column of this stored type can have a JSON type that was chosen for it earlier. */
-export const fits = (jsonType: JsonType, sqliteType: SqliteType) => jsonTypesOf[sqliteType].includes(jsonType)
+export const isStorableAs = (jsonType: JsonType, sqliteType: SqliteType) => jsonTypesOf[sqliteType].includes(jsonType)

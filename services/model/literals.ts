@@ -21,8 +21,8 @@ const MAX_EXACT_LENGTH = 400
 /** Returns the sign, the digits without zeros around them, and the power of ten of a text that `parseReal` accepts. */
 const decimalOf = (text: string) => {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
-  const digits = (whole + fraction).replace(/^0+/, '')
+  const [integer = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = (integer + fraction).replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')
   const power = Number(exponent) - fraction.length + digits.length - significant.length
   return [text.startsWith('-'), significant, significant === '' ? 0 : power].join()

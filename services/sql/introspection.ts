@@ -267,7 +267,7 @@ const rowidColumn = (name: string): Column => ({
 })
 
 /** Returns a name for the rowid that no column hides, or null if columns hide all of them. */
-export const reachableRowid = (columns: readonly Column[]) => {
+export const visibleRowidName = (columns: readonly Column[]) => {
   const taken = new Set(columns.map(({ name }) => foldName(name)))
   return ROWID_NAMES.find((name) => !taken.has(name)) ?? null
 }
@@ -302,7 +302,7 @@ export const toStructure = (row: Row): Structure | null => {
   const key = keyOf(stored)
   const declared = stored.map((column) => toColumn(column, isStrict, isAutoIncrement))
   const columns = withIndexFacts(withComputed(withChecks(declared, declaration), declaration), indexes, key)
-  const rowid = withoutRowid ? null : reachableRowid(columns)
+  const rowid = withoutRowid ? null : visibleRowidName(columns)
   // No pragma returns the collation of a column.
   const hasCollatedKey = rowid === null && /collate/i.test(declaration)
   const common = {

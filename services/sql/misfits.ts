@@ -12,13 +12,13 @@ const ofType = (type: string) => (value: string) => `typeof(${value}) = '${type}
 const isJson = (value: string, type: string) =>
   `CASE WHEN typeof(${value}) = 'text' AND json_valid(${value}) THEN json_type(${value}) = '${type}' ELSE 0 END`
 
-type Fits = (value: string, column: Column) => string
+type KindCondition = (value: string, column: Column) => string
 
 /**
  * By the name of a kind: whether a stored value has the JSON type of the kind. Integers beyond 2^53 count as numbers,
  * although JSON shows them as text. The kinds that accept texts and numbers are not here.
  */
-const FITS_KIND: Record<string, Fits> = {
+const IS_OF_KIND: Record<string, KindCondition> = {
   integer: ofType('integer'),
   real: (value) => `typeof(${value}) = 'real' AND ${value} ${FINITE}`,
   numeric: (value) => `typeof(${value}) IN ('integer', 'real') AND ${value} ${FINITE}`,
@@ -42,7 +42,7 @@ const isReal = (value: string) =>
     END IS 1`
 
 /** By JSON type: whether a stored value can be converted to it without a loss. */
-const FITS_TYPE: Record<JsonType, (value: string) => string> = {
+const IS_CONVERTIBLE_TO: Record<JsonType, (value: string) => string> = {
   integer: isInteger,
   number: isReal,
   boolean: (value) => `${value} IN (0, 1)`,
@@ -64,8 +64,8 @@ export const findMisfitColumns = (
 ): Statement => {
   const selected = columns.map((column, index) => {
     const value = columnRef(table, column.name)
-    const fits = FITS_KIND[kindOf(column).name] as Fits
-    return `max(CASE WHEN ${value} IS NULL OR (${fits(value, column)}) THEN 0 ELSE 1 END) AS c${index}`
+    const isOfKind = IS_OF_KIND[kindOf(column).name] as KindCondition
+    return `max(CASE WHEN ${value} IS NULL OR (${isOfKind(value, column)}) THEN 0 ELSE 1 END) AS c${index}`
   })
   return statement(`SELECT ${selected.join(', ')} FROM ${identifier(table)} WHERE ${tableGuard(table, rowid, dialect)}`)
 }
@@ -97,7 +97,12 @@ const selectExample = (
 
 /** Selects one record whose value does not fit the type: its key as `k0`, `k1`, …, and the `value`, as SQL literals. */
 export const findMisfit = (table: Searched, column: string, jsonType: JsonType, dialect: Dialect): Statement =>
-  selectExample(table, column, dialect, (value) => `${value} IS NOT NULL AND NOT (${FITS_TYPE[jsonType](value)})`)
+  selectExample(
+    table,
+    column,
+    dialect,
+    (value) => `${value} IS NOT NULL AND NOT (${IS_CONVERTIBLE_TO[jsonType](value)})`
+  )
 
 /** Selects one record without a value. */
 export const findNull = (table: Searched, column: string, dialect: Dialect): Statement =>

@@ -19,7 +19,7 @@ import { createTrials } from './changes/trials.ts'
 import { confirmationRequired, otherKind, storedTableGone, tableKeepsChanging } from './failures.ts'
 import { measuredChoices, refreshedChoices } from './registry/choices.ts'
 import { createMeasurement, type ExactTypes } from './registry/exactness.ts'
-import { createNameClaims } from './registry/name-claims.ts'
+import { createNameReservations } from './registry/name-claims.ts'
 import { createRegistration } from './registry/registration.ts'
 import type { TableRegistry } from './registry/registry.ts'
 import { createRowCounts } from './registry/row-counts.ts'
@@ -42,8 +42,8 @@ interface TableServiceOptions {
 /** Registration, metadata and structure of tables. The record service serves their records. */
 export const createTableService = ({ db, registry, clock, tokenNames, onBuildFailure }: TableServiceOptions) => {
   const { read: readStored } = createStoredTables(db)
-  const claims = createNameClaims(registry)
-  const register = createRegistration(db, registry, claims)
+  const reservations = createNameReservations(registry)
+  const register = createRegistration(db, registry, reservations)
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
@@ -97,7 +97,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     ...createTableCreation({ db, registry, clock, register }),
     ...createIndexes({ db, registry, commitTried }),
     ...createImports({ db, registry, clock, register }),
-    update: createTableUpdates({ registry, clock, writes, claims, renames, searchIndexes }),
+    update: createTableUpdates({ registry, clock, writes, reservations, renames, searchIndexes }),
     refresh,
     addField: createFieldAdditions({ db, registry, clock, writes, searchIndexes, tryChange }),
     changeField: createFieldUpdates({ db, clock, writes, searchIndexes }),

@@ -101,8 +101,8 @@ export const startViewProcess = (options: ViewProcessOptions) => {
     return outcome
   }
 
-  /** Ends the process unless it runs another statement in time. */
-  const rest = () => {
+  /** Ends the process if no statement is sent to it before the timer fires. */
+  const startIdleTimer = () => {
     idleTimer = setTimeout(() => child.disconnect(), idle).unref()
   }
 
@@ -110,7 +110,7 @@ export const startViewProcess = (options: ViewProcessOptions) => {
   return {
     run: (request: ScanRequest): Promise<ScanOutcome> => send<ScanOutcome>(request),
     tryChange: (request: TrialRequest): Promise<TrialOutcome> => send<TrialOutcome>(request),
-    rest,
+    startIdleTimer,
     kill,
     ended,
     isConnected: () => child.connected

@@ -57,7 +57,7 @@ export const createViewScans = (options: Options) => {
     } finally {
       if (processes.has(process)) {
         free.add(process)
-        process.rest()
+        process.startIdleTimer()
       }
     }
   }

@@ -54,7 +54,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const seen = new Set<string>()
   const unseenNames = new Set(Object.keys(names))
 
-  /** Its records are not all stored. */
+  /** Inserts whose last records may not be stored yet. */
   let current: RecordInserts | undefined
 
   /** Stores the records that have been read. */
@@ -67,7 +67,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   }
   const addError = (line: number, column: string | null, code: string, message: string) =>
     add({ line, column, code, message })
-  const addFaulty = (line: number, name: string, { code, message }: { code: string; message: string }) =>
+  const addViolation = (line: number, name: string, { code, message }: { code: string; message: string }) =>
     addError(line, name, code, `'${excerpt(name)}' ${message}.`)
 
   /** Returns the field of a name in the file, or why there is none. */
@@ -89,24 +89,24 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
       unseenNames.delete(name)
       const field = findField(name)
       if (typeof field === 'string') {
-        addFaulty(line, name, { code: 'unknown', message: field })
+        addViolation(line, name, { code: 'unknown', message: field })
         continue
       }
       const target = field.field?.column.name
       if (target !== undefined && targets.has(target))
-        addFaulty(line, name, { code: 'duplicate', message: 'names a field that another column has, too' })
+        addViolation(line, name, { code: 'duplicate', message: 'names a field that another column has, too' })
       if (target !== undefined) targets.add(target)
       named.push(field)
     }
     for (const name of required.filter((one) => !targets.has(one)))
-      addFaulty(line, name, { code: 'required', message: 'is a required field, which the file does not have' })
+      addViolation(line, name, { code: 'required', message: 'is a required field, which the file does not have' })
     return errors.get().total > before ? null : named
   }
 
   /** Adds an error for each name of `map` that the file does not have: a typing error would let the field be stored. */
   const checkUnseenNames = (line: number) => {
     for (const name of unseenNames)
-      addFaulty(line, name, { code: 'unknown', message: 'is in `map`, but the file does not have it' })
+      addViolation(line, name, { code: 'unknown', message: 'is in `map`, but the file does not have it' })
   }
 
   /** Returns the function that stores a record with these fields. It gets the value of each. */
@@ -119,22 +119,22 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     const inserts = table.insertsOf([...columns, ...missing.map(([name]) => name)], (line, refusal) => {
       const { column, code, message } = refusal
       if (column === null) addError(line, null, code, message)
-      else addFaulty(line, nameOf(column), { code, message })
+      else addViolation(line, nameOf(column), { code, message })
     })
 
     return (line: number, check: (index: number, field: ImportField) => Checked) => {
       const values: SqlValue[] = []
-      let isFaulty = false
+      let hasViolation = false
       for (let index = 0; index < named.length; index += 1) {
         const { field, name } = named[index] as NamedField
         if (!field) continue
         const checked = checkStored(field, check(index, field))
         if ('violation' in checked) {
-          addFaulty(line, name, checked.violation)
-          isFaulty = true
+          addViolation(line, name, checked.violation)
+          hasViolation = true
         } else values.push(checked.value)
       }
-      if (isFaulty) return
+      if (hasViolation) return
       values.push(...fallbackValues)
       if (current !== inserts) flush()
       current = inserts
@@ -193,8 +193,8 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     return violation ? { violation } : kindOf(field.column).check(value, field.column, integers)
   }
 
-  /** Returns what all records of the file must have in common. */
-  const commonOf = (columns: readonly string[]) => {
+  /** Returns, as text, the fields that every record of the file must have: all fields, or those of the key. */
+  const sharedFieldsOf = (columns: readonly string[]) => {
     const isKey = (name: string) => fields.get(name)?.column.isPrimary
     return JSON.stringify([...(hasFixedFields ? columns : columns.filter(isKey))].sort())
   }
@@ -208,10 +208,10 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
       if (known) return known
       const named = findFields(line, keys)
       if (!named) return null
-      const common = commonOf(named.flatMap(({ field }) => (field ? [field.column.name] : [])))
-      expected ??= common
+      const shared = sharedFieldsOf(named.flatMap(({ field }) => (field ? [field.column.name] : [])))
+      expected ??= shared
       // Before the writer, which adds its fields to those of the file.
-      if (common !== expected) {
+      if (shared !== expected) {
         const what = hasFixedFields ? 'fields' : 'key fields'
         addError(line, null, 'fields', `The record must have the same ${what} as the first one.`)
         return null

@@ -91,8 +91,8 @@ const quickCheck = (connection: Connection, argument: string) => {
 
 /** Checks the whole file. If SQLite cannot, checks each table, and skips those that it cannot check. */
 const check = (connection: Connection) => {
-  const whole = quickCheck(connection, '1')
-  if (whole !== null) return whole
+  const fileResult = quickCheck(connection, '1')
+  if (fileResult !== null) return fileResult
   const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
   const results = tables.map(({ name }) => quickCheck(connection, textLiteral(String(name))) ?? 'ok')
   return results.find((result) => result !== 'ok') ?? 'ok'

@@ -2,18 +2,18 @@ import { anyCell } from './csv-cells.ts'
 import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
-import { faulty, keyText, typed, valid } from './typed.ts'
+import { keyText, typed, valid, violation } from './typed.ts'
 
 const parseBoolean = (text: string) => {
   if (text === 'true') return valid(1n)
-  return text === 'false' ? valid(0n) : faulty('type', 'must be true or false')
+  return text === 'false' ? valid(0n) : violation('type', 'must be true or false')
 }
 
 /** 0 and 1, which JSON and CSV show as `false` and `true`. Any other stored value is shown as it is. */
 export const boolean: Kind = {
   ...typed,
   name: 'boolean',
-  check: (value) => (typeof value === 'boolean' ? valid(value ? 1n : 0n) : faulty('type', 'must be true or false')),
+  check: (value) => (typeof value === 'boolean' ? valid(value ? 1n : 0n) : violation('type', 'must be true or false')),
   parseCell: ({ text }) => parseBoolean(text),
   parseKey: (text) => {
     if (text === 'true') return [1n]

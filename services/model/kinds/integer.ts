@@ -4,7 +4,7 @@ import { anyCell } from './csv-cells.ts'
 import { anyJson, integerJson, mostlyNumberJson } from './json-values.ts'
 import type { Checked, JsonContext, Kind, KindSchema } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
-import { faulty, typed, valid } from './typed.ts'
+import { typed, valid, violation } from './typed.ts'
 
 const message = (what: string) =>
   `must be ${what}, without quotes. Only beyond ±(2^53−1), send an integer as decimal text, such as "9007199254740993"`
@@ -19,13 +19,13 @@ export const NOT_NUMBER = message('a number')
 export const checkInteger = (value: unknown, integers: IntegerFormat, refusal = NOT_INTEGER): Checked => {
   if (typeof value === 'bigint') return valid(value)
   if (typeof value === 'number' && Number.isInteger(value)) {
-    return Number.isSafeInteger(value) ? valid(BigInt(value)) : faulty('range', refusal)
+    return Number.isSafeInteger(value) ? valid(BigInt(value)) : violation('range', refusal)
   }
-  if (typeof value !== 'string') return faulty('type', refusal)
+  if (typeof value !== 'string') return violation('type', refusal)
   const integer = parseInteger(value)
-  if (integer === undefined) return faulty('type', refusal)
+  if (integer === undefined) return violation('type', refusal)
   const isText = integers === 'string' || !Number.isSafeInteger(Number(integer))
-  return isText ? valid(integer) : faulty('type', refusal)
+  return isText ? valid(integer) : violation('type', refusal)
 }
 
 export const integerSchema = (integers: IntegerFormat): KindSchema =>
@@ -46,7 +46,7 @@ export const integer: Kind = {
   check: (value, _column, integers) => checkInteger(value, integers),
   parseCell: ({ text }) => {
     const value = parseInteger(text)
-    return value === undefined ? faulty('type', 'must be an integer of 64 bits, such as 42') : valid(value)
+    return value === undefined ? violation('type', 'must be an integer of 64 bits, such as 42') : valid(value)
   },
   parseKey: parseNumericKey,
   schema: (_column, integers) => integerSchema(integers),

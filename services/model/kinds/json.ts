@@ -3,7 +3,7 @@ import { hasMoreParts, MAX_PARTS, tooManyParts } from '../json-parts.ts'
 import { anyCell, textCell } from './csv-cells.ts'
 import { anyJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
-import { faulty, typed, valid } from './typed.ts'
+import { typed, valid, violation } from './typed.ts'
 
 /** Returns the JSON Pointer of an integer that JSON.parse has rounded, or may have; undefined if there is none. */
 const findRounded = (value: unknown): string | undefined => {
@@ -34,7 +34,7 @@ export const json: Kind = {
   name: 'json',
   check: (value, { jsonType }) => {
     const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
-    if (!matches) return faulty('type', `must be an ${jsonType}`)
+    if (!matches) return violation('type', `must be an ${jsonType}`)
     const subPath = findRounded(value)
     return subPath === undefined
       ? valid(JSON.stringify(value))
@@ -45,7 +45,7 @@ export const json: Kind = {
     if (hasMoreParts(Buffer.from(text), MAX_PARTS)) return { violation: tooManyParts(MAX_PARTS) }
     const value = parseOrUndefined(text)
     const matches = typeof value === 'object' && value !== null && Array.isArray(value) === (jsonType === 'array')
-    return matches ? valid(text) : faulty('type', `must be JSON text of an ${jsonType}`)
+    return matches ? valid(text) : violation('type', `must be JSON text of an ${jsonType}`)
   },
   parseKey: (text) => [text],
   schema: ({ jsonType }) =>

@@ -4,12 +4,12 @@ import { anyJson } from './json-values.ts'
 import type { Checked, Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { checkNumberCell } from './real.ts'
-import { faulty, typed, valid } from './typed.ts'
+import { typed, valid, violation } from './typed.ts'
 
 /** Accepts text, or a number: an integer is stored as an integer. */
 export const checkLoose = (value: unknown): Checked => {
   if (typeof value === 'string' || typeof value === 'bigint') return valid(value)
-  if (typeof value !== 'number') return faulty('type', 'must be a string or a number')
+  if (typeof value !== 'number') return violation('type', 'must be a string or a number')
   return valid(Number.isSafeInteger(value) ? BigInt(value) : value)
 }
 

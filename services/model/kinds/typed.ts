@@ -2,7 +2,7 @@ import type { SqlValue } from '../sql-value.ts'
 import type { Checked } from './kind.ts'
 
 export const valid = (value: SqlValue): Checked => ({ value })
-export const faulty = (code: string, message: string): Checked => ({ violation: { code, message } })
+export const violation = (code: string, message: string): Checked => ({ violation: { code, message } })
 
 /** The text of a key as JSON shows it, without quotes. */
 export const keyText = (value: SqlValue) =>

@@ -28,16 +28,16 @@ const MAX_SAMPLED_RECORDS = 1000
 /** Bytes. They are read on the event loop. */
 export const MAX_SAMPLED_BYTES = 256 * 1024
 
-const fits = (cell: CsvCell, jsonType: JsonType) => {
+const parsesAs = (cell: CsvCell, jsonType: JsonType) => {
   const column = toColumn({ name: '', jsonType })
   return 'value' in kindOf(column).parseCell(cell, column)
 }
 
 /** Digits that are too many for an integer are a text, such as the number of an account. */
 const typeOfCell = (cell: CsvCell): JsonType => {
-  if (fits(cell, 'integer')) return 'integer'
-  if (fits(cell, 'boolean')) return 'boolean'
-  return fits(cell, 'number') && !/^-?\d+$/.test(cell.text) ? 'number' : 'string'
+  if (parsesAs(cell, 'integer')) return 'integer'
+  if (parsesAs(cell, 'boolean')) return 'boolean'
+  return parsesAs(cell, 'number') && !/^-?\d+$/.test(cell.text) ? 'number' : 'string'
 }
 
 const sampledCell = (cell: CsvCell): SampledValue => ({ type: typeOfCell(cell), text: cell.text })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldRedefinition, JsonType } from '../../../schemas/table.ts'
-import { fits, storedTypeOf } from '../../model/column-types.ts'
+import { isStorableAs, storedTypeOf } from '../../model/column-types.ts'
 import { invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
@@ -35,7 +35,7 @@ const isTimestamp = ({ autoTimestamps }: Structure, { name }: Column) => autoTim
 
 /** The column as the request defines it, with the default that the request has or the one that it keeps. */
 const redefinedColumn = (column: Column, { jsonType = column.jsonType, defaultValue }: FieldRedefinition): Column => {
-  const isKept = fits(jsonType, column.sqliteType)
+  const isKept = isStorableAs(jsonType, column.sqliteType)
   return {
     ...column,
     jsonType,

@@ -4,7 +4,7 @@ import { foldName } from '../../model/names.ts'
 import { type Column, type Structure, TIMESTAMPS } from '../../model/table.ts'
 import type { ColumnDeclaration } from '../../sql/ddl.ts'
 import { withIndexFacts } from '../../sql/indexes.ts'
-import { reachableRowid } from '../../sql/introspection.ts'
+import { visibleRowidName } from '../../sql/introspection.ts'
 import { checkDefaults, checkField, storedDefault, toColumn } from './field-rules.ts'
 import type { DeclaredIndex } from './index-names.ts'
 
@@ -80,7 +80,7 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   )
   checkDefaults([], columns, pathOf)
   const isRowidKey = !isComposite && columns.some((column) => column.isPrimary && column.sqliteType === 'INTEGER')
-  const rowid = isRowidKey ? String(key[0]) : reachableRowid(columns)
+  const rowid = isRowidKey ? String(key[0]) : visibleRowidName(columns)
   const structure = {
     columns,
     isView: false,

@@ -5,7 +5,7 @@ import type { Row } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { changedChoices, checkTableClientName } from '../registry/choices.ts'
-import type { NameClaims } from '../registry/name-claims.ts'
+import type { NameReservations } from '../registry/name-claims.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { updateMetadata } from '../registry/table-statements.ts'
 import type { SearchIndexes } from '../search/indexes.ts'
@@ -17,7 +17,7 @@ interface TableUpdatesOptions {
   readonly registry: TableRegistry
   readonly clock: Clock
   readonly writes: TableWrites
-  readonly claims: NameClaims
+  readonly reservations: NameReservations
   readonly renames: Renames
   readonly searchIndexes: SearchIndexes
 }
@@ -33,7 +33,7 @@ export interface UpdatedTable {
 
 /** Creates the function that changes the metadata of a table, its name and its search index. */
 export const createTableUpdates = (options: TableUpdatesOptions) => {
-  const { registry, clock, writes, claims, renames, searchIndexes } = options
+  const { registry, clock, writes, reservations, renames, searchIndexes } = options
 
   /** Commits changes of the registration together with a rename. Returns the tokens that named the old name. */
   const commitRename = async (caller: Caller, id: number, rename: Rename, unitOf: UnitWith) => {
@@ -73,7 +73,7 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
         : { table: await writes.change(caller, id, async (table) => ({ unit: await unitOf(table, []) })), tokens: null }
     if (clientName === undefined) return commitChanges()
     checkTableClientName(clientName)
-    return claims.claim(id, clientName, commitChanges)
+    return reservations.reserve(id, clientName, commitChanges)
   }
 
   return update

@@ -1,7 +1,7 @@
 import { CLIENT_NAME_PATTERN } from '../../../schemas/patterns.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import type { FieldChanges, JsonType } from '../../../schemas/table.ts'
-import { fits, storedTypeOf } from '../../model/column-types.ts'
+import { isStorableAs, storedTypeOf } from '../../model/column-types.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import {
@@ -124,7 +124,7 @@ const clientNamesOf = (fields: readonly FieldChoices[]) => fields.map(({ clientN
 const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoices): FieldChoices => ({
   ...before,
   name: column.name,
-  jsonType: fits(before.jsonType, column.sqliteType) ? before.jsonType : column.jsonType,
+  jsonType: isStorableAs(before.jsonType, column.sqliteType) ? before.jsonType : column.jsonType,
   isHidden: before.isHidden && !column.isPrimary,
   isReadonly: before.isReadonly || column.isGenerated,
   ...(column.isPrimary && isNullableKey !== undefined && { isNullableKey })

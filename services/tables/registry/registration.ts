@@ -5,7 +5,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { tableRegistered } from '../failures.ts'
 import type { UnnamedChoices } from './choices.ts'
-import type { NameClaims } from './name-claims.ts'
+import type { NameReservations } from './name-claims.ts'
 import type { TableRegistry } from './registry.ts'
 import type { StoredTable } from './stored-tables.ts'
 import { insertTable, type NewRegistration } from './table-statements.ts'
@@ -25,7 +25,7 @@ const toTableError = (error: unknown, tableAt: (index: number) => StoredTable) =
  * Returns the function that registers tables in one unit, after the statements `before`. The unique index of the
  * registry decides between concurrent registrations of one name: TABLE_REGISTERED. `now`: epoch milliseconds.
  */
-export const createRegistration = (db: Database, registry: TableRegistry, { give }: NameClaims) => {
+export const createRegistration = (db: Database, registry: TableRegistry, { reserveFree }: NameReservations) => {
   const write = async (tables: readonly UnnamedTable[], clientNames: readonly string[], now: number, before: Unit) => {
     const inserts = tables.map((table, index) => {
       const choices = { ...table.choices, clientName: String(clientNames[index]) }
@@ -42,7 +42,7 @@ export const createRegistration = (db: Database, registry: TableRegistry, { give
   }
 
   return (tables: readonly UnnamedTable[], now: number, before: Unit = []): Promise<RegisteredTable[]> =>
-    give(
+    reserveFree(
       tables.map(({ name }) => name),
       (clientNames) => write(tables, clientNames, now, before)
     )

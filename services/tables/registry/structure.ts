@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ForeignKey } from '../../../schemas/table.ts'
-import { fits, storedTypeOf } from '../../model/column-types.ts'
+import { isStorableAs, storedTypeOf } from '../../model/column-types.ts'
 import { foldName } from '../../model/names.ts'
 import type { Choices, Column, FieldChoices, RegisteredTable, Structure } from '../../model/table.ts'
-import { defaultAs, isRowidName, reachableRowid } from '../../sql/introspection.ts'
+import { defaultAs, isRowidName, visibleRowidName } from '../../sql/introspection.ts'
 import { withViewKey } from '../../sql/views.ts'
 
 /** A column as SQLite describes it, with the choices for it. */
 const withChoices = (column: Column, field: FieldChoices): Column => {
   const { name, label, isHidden, isNullableKey = column.nullable } = field
-  const jsonType = fits(field.jsonType, column.sqliteType) ? field.jsonType : column.jsonType
+  const jsonType = isStorableAs(field.jsonType, column.sqliteType) ? field.jsonType : column.jsonType
   return {
     ...column,
     name,
@@ -128,7 +128,7 @@ export const withColumn = (facts: Structure, column: Column): Structure => {
   if (facts.columns.some(({ name }) => foldName(name) === foldName(column.name))) return facts
   const columns = [...facts.columns, column]
   const keepsRowid = facts.isRowidKey || facts.rowid === null
-  return { ...facts, columns, rowid: keepsRowid ? facts.rowid : reachableRowid(columns) }
+  return { ...facts, columns, rowid: keepsRowid ? facts.rowid : visibleRowidName(columns) }
 }
 
 /** Renames a table in what an SQL view reads. */

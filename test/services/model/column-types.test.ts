@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
-import { affinityOf, declarableTypesOf, fits, jsonTypeOf } from '../../../services/model/column-types.ts'
+import { affinityOf, declarableTypesOf, isStorableAs, jsonTypeOf } from '../../../services/model/column-types.ts'
 
 const DECLARED = [
   'INT',
@@ -82,10 +82,10 @@ t.test('the JSON type follows from the declared type', async (t) => {
 })
 
 t.test('a chosen JSON type stays if the stored type can hold it', async (t) => {
-  t.ok(fits('boolean', 'INTEGER'))
-  t.ok(fits('array', 'TEXT'))
-  t.notOk(fits('array', 'INTEGER'))
-  t.notOk(fits('integer', 'TEXT'))
+  t.ok(isStorableAs('boolean', 'INTEGER'))
+  t.ok(isStorableAs('array', 'TEXT'))
+  t.notOk(isStorableAs('array', 'INTEGER'))
+  t.notOk(isStorableAs('integer', 'TEXT'))
 })
 
 t.test(
