@@ -14,6 +14,7 @@ import {
   storeRetry,
   toStoredRetry
 } from '../../sql/retries.ts'
+import type { Unit } from '../../sql/statement.ts'
 import { type ResultSql, storeResult } from '../../sql/unit-results.ts'
 import type { Commit, Results } from './commit.ts'
 import { final, type Operation, type Target } from './operation.ts'
@@ -64,17 +65,16 @@ const digestOf = ({ digest }: RetryKey, targets: readonly Target[]) => {
   return hash.digest('hex')
 }
 
-/** Another request with the key has been committed since it was looked for. */
-class KeyIsStored extends Error {}
-
-const OWN_OPERATION = {
+const ownOperation = (unit: Unit): Operation => ({
   table: null,
+  unit,
   change: null,
   countChange: null,
   result: () => undefined,
   receipt: () => ({}),
-  shown: null
-}
+  shown: null,
+  explain: (_caller, { error }) => final(error)
+})
 
 /** Adds to an operation the statements that store its results. */
 const withReceipt = <R>(operation: Operation<R>, index: number): Operation<R> => {
@@ -113,27 +113,20 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     return whole && toStoredRetry(whole)
   }
 
-  /** Ends the unit if another request has stored the key meanwhile. */
-  const checkOp = (attempt: Attempt): Operation => ({
-    ...OWN_OPERATION,
-    unit: [expectNewKey(attempt)],
-    explain: (_caller, { error }) => final(error instanceof UnexpectedChanges ? new KeyIsStored() : error)
-  })
-
   const storeOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {
     const tables = [...new Set(operations.map(({ table }) => (table as RegisteredTable).id))]
-    return {
-      ...OWN_OPERATION,
-      unit: storeRetry({ ...key, digest, operations: operations.length, tables }, limits),
-      explain: (_caller, { error }) => final(error)
-    }
+    return ownOperation(storeRetry({ ...key, digest, operations: operations.length, tables }, limits))
   }
 
   const commitWith =
     (attempt: Attempt): Commit =>
     async <T extends readonly Operation[]>(caller: Caller, operations: T) => {
       const storing = operations.map(withReceipt)
-      const results = await commit(caller, [checkOp(attempt), ...storing, storeOp(attempt, operations)])
+      const results = await commit(caller, [
+        ownOperation([expectNewKey(attempt)]),
+        ...storing,
+        storeOp(attempt, operations)
+      ])
       return results.slice(1, -1) as Results<T>
     }
 
@@ -155,7 +148,8 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     try {
       return (await replay()) ?? (await run(commitWith(attempt)))
     } catch (error) {
-      if (!(error instanceof KeyIsStored)) throw error
+      // Only the check of the key is not explained: another request has stored the key meanwhile.
+      if (!(error instanceof UnexpectedChanges)) throw error
       const replayed = await replay()
       if (replayed) return replayed
       throw keyInFlight()

@@ -29,6 +29,8 @@ const file = createDatabase(
    CREATE TABLE children (id INTEGER PRIMARY KEY, rule TEXT REFERENCES rules (sku));
    CREATE TABLE composite (a TEXT, b INTEGER, v, PRIMARY KEY (a, b)) WITHOUT ROWID;
    CREATE TABLE single (v TEXT);
+   CREATE TABLE drafts (k TEXT PRIMARY KEY, name TEXT, gone INTEGER DEFAULT 0) WITHOUT ROWID;
+   CREATE UNIQUE INDEX live ON drafts (name DESC) WHERE gone = 0;
    CREATE TABLE formulas (id INTEGER PRIMARY KEY, s TEXT, "=n" TEXT);
    CREATE TABLE replacing (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, v TEXT);
    CREATE TABLE collated (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE);
@@ -58,6 +60,7 @@ for (const name of [
   'children',
   'composite',
   'single',
+  'drafts',
   'formulas',
   'replacing',
   'collated',
@@ -465,6 +468,14 @@ t.test('a unique index on an expression is checked before the first record is st
     t.match(response.json().error.details[0].message, /index 'lower_sku'/)
   }
   expectData(t, await csv.post(url('rules', '?mode=upsert'), 'id,sku,qty\n900,straße,3\n'), imported(1, 1))
+})
+
+t.test('a unique index of some records is compared with these only', async (t) => {
+  expectData(t, await csv.post(url('drafts'), 'k,name,gone\na,one,0\nb,two,1\n'), imported(2))
+  expectErrors(t, await csv.post(url('drafts'), 'k,name\nc,two\nd,one\n'), [[3, null, 'unique']])
+  expectData(t, await csv.post(url('drafts'), 'k,name,gone\nc,two,0\nd,one,1\n'), imported(2))
+  // Whether a record is in the index depends on a field that the file does not have.
+  expectData(t, await csv.post(url('drafts', '?mode=upsert'), 'k,name\nb,three\n'), imported(1, 1))
 })
 
 t.test('a trigger that refuses a record ends the import', async (t) => {

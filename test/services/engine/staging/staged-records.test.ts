@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createCsvReader } from '../../../../services/engine/staging/csv-records.ts'
+import { UnreadableFile } from '../../../../services/engine/staging/import-errors.ts'
 import type { StagingThreadOptions } from '../../../../services/engine/staging/protocol.ts'
 import { createStagedRecords } from '../../../../services/engine/staging/staged-records.ts'
 import { openStagedTable } from '../../../../services/engine/staging/staged-table.ts'
@@ -28,8 +29,13 @@ const stage = async (text: string, options: Partial<StagingThreadOptions>) => {
   const table = openStagedTable(all)
   const records = createStagedRecords(all, table)
   const reader = createCsvReader(',', records.createCellsReader().read)
-  await reader.write(Buffer.from(text))
-  await reader.end()
+  try {
+    await reader.write(Buffer.from(text))
+    await reader.end()
+  } catch (error) {
+    // The errors of the header have been added.
+    if (!(error instanceof UnreadableFile)) throw error
+  }
   records.flush()
   const errors = records.errors().first.map(({ line, column, code }) => [line, column, code])
   return { table, errors, finished: table.finish() }
@@ -46,4 +52,9 @@ t.test('the first records are skipped', async (t) => {
   const { table, finished } = await stage('price\n1\n2\n3\n', { skip: 2 })
   t.match(finished, { rows: 1, skipped: 2 })
   t.strictSame(table.step({ after: null, rows: 10, maxBytes: null }), { last: 3n, rows: 1 })
+})
+
+t.test('a name of the map that the header does not have is an error', async (t) => {
+  t.strictSame((await stage('price\n1\n', { names: { Price: null } })).errors, [[1, 'Price', 'unknown']])
+  t.strictSame((await stage('Price\n1\n', { names: { Price: 'price' } })).errors, [])
 })
