@@ -147,6 +147,16 @@ t.test('a replay shows the first response after the record has changed', async (
   expectError(t, await send(token, 'changed later', sent), 404, 'RECORD_NOT_FOUND')
 })
 
+t.test('the total of a list that was read before counts a record that a request with a key creates', async (t) => {
+  const totalOf = async () => dataOf(await token.get('/data/wide?fields=id')).total
+  const before = await totalOf()
+  const sent: Sent = ['POST', '/data/wide/records', { count: 1 }]
+  for (const replayed of [undefined, 'true']) {
+    t.equal((await send(token, 'counted', sent)).headers['idempotency-replayed'], replayed)
+    t.equal(await totalOf(), before + 1)
+  }
+})
+
 t.test('tokens and administrators have keys of their own', async (t) => {
   const other = await asToken(app, admin)
   const before = count('cats')
@@ -301,7 +311,7 @@ t.test('results that are too large for the event loop are replayed', async (t) =
 })
 
 t.test('a key has 1 to 255 printable ASCII characters', async (t) => {
-  const sent: Sent = ['POST', '/data/dogs/records', { name: 'Rex' }]
+  const sent: Sent = ['POST', '/data/wide/records', { count: 1 }]
   for (const key of ['a', '~', '"8e03978e-40d5-43dd-bc93-6894a57f9324"', 'a b', 'x'.repeat(255)]) {
     t.equal((await send(token, key, sent)).statusCode, 200, key)
   }

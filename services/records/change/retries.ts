@@ -65,13 +65,16 @@ const digestOf = ({ digest }: RetryKey, targets: readonly Target[]) => {
   return hash.digest('hex')
 }
 
+/** An operation on the keys has no result. */
+const nothing = () => ({})
+
 const ownOperation = (unit: Unit): Operation => ({
   table: null,
   unit,
   change: null,
   countChange: null,
-  result: () => undefined,
-  receipt: () => ({}),
+  result: nothing,
+  receipt: nothing,
   shown: null,
   explain: (_caller, { error }) => final(error)
 })
