@@ -48,7 +48,7 @@ const runtimeImportsOf = (path: string) => {
     .map((specifier) => normalize(join(dirname(path), specifier)))
 }
 
-/** Folders and files inside a folder, from the bottom up. What is in one row must not import each other. */
+/** Folders and files inside a folder, from the bottom up. The parts in one row must not import each other. */
 const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   services: [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']],
   'services/tables': [

@@ -25,8 +25,9 @@ export const affinityOf = (declaredType: string, isStrict: boolean): SqliteType 
   return isStrict && type === 'ANY' ? 'BLOB' : 'NUMERIC'
 }
 
-/** Declared types that mean numbers and have NUMERIC affinity. Other such types, as DATE, UUID and JSON, mean texts. */
-const NUMERIC_TYPES = /\b(?:NUM|DEC|FIXED|YEAR|BIT\b)|MONEY|CURRENCY|SERIAL/i
+/** Declared types that mean numbers and have NUMERIC affinity. Other such types, such as DATE, UUID and JSON, mean texts. */
+const NUMERIC_TYPES =
+  /\b(?:NUM|DEC|FIXED|YEAR|(?:BIT|BYTE|SHORT|LONG|SINGLE|COUNTER|UNSIGNED)\b)|MONEY|CURRENCY|SERIAL/i
 
 /** Returns the JSON type of a column that another program has declared. */
 export const jsonTypeOf = (declaredType: string, sqliteType: SqliteType): JsonType => {

@@ -111,9 +111,7 @@ export const selectTakenInIndex = (
   const computed = terms.map((_, index) => `_rowhouse_term_${index}`)
   const isInIndex = condition === null ? 'TRUE' : `(${condition})`
   const columns = [
-    '*',
-    // A rowid that is no column is not in `*`.
-    ...(structure.rowid === null ? [] : [`${identifier(structure.rowid)} AS ${identifier(structure.rowid)}`]),
+    ...[...structure.columns.map(({ name }) => name), LINE_COLUMN].map(identifier),
     ...terms.map((term, index) => `(${term}) AS ${identifier(computed[index] as string)}`)
   ]
   const records = `(SELECT ${columns.join(', ')} FROM ${STAGED_RECORDS} WHERE ${isInIndex}) AS ${identifier(STAGED_TABLE)}`

@@ -9,7 +9,7 @@ import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import { guardOf } from './lists.ts'
 import type { RecordText } from './record-text.ts'
-import { type Param, type Statement, StoredValue, type Unit } from './statement.ts'
+import { type Param, type RowCondition, type Statement, StoredValue, type Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
 import { CHANGES, type ResultSql } from './unit-results.ts'
 import { storeField, storeValue, type UsedField } from './unit-values.ts'
@@ -92,12 +92,6 @@ export const withComputedKey = (
   }
 }
 
-/** A condition for one row. */
-export interface RowCondition {
-  readonly where: string
-  readonly params: readonly Param[]
-}
-
 /** Returns the inserted row, as a condition. `assignments`: with all parts of the key of a table without a rowid. */
 export const insertedRow = (
   { name: table, structure: { rowid, key } }: RegisteredTable,
@@ -118,13 +112,17 @@ export const returnValue = (expression: string, alias: string, condition = 'TRUE
   `UPDATE ${identifier(META)} SET "value" = ${columnRef(META, 'value')}
     WHERE ${columnRef(META, 'key')} = 'version' AND ${condition} RETURNING ${expression} AS ${alias}`
 
+/** An expression for the record that the condition matches. `json`: the expression for it. */
+export const recordAt = (table: Identifier, json: string, where: string) =>
+  `(SELECT ${json} FROM ${table} WHERE ${where})`
+
 /**
  * Returns the `record` as it is at this point of a unit, or no row unless the condition matches one row. `json`: the
  * expression for it. `condition`: another one. Binds the parameters of `where` twice.
  */
 export const returnRecord = (table: Identifier, json: string, where: string, condition = 'TRUE') =>
   returnValue(
-    `(SELECT ${json} FROM ${table} WHERE ${where})`,
+    recordAt(table, json, where),
     'record',
     `${condition} AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1`
   )
@@ -196,14 +194,14 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /**
    * The unit that inserts a record and returns it as JSON text. RETURNING gives the row as it was before AFTER triggers:
-   * with triggers the row is read after the insert. `before`: what is computed first. `row`: the condition of the record.
-   * `used`: the fields that later statements use.
+   * with triggers the row is read after the insert. `before`: the statements that compute the key. `row`: the condition of the
+   * record. `used`: the fields that later statements use.
    */
   const insert = (values: readonly UnitAssignment[], hasTriggers: boolean, used: readonly UsedField[] = []) => {
     const { before, assignments } = withComputedKey(table, values)
     const { names, params } = insertedValues(assignments, mustNotAbort(table))
     const row = () => insertedRow(table, assignments)
-    const fields = used.map((field) => storeField(field, { ...row(), table: table.name }))
+    const fields = used.map((field) => storeField(field, table.name, row()))
     if (!hasTriggers) {
       const sql = cached('insert and return', names, () => returning(composeCreate(names)))
       return { before, unit: [{ sql, params, expect: 1 }, ...fields], row }
@@ -232,7 +230,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   /** The result with the record at this point of a unit. */
   const recordResult = ({ where, params }: RowCondition): ResultSql => ({
-    record: `(SELECT ${json} FROM ${name} WHERE ${where})`,
+    record: recordAt(name, json, where),
     params
   })
 
@@ -266,17 +264,18 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
 
   const matchUnchanged = (unchanged: readonly Assignment[]) => [match, ...unchanged.map(isUnchanged)].join(' AND ')
 
-  /** Reads the record with this key after a change. `keyParts`: parts of the key that the request sent as values. */
-  const returnFinal = (key: readonly Param[], keyParts: readonly Assignment[] = []): Statement<Param> => {
-    const params = [...key, ...keyParts.flatMap(sameInJson)]
-    const sql = cached('return', namesOf(keyParts), () => returnRecord(name, json, matchUnchanged(keyParts)))
-    return { sql, params: [...params, ...params], expect: 1 }
-  }
-
-  /** The record with this key after a change of it, as a condition. */
+  /** The record with this key after a change, as a condition. `unchanged`: fields of the request that cannot change. */
   const changedRow = (key: readonly Param[], unchanged: readonly Assignment[] = []): RowCondition => {
+    // Only an untyped part of a key has several stored values with one text.
     const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
     return { where: matchUnchanged(keyParts), params: [...key, ...keyParts.flatMap(sameInJson)] }
+  }
+
+  /** Reads the record with this key after a change. */
+  const returnFinal = (key: readonly Param[], unchanged: readonly Assignment[] = []): Statement<Param> => {
+    const { where, params } = changedRow(key, unchanged)
+    const sql = cached('return', [where], () => returnRecord(name, json, where))
+    return { sql, params: [...params, ...params], expect: 1 }
   }
 
   const composeUpdate = (changed: readonly string[], unchanged: readonly Assignment[]) => {
@@ -300,9 +299,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
       params: conditionParams
     }))
     const unit = [...checks, { sql, params, expect: 1 }]
-    if (returned !== 'final') return unit
-    const keyParts = unchanged.filter(([{ isPrimary }]) => isPrimary)
-    return [...unit, returnFinal(key, keyParts)]
+    return returned === 'final' ? [...unit, returnFinal(key, unchanged)] : unit
   }
 
   /** Outside STRICT tables, SQLite would also add to text. The conditions prevent this. */

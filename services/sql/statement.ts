@@ -20,6 +20,12 @@ export class StoredValue {}
 
 export type Param = SqlValue | StoredValue
 
+/** A condition for one row. */
+export interface RowCondition {
+  readonly where: string
+  readonly params: readonly Param[]
+}
+
 /** Whether the value is known before the unit runs. */
 export const isValue = (param: Param): param is SqlValue => !(param instanceof StoredValue)
 

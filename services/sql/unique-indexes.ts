@@ -1,10 +1,11 @@
+import { ruleOfIndex } from './declared-rules.ts'
 import { endOfPart, isKeyword, splitTokens, tokenTexts } from './lexer.ts'
 
 /** A unique index with expressions or a condition. Its SQL names the columns without their table. */
 export interface UniqueIndex {
   readonly name: string
-  /** The CREATE INDEX statement. */
-  readonly sql: string
+  /** The folded names in its SQL: of columns, functions and keywords. */
+  readonly names: ReadonlySet<string>
   /** The columns and expressions, each with its collation if it declares one. */
   readonly terms: readonly string[]
   /** The records that the index has; null for all. */
@@ -26,7 +27,7 @@ export const uniqueIndexOf = (name: string, sql: string): UniqueIndex => {
   const condition = tokens.slice(close + 2).join(' ')
   return {
     name,
-    sql,
+    names: ruleOfIndex(name, sql).names,
     terms: terms.map((term) => withoutDirection(term).join(' ')),
     condition: condition === '' ? null : condition
   }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { columnRef, identifier } from './identifiers.ts'
 import { tokensOf } from './lexer.ts'
-import { isValue, type Param, type Statement, type StoredValue, type Unit } from './statement.ts'
+import { isValue, type Param, type RowCondition, type Statement, type StoredValue, type Unit } from './statement.ts'
 
 /** The table with values that later statements of the same unit use. It is empty after each unit. */
 const TABLE = '_rowhouse_unit_values'
@@ -10,13 +10,6 @@ const TABLE = '_rowhouse_unit_values'
 export interface UsedField {
   readonly name: string
   readonly value: StoredValue
-}
-
-/** The record that has the fields, as a condition. */
-interface StoredRecord {
-  readonly table: string
-  readonly where: string
-  readonly params: readonly Param[]
 }
 
 /** Stores the value of an SQL expression. */
@@ -28,7 +21,11 @@ export const storeValue = (stores: StoredValue, expression: string): Statement<P
 })
 
 /** Stores the value of a field. Fails if there is no such record. */
-export const storeField = ({ name, value }: UsedField, { table, where, params }: StoredRecord): Statement<Param> => ({
+export const storeField = (
+  { name, value }: UsedField,
+  table: string,
+  { where, params }: RowCondition
+): Statement<Param> => ({
   sql: `INSERT INTO ${TABLE} (part, value) SELECT ?, ${columnRef(table, name)} FROM ${identifier(table)} WHERE ${where}`,
   params,
   expect: 1,
@@ -48,7 +45,7 @@ const texts = new LRUCache<string, string>({
   sizeCalculation: (text, key) => text.length + key.length
 })
 
-/** Returns the text with a subquery in place of each parameter that is a stored value. */
+/** Returns the text, in which a subquery replaces each parameter that is a stored value. */
 const composeText = (sql: string, params: readonly Param[]) => {
   const pieces: string[] = []
   let start = 0

@@ -7,6 +7,7 @@ import {
   composeInsert,
   insertedRow,
   namesOf,
+  recordAt,
   returnRecord,
   returnValue,
   timestampUpdate,
@@ -14,7 +15,7 @@ import {
   valuesOf,
   withComputedKey
 } from './records.ts'
-import type { Param, Statement } from './statement.ts'
+import { isValue, type Param, type RowCondition, type Statement } from './statement.ts'
 import { hasKey, rowidKeys } from './unique-keys.ts'
 import type { Receipt } from './unit-results.ts'
 import { storeField, type UsedField } from './unit-values.ts'
@@ -76,32 +77,45 @@ const conflictColumn = ({ structure }: RegisteredTable, { name, collation }: Uni
   name === structure.rowid ? identifier(name) : `${identifier(name)} COLLATE ${identifier(collation)}`
 
 /** The record with the values of an upsert in its key, as a condition. */
-const recordOf = ({ table, assignments, key }: Pick<Upsert, 'table' | 'assignments' | 'key'>) => ({
-  table: table.name,
+const recordOf = ({ table, assignments, key }: Pick<Upsert, 'table' | 'assignments' | 'key'>): RowCondition => ({
   where: hasKey(table.name, key, () => '?'),
   params: key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
 })
 
 /** Selects a row if the record exists. */
 export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'key'>): Statement<Param> => {
-  const { table, where, params } = recordOf(upsert)
-  return { sql: `SELECT 1 FROM ${identifier(table)} WHERE ${where}`, params }
+  const { where, params } = recordOf(upsert)
+  return { sql: `SELECT 1 FROM ${identifier(upsert.table.name)} WHERE ${where}`, params }
 }
 
 /**
- * Returns the statements of an upsert. `before`: what is computed first, then a statement that returns a row if the record
- * exists. `unit`: the statements that change it and return the `record`; the first one changes one row. A NULL in the key
- * conflicts with nothing, as in the index itself. `used`: the fields that later statements use. `receipt`: the results of the
- * first and the last statement.
+ * Returns the record after an upsert, as a condition, with the values of a new record and the statements that compute its
+ * key. A NULL in the key of the upsert conflicts with nothing, as in the index itself: the record is new.
+ */
+const storedRow = (upsert: Upsert) => {
+  const { table } = upsert
+  const found = recordOf(upsert)
+  const known = found.params.every(isValue)
+  if (known && !found.params.includes(null)) return { before: [], assignments: upsert.assignments, row: found }
+  const { before, assignments } = withComputedKey(table, upsert.assignments)
+  const inserted = insertedRow(table, assignments)
+  if (known) return { before, assignments, row: inserted }
+  // A value that an earlier statement stores may be NULL.
+  const hasNull = found.params.map(() => '? IS NULL').join(' OR ')
+  const where = `(${found.where}) OR ((${hasNull}) AND ${inserted.where})`
+  return { before, assignments, row: { where, params: [...found.params, ...found.params, ...inserted.params] } }
+}
+
+/**
+ * Returns the statements of an upsert. `before`: a statement that returns a row if the record exists, and those that compute
+ * the key. `unit`: the statements that change it and return the `record`; the first one changes one row. `used`: the fields
+ * that later statements use. `receipt`: the results of the first and the last statement.
  */
 export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []) => {
   const { table, unchanged, json, hasEffects, now } = upsert
+  const name = identifier(table.name)
   const found = recordOf(upsert)
-  const isNew = found.params.includes(null)
-  const { before, assignments } = isNew
-    ? withComputedKey(table, upsert.assignments)
-    : { before: [], assignments: upsert.assignments }
-  const { where, params: key } = isNew ? insertedRow(table, assignments) : found
+  const { before, assignments, row } = storedRow(upsert)
   const target = upsert.key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)
   const guard = unchanged.map(
@@ -115,17 +129,16 @@ export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []
   const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
   const exists = `EXISTS (${selectUpserted(upsert).sql})`
   const find = { sql: returnValue('1', 'found', exists), params: found.params }
-  const returnStored = returnRecord(identifier(table.name), json, where)
   const change = hasEffects
     ? [
         { sql: insert, params, expect: 1 },
-        { sql: returnStored, params: [...key, ...key], expect: 1 }
+        { sql: returnRecord(name, json, row.where), params: [...row.params, ...row.params], expect: 1 }
       ]
     : [{ sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
-  const fields = used.map((field) => storeField(field, { table: table.name, where, params: key }))
   const receipt = (): Receipt => ({
     before: [{ record: `(SELECT '' WHERE ${exists})`, params: found.params }],
-    after: [{ record: `(SELECT ${json} FROM ${identifier(table.name)} WHERE ${where})`, params: key }]
+    after: [{ record: recordAt(name, json, row.where), params: row.params }]
   })
+  const fields = used.map((field) => storeField(field, table.name, row))
   return { before: [find, ...before], unit: [...change, ...fields], receipt }
 }

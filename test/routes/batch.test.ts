@@ -325,6 +325,9 @@ t.test('a repeated batch has the results of the first one', async (t) => {
     { op: 'upsert', table: 'marks', on: ['code'], values: { code: 'receipt', n: 1 } },
     { op: 'upsert', table: 'marks', on: ['code'], values: { code: 'receipt', n: { $result: 0, field: 'changes' } } },
     { op: 'upsert', table: 'marks', on: ['code'], values: { code: null } },
+    { op: 'create', table: 'marks', values: { n: 1 } },
+    { op: 'upsert', table: 'marks', on: ['code'], values: { code: { $result: 8, field: 'code' }, n: 2 } },
+    { op: 'upsert', table: 'marks', on: ['code'], values: { code: { $result: 5, field: 'code' }, n: 3 } },
     { op: 'update', table: 'logged', pk: { $result: 0, field: 'id' }, values: { changes: 9 } },
     { op: 'update', table: 'marks', filter: { where: { code: { eq: 'receipt' } } }, maxAffected: 5, values: { n: 7 } },
     { op: 'incr', table: 'logged', pk: { $result: 0, field: 'id' }, field: 'changes' },
@@ -337,6 +340,10 @@ t.test('a repeated batch has the results of the first one', async (t) => {
   t.match(created, { name: 'first', changes: 1 })
   t.match(second, { name: 'second', changes: 1 }, 'the record after its triggers')
   t.strictSame(ignored, { ignored: true })
+  t.match(dataOf(first).results.slice(9, 11), [
+    { created: true, record: { code: null, n: 2 } },
+    { created: false, record: { code: 'receipt', n: 3 } }
+  ])
   const again = await keyed.post('/data/_batch', { operations })
   t.equal(again.headers['idempotency-replayed'], 'true')
   t.equal(again.body, first.body)
@@ -355,6 +362,17 @@ t.test('a value of an earlier result may be NULL, and names may have a question 
   const update = { op: 'update' as const, table: 'marks', pk: key, values: { 'what?': 'x', n: 3 } }
   const incr = { op: 'incr' as const, table: 'marks', pk: key, field: 'n' }
   await results({ ...first, values: { id: 900, code: 'z' } }, update, incr)
+  const [, unnamed, changed] = await results(
+    first,
+    {
+      op: 'upsert',
+      table: 'marks',
+      on: ['code'],
+      values: { code: { $result: 0, field: 'code' }, n: 8 }
+    },
+    { op: 'update', table: 'marks', pk: { $result: 1, field: 'id' }, values: { n: 9 } }
+  )
+  t.match([unnamed, changed], [{ created: true, record: { code: null, n: 8 } }, { success: true }])
   const byId = async (id: number) => (await rowsOf('marks')).find((row: { readonly id: number }) => row.id === id)
   t.match(await byId(900), { 'what?': 'x', n: 4 })
   t.ok(created.id < 900)

@@ -66,10 +66,11 @@ const file = createDatabase(
      id INTEGER PRIMARY KEY, a TEXT, n INTEGER, text TEXT AS (a || n) STORED, UNIQUE (text) ON CONFLICT REPLACE);
    CREATE TABLE keyed (k TEXT PRIMARY KEY ON CONFLICT REPLACE, code REAL UNIQUE ON CONFLICT REPLACE, n INTEGER)
      WITHOUT ROWID;
+   CREATE TABLE defaulted (k TEXT PRIMARY KEY ON CONFLICT REPLACE DEFAULT 'only', n INTEGER DEFAULT 5) WITHOUT ROWID;
    CREATE TRIGGER checked_next AFTER INSERT ON checked WHEN new.b = 800 BEGIN
      INSERT INTO checked (id, code) VALUES (990, 990);
    END;
-   ${['checked', 'joined', 'keyed'].map(triggersOf).join('\n')}
+   ${['checked', 'joined', 'keyed', 'defaulted'].map(triggersOf).join('\n')}
    INSERT INTO latest VALUES ('n', 0);
    INSERT INTO replacing VALUES ('n', 0);
    ${TRIGGERS}`
@@ -87,7 +88,8 @@ for (const name of [
   'computed',
   'checked',
   'joined',
-  'keyed'
+  'keyed',
+  'defaulted'
 ]) {
   ids.set(name, (await importTable(admin, name)).id)
 }
@@ -169,6 +171,16 @@ t.test('conflict clauses in triggers are not changed', async (t) => {
   expectError(t, await create('logged', { id: 9, code: 1 }), 409, 'UNIQUE_VIOLATION')
   expectError(t, await update('logged', 2, { code: 1 }), 409, 'UNIQUE_VIOLATION')
 })
+
+t.test(
+  'a record without any field is created where the key is a default, and triggers keep their clauses',
+  async (t) => {
+    t.match(dataOf(await create('defaulted', {})), { k: 'only', n: 5 })
+    t.match(await rowsOf('latest'), [{ v: 5 }])
+    expectError(t, await create('defaulted', {}), 409, 'UNIQUE_VIOLATION')
+    t.match(await rowsOf('defaulted'), [{ k: 'only', n: 5 }])
+  }
+)
 
 t.test('a table may declare conflict clauses and have triggers that reach others', async (t) => {
   const ignoring = (body: Body) =>

@@ -147,6 +147,24 @@ t.test('a replay shows the first response after the record has changed', async (
   expectError(t, await send(token, 'changed later', sent), 404, 'RECORD_NOT_FOUND')
 })
 
+t.test('the results that an earlier version has stored for an upsert are replayed', async (t) => {
+  const sku = newSku()
+  for (const created of [true, false]) {
+    const key = newKey()
+    const sent: Sent = ['POST', '/data/cats/records?upsert=sku', { sku, name: `Tom ${created}` }]
+    const first = await send(token, key, sent)
+    const { record } = dataOf(first)
+    // The first statement of an upsert returned a row if the record existed.
+    const found = { changes: created ? 0 : 1, rows: created ? [] : [{}] }
+    const results = [[found, { changes: 1, rows: [{ record: JSON.stringify(record) }] }]]
+    db.prepare('UPDATE _rowhouse_retries SET results = ? WHERE key = ?').run(JSON.stringify(results), key)
+    const again = await send(token, key, sent)
+    t.equal(again.headers['idempotency-replayed'], 'true')
+    t.equal(again.body, first.body)
+    t.equal(dataOf(again).created, created)
+  }
+})
+
 t.test('the total of a list that was read before counts a record that a request with a key creates', async (t) => {
   const totalOf = async () => dataOf(await token.get('/data/wide?fields=id')).total
   const before = await totalOf()

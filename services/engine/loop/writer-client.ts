@@ -7,8 +7,8 @@ import {
   type Outcome,
   type PackedBatch,
   packUnits,
+  type UnitWithOptions,
   unpackOutcomes,
-  type WriteRequest,
   type WriterMessage,
   type WriterRequest
 } from '../shared/message.ts'
@@ -30,7 +30,7 @@ const MAX_PENDING_UNITS = 4096
 /** Characters and bytes of the parameters of pending units. The unit that reaches the limit is accepted. */
 const MAX_PENDING_SIZE = 64 * 2 ** 20
 
-interface PendingUnit extends WriteRequest {
+interface PendingUnit extends UnitWithOptions {
   readonly size: number
   readonly resolve: (results: readonly WriteResult[]) => void
   readonly reject: (error: Error) => void

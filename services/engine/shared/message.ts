@@ -7,7 +7,7 @@ import type { PlainError } from './plain-error.ts'
 export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
 
 /** A unit, and how it runs. */
-export interface WriteRequest {
+export interface UnitWithOptions {
   readonly unit: Unit
   readonly options: UnitOptions | undefined
 }
@@ -107,7 +107,7 @@ const readAll = <T>(list: PackedList, read: (from: Reader) => T) => {
 }
 
 /** For each unit: number of statements, options; for each statement: text, `expect`, number of parameters, parameters. */
-export const packUnits = (requests: readonly WriteRequest[]): PackedList => {
+export const packUnits = (requests: readonly UnitWithOptions[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
   for (const { unit, options } of requests) {
@@ -127,13 +127,13 @@ const readStatement = (from: Reader) => {
   return expect === undefined ? { sql, params } : { sql, params, expect }
 }
 
-const readRequest = (from: Reader): WriteRequest => {
+const readRequest = (from: Reader): UnitWithOptions => {
   const length = from.count()
   const options = from.options()
   return { unit: from.repeat(length, () => readStatement(from)), options }
 }
 
-export const unpackUnits = (list: PackedList): WriteRequest[] => readAll(list, readRequest)
+export const unpackUnits = (list: PackedList): UnitWithOptions[] => readAll(list, readRequest)
 
 /** For each outcome: number of results; for each result: changes, number of rows, number of columns, names, values. */
 export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {

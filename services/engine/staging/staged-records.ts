@@ -161,13 +161,12 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     let width = 0
     let write: WriteRecord | undefined
     const readHeader = (line: number, cells: readonly CsvCell[]) => {
-      const before = errors.get().total
       const named = findFields(
         line,
         cells.map(({ text }) => unguard(text))
       )
       checkUnseenNames(line)
-      if (!named || errors.get().total > before) throw stop(line)
+      if (!named || unseenNames.size > 0) throw stop(line)
       width = named.length
       write = writerOf(named)
     }

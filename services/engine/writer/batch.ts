@@ -1,7 +1,7 @@
 import type { Expected, Statement, UnitOptions } from '../../sql/statement.ts'
 import { UnexpectedChanges, type WriteResult } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
-import type { Outcome, WriteRequest } from '../shared/message.ts'
+import type { Outcome, UnitWithOptions } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { sizeOfLarge, sizeOfOutcome } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
@@ -22,7 +22,7 @@ const TOO_MUCH_WORK: ReadonlySet<string> = new Set(['UNIT_EXPIRED', 'RESULTS_TOO
 /** Rows of a unit come from RETURNING: docs/decisions/0016-rows-from-returning.md */
 const SELECT = /^\s*(?:SELECT|WITH)\b/i
 
-type Run = (request: WriteRequest) => Outcome
+type Run = (request: UnitWithOptions) => Outcome
 
 /** Characters of results after which a batch ends: the event loop handles the results of a batch in one tick. */
 const MAX_RESULTS_SIZE = 2 ** 20
@@ -33,10 +33,10 @@ const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earl
 }
 
 /** Whether the unit runs alone, with other settings of the connection. */
-const isAlone = ({ options }: WriteRequest) => options?.foreignKeys === false || options?.keepsBroken === true
+const isAlone = ({ options }: UnitWithOptions) => options?.foreignKeys === false || options?.keepsBroken === true
 
 /** Returns the units at the start of the batch that can be committed together. */
-const firstTogether = (batch: readonly WriteRequest[]) => {
+const firstTogether = (batch: readonly UnitWithOptions[]) => {
   const end = batch.findIndex(isAlone)
   return end === -1 ? batch : batch.slice(0, Math.max(end, 1))
 }
@@ -101,14 +101,14 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Units with too much work, and how they failed. They do not run again when their batch does. */
-  const refused = new WeakMap<WriteRequest, Outcome>()
+  const refused = new WeakMap<UnitWithOptions, Outcome>()
 
   const assertInTime = (end: number) => {
     if (performance.now() <= end) return
     throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
   }
 
-  const execute = (request: WriteRequest) => {
+  const execute = (request: UnitWithOptions) => {
     const { unit, options } = request
     const results: WriteResult[] = []
     const checkSize = createResultsCheck(unread)
@@ -130,7 +130,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     if (raw.inTransaction) run('ROLLBACK', [])
   }
 
-  const executeInSavepoint = (request: WriteRequest): Outcome => {
+  const executeInSavepoint = (request: UnitWithOptions): Outcome => {
     const failure = refused.get(request)
     if (failure) return failure
     run('SAVEPOINT unit', [])
@@ -147,7 +147,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Runs units in their order until the size of their results reaches the limit. */
-  const runUnits = (batch: readonly WriteRequest[], runUnit: Run) => {
+  const runUnits = (batch: readonly UnitWithOptions[], runUnit: Run) => {
     const outcomes: Outcome[] = []
     let size = 0
     for (const request of batch) {
@@ -159,7 +159,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     return outcomes
   }
 
-  const executeAndCommit = (request: WriteRequest): Outcome => {
+  const executeAndCommit = (request: UnitWithOptions): Outcome => {
     try {
       checkForExternalCommit()
       const results = execute(request)
@@ -172,7 +172,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Commits each unit in its own transaction. If one cannot begin, the rest fail without waiting for the lock. */
-  const commitOneByOne = (batch: readonly WriteRequest[]) => {
+  const commitOneByOne = (batch: readonly UnitWithOptions[]) => {
     let beginFailure: Outcome | undefined
     return runUnits(batch, (request) => {
       const failure = beginFailure ?? refused.get(request)
@@ -188,7 +188,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Returns the durable outcomes, or null if the whole batch was rolled back. @throws if it cannot begin */
-  const commitTogether = (batch: readonly WriteRequest[], runUnit: Run): readonly Outcome[] | null => {
+  const commitTogether = (batch: readonly UnitWithOptions[], runUnit: Run): readonly Outcome[] | null => {
     run('BEGIN IMMEDIATE', [])
     try {
       checkForExternalCommit()
@@ -203,7 +203,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** The setting has no effect inside a transaction. The second one keeps the declarations of other objects. */
-  const commitWithoutForeignKeys = (batch: readonly WriteRequest[]) => {
+  const commitWithoutForeignKeys = (batch: readonly UnitWithOptions[]) => {
     raw.pragma('foreign_keys = OFF')
     raw.pragma('legacy_alter_table = ON')
     try {
@@ -215,7 +215,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** `options`: those of the only unit of the batch. */
-  const commitAlone = (batch: readonly WriteRequest[], { foreignKeys = true, keepsBroken = false }: UnitOptions) => {
+  const commitAlone = (batch: readonly UnitWithOptions[], { foreignKeys = true, keepsBroken = false }: UnitOptions) => {
     // SQLite ignores the pragma in safe mode.
     raw.unsafeMode(keepsBroken)
     if (keepsBroken) raw.pragma('writable_schema = ON')
@@ -227,7 +227,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     }
   }
 
-  const commit = (batch: readonly WriteRequest[]) => {
+  const commit = (batch: readonly UnitWithOptions[]) => {
     try {
       const alone = batch.find(isAlone)
       if (alone) return commitAlone(batch, alone.options as UnitOptions)
@@ -239,7 +239,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   }
 
   /** Yields the outcomes of each commit before the next one begins. */
-  function* runBatch(batch: readonly WriteRequest[]): Generator<BatchResult> {
+  function* runBatch(batch: readonly UnitWithOptions[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
       const outcomes = commit(firstTogether(rest))

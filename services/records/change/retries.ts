@@ -151,7 +151,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     try {
       return (await replay()) ?? (await run(commitWith(attempt)))
     } catch (error) {
-      // Only the check of the key is not explained: another request has stored the key meanwhile.
+      // The check of the key failed: another request has stored it concurrently. Errors of other operations are explained.
       if (!(error instanceof UnexpectedChanges)) throw error
       const replayed = await replay()
       if (replayed) return replayed

@@ -3,7 +3,6 @@ import { type ImportErrors, MAX_IMPORT_ERRORS } from '../../engine/staging/impor
 import type { StagedCheck } from '../../engine/staging/protocol.ts'
 import { foldName } from '../../model/names.ts'
 import type { UniqueKey } from '../../model/unique-key.ts'
-import { namesIn } from '../../sql/declared-rules.ts'
 import {
   LINE_COLUMN,
   selectLongTexts,
@@ -39,8 +38,7 @@ const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
 }
 
 /** Whether the records of the file decide whether an index has another record with the same values. */
-const isDecidedByFile = ({ on, view }: ImportPlan, fields: readonly string[], { sql }: UniqueIndex) => {
-  const names = namesIn(sql.slice(sql.indexOf('(')))
+const isDecidedByFile = ({ on, view }: ImportPlan, fields: readonly string[], { names }: UniqueIndex) => {
   const { columns, key, isRowidKey } = view.table.structure
   const isUsed = (name: string) => names.has(foldName(name)) && !fields.includes(name)
   // SQLite generates the rowid of a new record. An upsert keeps the stored values of fields that the file does not have.

@@ -125,6 +125,7 @@ export const planSteps = (
   const { on, updated } = storePlan
   const stored = on ? countStoredKeys(storePlan, on) : '0'
   const results: readonly ResultSql[] = [
+    // In the order of `storedBy`: the check, the changed and the created records, the row of the import.
     { changes: '0', params: [] },
     { changes: updated.length > 0 ? stored : '0', params: [] },
     { changes: `? - ${stored}`, params: [BigInt(rows)] },

@@ -31,6 +31,8 @@ const file = createDatabase(
    CREATE TABLE single (v TEXT);
    CREATE TABLE drafts (k TEXT PRIMARY KEY, name TEXT, gone INTEGER DEFAULT 0) WITHOUT ROWID;
    CREATE UNIQUE INDEX live ON drafts (name DESC) WHERE gone = 0;
+   CREATE TABLE loose (v TEXT, n INTEGER);
+   CREATE UNIQUE INDEX loose_v ON loose (upper(v));
    CREATE TABLE formulas (id INTEGER PRIMARY KEY, s TEXT, "=n" TEXT);
    CREATE TABLE replacing (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, v TEXT);
    CREATE TABLE collated (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE);
@@ -61,6 +63,7 @@ for (const name of [
   'composite',
   'single',
   'drafts',
+  'loose',
   'formulas',
   'replacing',
   'collated',
@@ -476,6 +479,13 @@ t.test('a unique index of some records is compared with these only', async (t) =
   expectData(t, await csv.post(url('drafts'), 'k,name,gone\nc,two,0\nd,one,1\n'), imported(2))
   // Whether a record is in the index depends on a field that the file does not have.
   expectData(t, await csv.post(url('drafts', '?mode=upsert'), 'k,name\nb,three\n'), imported(1, 1))
+})
+
+t.test('a unique index on an expression of a table without a declared key', async (t) => {
+  expectData(t, await csv.post(url('loose'), 'v,n\na,1\nb,2\n'), imported(2))
+  expectErrors(t, await csv.post(url('loose'), 'v\nA\n'), [[2, null, 'unique']])
+  expectErrors(t, await csv.post(url('loose', '?mode=upsert'), 'rowid,v,n\n1,B,3\n'), [[2, null, 'unique']])
+  expectData(t, await csv.post(url('loose', '?mode=upsert'), 'rowid,v,n\n1,A,3\n'), imported(1, 1))
 })
 
 t.test('a trigger that refuses a record ends the import', async (t) => {

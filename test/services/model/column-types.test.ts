@@ -74,7 +74,8 @@ t.test('the JSON type follows from the declared type', async (t) => {
     "ENUM('a','b')": 'string',
     MONEY: 'number',
     YEAR: 'number',
-    'BIT(1)': 'number'
+    'BIT(1)': 'number',
+    LONG: 'number'
   }
   for (const [declared, jsonType] of Object.entries(expected)) {
     t.equal(jsonTypeOf(declared, affinityOf(declared, false)), jsonType, declared)

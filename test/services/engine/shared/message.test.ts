@@ -3,9 +3,9 @@ import {
   type Outcome,
   packOutcomes,
   packUnits,
+  type UnitWithOptions,
   unpackOutcomes,
-  unpackUnits,
-  type WriteRequest
+  unpackUnits
 } from '../../../../services/engine/shared/message.ts'
 
 const wide = 2n ** 63n - 1n
@@ -15,7 +15,7 @@ const update = { sql: 'UPDATE t SET a = ? WHERE id = ?', params: ['x', wide], ex
 t.test('packed units are unpacked unchanged, and each SQL text is sent once', async (t) => {
   const insert = { sql: 'INSERT INTO t VALUES (?, ?, ?, ?, ?)', params: [null, '', 0.5, wide, bytes], expect: 0 }
   const options = undefined
-  const units: readonly WriteRequest[] = [
+  const units: readonly UnitWithOptions[] = [
     { unit: [], options },
     { unit: [{ sql: 'SELECT 1', params: [] }, update], options },
     { unit: [update, insert], options: { foreignKeys: false } },

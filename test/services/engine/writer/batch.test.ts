@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
-import type { Outcome, WriteRequest } from '../../../../services/engine/shared/message.ts'
+import type { Outcome, UnitWithOptions } from '../../../../services/engine/shared/message.ts'
 import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
@@ -26,7 +26,7 @@ const ORPHAN = [
   sql('UPDATE children SET parent = NULL WHERE id = 1')
 ] as const
 
-const request = (unit: Unit, options?: UnitOptions): WriteRequest => ({ unit, options })
+const request = (unit: Unit, options?: UnitOptions): UnitWithOptions => ({ unit, options })
 
 const start = (t: Test, wrap = (connection: Connection): Connection => connection) => {
   const file = databaseFile(t)
@@ -35,7 +35,7 @@ const start = (t: Test, wrap = (connection: Connection): Connection => connectio
   const runner = createBatchRunner(wrap(connection), createUnreadText())
   t.teardown(() => connection.close())
 
-  const run = (...units: readonly (Unit | WriteRequest)[]) => {
+  const run = (...units: readonly (Unit | UnitWithOptions)[]) => {
     const results = [...runner.runBatch(units.map((unit) => ('unit' in unit ? unit : request(unit))))]
     return {
       outcomes: results.flatMap(({ outcomes }) => outcomes),

@@ -101,6 +101,27 @@ t.test('a key that ends before its replay fails the request', async (t) => {
   t.match(await rejection(commit(withKey('a'), [create('Kitty')])), { code: 'IDEMPOTENCY_KEY_IN_FLIGHT' })
 })
 
+t.test('the results that an earlier version has stored are replayed', async (t) => {
+  const { createOne, create, increment, records, serve, external } = await start(t)
+  const cats = await serve('cats')
+  const { deleteOp, createOrIgnoreOp } = records.operations
+  const operations = () =>
+    [
+      create('Kitty'),
+      createOrIgnoreOp(cats.view(), { id: 1 }),
+      increment(),
+      deleteOp(cats.view(), '1', { returnsRecord: true })
+    ] as const
+  const commit = createOne()
+  const first = await commit(withKey('a'), operations())
+  const record = (text: string) => [{ changes: 1, rows: [{ record: text }] }]
+  const none = [{ changes: 1, rows: [] }]
+  // One result for each statement of an operation.
+  const results = [record(first[0]), [{ changes: 0, rows: [] }], none, record(String(first[3]))]
+  external.prepare('UPDATE _rowhouse_retries SET results = ?').run(JSON.stringify(results))
+  t.strictSame(await commit(withKey('a'), operations()), first)
+})
+
 t.test('a failure at COMMIT is explained as without a key', async (t) => {
   const { createOne, records, serve, keys } = await start(t)
   const later = await serve('later')
