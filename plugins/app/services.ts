@@ -8,7 +8,8 @@ import { createPasswords, type HashingCost, type VerifyPassword } from '../../se
 import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
-import { createViews, type Views } from '../../services/records/access/view.ts'
+import { type AccessOf, createAccessOf, type RowsOf } from '../../services/records/access/access.ts'
+import { createReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
 import { createTableFileService, type TableFileService } from '../../services/records/import/table-files.ts'
@@ -26,7 +27,7 @@ import { createSlowScans } from './slow-scans.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     tables: TableService
-    views: Views
+    accessOf: AccessOf
     records: RecordService
     exports: ExportService
     imports: ImportService
@@ -43,6 +44,7 @@ declare module 'fastify' {
 interface ServicesOptions {
   readonly hashingCost?: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
+  readonly rowsOf?: RowsOf | undefined
 }
 
 const RELOAD_RETRY_MS = 1000
@@ -92,7 +94,7 @@ const logOnce = ({ log }: FastifyInstance) => {
 
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
-  async (fastify, { hashingCost, verifyPassword }) => {
+  async (fastify, { hashingCost, verifyPassword, rowsOf }) => {
     const { config, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
@@ -106,23 +108,23 @@ export default fp<ServicesOptions>(
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
-    const views = createViews(db.dialect)
-    fastify.decorate('views', views)
+    const accessOf = createAccessOf(db.dialect, rowsOf)
+    fastify.decorate('accessOf', accessOf)
+    const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects, effectsOf }
     const search = createSearch(db, totals)
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)
     const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
-    const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize, ...facts })
+    const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize, readableBy, ...facts })
     fastify.decorate('records', records)
-    fastify.decorate('exports', createExportService({ db, search, scan, maxPageSize }))
+    fastify.decorate('exports', createExportService({ db, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
     const imports = createImportService({ db, totals, clock, once: records.once, currentTable: tables.get, onFailure })
     fastify.decorate('imports', imports)
-    const viewOf = views.administratorView
-    fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, viewOf, onFailure }))
+    fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, accessOf, onFailure }))
     fastify.addHook('preClose', async () => imports.stop())
 
     const memorySessions = createMemorySessions({ clock })

@@ -136,6 +136,7 @@ export default fp(
       name: request.session.admin.name,
       sessionId: request.session.id,
       requestId: request.id,
+      integers: 'auto',
       address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()

@@ -132,6 +132,7 @@ export default fp<TokenAuthOptions>(
       id: request.token.id,
       name: request.token.name,
       requestId: request.id,
+      integers: request.token.integers,
       address: request.ip,
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
@@ -150,7 +151,7 @@ export default fp<TokenAuthOptions>(
     const confirmTable = (request: FastifyRequest, action: NeededAction) => {
       const before = request[TABLE]
       const now = currentTable(request, action)
-      // Schema operations read the table again. Other operations hold a view of it, with its hidden fields.
+      // Schema operations read the table again. Other operations hold an access to it, without its hidden fields.
       if (!before || !now || action === 'schema') return
       assertSameRecords(before, now)
     }

@@ -17,6 +17,7 @@ const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
   id: 0,
   name: '',
   requestId: id,
+  integers: 'auto',
   address: ip,
   confirm: async () => {},
   confirmRight: async () => {},

@@ -6,7 +6,7 @@ import { MAX_QUERY_BYTES } from '../../schemas/query.ts'
 import { okText } from '../replies/json-text.ts'
 
 const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, tables, views } = fastify
+  const { records, tables, accessOf } = fastify
 
   fastify.post(
     '/:id/aggregate',
@@ -25,7 +25,7 @@ const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...AGGREGATE_ERRORS] }
     },
     async ({ caller, params, body }, reply) =>
-      okText(reply, await records.aggregate(caller, views.administratorView(tables.get(params.id)), body))
+      okText(reply, await records.aggregate(caller, accessOf(caller, tables.get(params.id)), body))
   )
 }
 

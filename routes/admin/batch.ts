@@ -1,15 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
 import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
+import type { Caller } from '../../services/model/caller.ts'
 import type { BatchTables } from '../../services/records/batch/batch.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, tables, views, config } = fastify
+  const { records, tables, accessOf, config } = fastify
 
-  const batchTables: BatchTables = {
-    open: (name) => views.administratorView(tables.getByName(name))
-  }
+  const tablesOf = (caller: Caller): BatchTables => ({
+    open: (name) => accessOf(caller, tables.getByName(name))
+  })
 
   fastify.post(
     '',
@@ -32,7 +33,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, body }, reply) => {
       assertRoomForResponse(reply)
-      return okBatch(reply, await records.batch(caller, batchTables, body.operations))
+      return okBatch(reply, await records.batch(caller, tablesOf(caller), body.operations))
     }
   )
 }

@@ -13,7 +13,7 @@ import { toTable } from '../../services/tables/table-json.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
 
 const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { imports, tableFiles, tables, views, config } = fastify
+  const { imports, tableFiles, tables, accessOf, config } = fastify
   addFileBodies(fastify, config.IMPORT_LIMIT)
 
   fastify.post(
@@ -33,9 +33,9 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...IMPORT_ERRORS], takesRetryKey: true }
     },
     async ({ caller, params, query, body, headers }) => {
-      const view = views.administratorView(tables.get(params.id))
+      const access = accessOf(caller, tables.get(params.id))
       const request = readImportRequest({ headers, query, integers: 'auto' })
-      return ok(await imports.importFile(caller, view, { ...request, setsReadOnly: true }, fileOf(body)))
+      return ok(await imports.importFile(caller, access, { ...request, setsReadOnly: true }, fileOf(body)))
     }
   )
 

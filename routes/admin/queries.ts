@@ -3,11 +3,9 @@ import { TableIdParamsSchema } from '../../schemas/envelope.ts'
 import { QUERY_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { okText } from '../replies/json-text.ts'
-import { createReadable } from './readable.ts'
 
 const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, tables, views } = fastify
-  const readable = createReadable(fastify)
+  const { records, tables, accessOf } = fastify
 
   fastify.post(
     '/:id/query',
@@ -26,7 +24,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...QUERY_ERRORS] }
     },
     async ({ caller, params, body }, reply) =>
-      okText(reply, await records.query(caller, views.administratorView(tables.get(params.id)), { ...body, readable }))
+      okText(reply, await records.query(caller, accessOf(caller, tables.get(params.id)), body))
   )
 }
 

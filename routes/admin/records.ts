@@ -23,6 +23,7 @@ import {
   ReturnQuerySchema,
   recordResponses
 } from '../../schemas/record.ts'
+import type { Caller } from '../../services/model/caller.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
@@ -36,7 +37,6 @@ import {
   okText,
   okUpserted
 } from '../replies/json-text.ts'
-import { createReadable } from './readable.ts'
 
 const tags = ['records']
 
@@ -44,9 +44,8 @@ const READ = [...TABLE_ERRORS, ...RECORD_READ_ERRORS]
 const CHANGE = [...TABLE_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { records, exports, tables, views, clock } = fastify
-  const readable = createReadable(fastify)
-  const viewOf = (id: number) => views.administratorView(tables.get(id))
+  const { records, exports, tables, accessOf, clock } = fastify
+  const accessTo = (caller: Caller, id: number) => accessOf(caller, tables.get(id))
 
   fastify.get(
     '/:id/data',
@@ -64,7 +63,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...READ, ...QUERY_ERRORS] }
     },
     async ({ caller, params, query }, reply) =>
-      okText(reply, await records.list(caller, viewOf(params.id), { ...readListQuery(query), readable }))
+      okText(reply, await records.list(caller, accessTo(caller, params.id), readListQuery(query)))
   )
 
   fastify.get(
@@ -83,9 +82,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: READ }
     },
     async ({ caller, params, query }, reply) => {
-      const view = viewOf(params.id)
-      const chunks = await exports.exportRecords(caller, view, readListQuery(query))
-      return sendExport(reply, { table: view.table.name, format: query.format, now: clock() }, chunks)
+      const access = accessTo(caller, params.id)
+      const chunks = await exports.exportRecords(caller, access, readListQuery(query))
+      return sendExport(reply, { table: access.table.name, format: query.format, now: clock() }, chunks)
     }
   )
 
@@ -104,8 +103,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
     async ({ caller, params, url }, reply) => {
-      const view = viewOf(params.id)
-      return okRecord(reply, await records.read(caller, view, pathKey(view.table, params.pk, url)))
+      const access = accessTo(caller, params.id)
+      return okRecord(reply, await records.read(caller, access, pathKey(access.table, params.pk, url)))
     }
   )
 
@@ -131,13 +130,13 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, params, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
-      const view = viewOf(params.id)
+      const access = accessTo(caller, params.id)
       if (query.upsert === undefined) {
         refuseIfNoneMatch(headers)
-        return okStored(reply, await records.create(caller, view, body))
+        return okStored(reply, await records.create(caller, access, body))
       }
       const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
-      return okUpserted(reply, await records.upsert(caller, view, upsert))
+      return okUpserted(reply, await records.upsert(caller, access, upsert))
     }
   )
 
@@ -158,10 +157,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query, body }, reply) => {
-      const view = viewOf(params.id)
-      const pk = pathKey(view.table, params.pk, url)
+      const access = accessTo(caller, params.id)
+      const pk = pathKey(access.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, view, pk, body, options))
+      return okChanged(reply, await records.update(caller, access, pk, body, options))
     }
   )
 
@@ -181,10 +180,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, params, url, query }, reply) => {
-      const view = viewOf(params.id)
-      const pk = pathKey(view.table, params.pk, url)
+      const access = accessTo(caller, params.id)
+      const pk = pathKey(access.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, view, pk, options))
+      return okChanged(reply, await records.remove(caller, access, pk, options))
     }
   )
 }

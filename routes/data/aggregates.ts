@@ -6,10 +6,7 @@ import { TableParamsSchema } from '../../schemas/record.ts'
 import { okText } from '../replies/json-text.ts'
 
 const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const {
-    records,
-    views: { tokenView }
-  } = fastify
+  const { records, accessOf } = fastify
 
   fastify.post(
     '/:table/aggregate',
@@ -31,8 +28,8 @@ const aggregateRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...TOKEN_READ_ERRORS, ...AGGREGATE_ERRORS]
       }
     },
-    async ({ caller, token, table, body }, reply) =>
-      okText(reply, await records.aggregate(caller, tokenView(table, token.integers), body))
+    async ({ caller, table, body }, reply) =>
+      okText(reply, await records.aggregate(caller, accessOf(caller, table), body))
   )
 }
 

@@ -18,7 +18,7 @@ interface UsedTable {
 }
 
 /** Creates the tables of one batch of a token, and the check that the token may still use them. */
-const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }: FastifyRequest) => {
+const createTokenTables = ({ tables, tokens, accessOf }: FastifyInstance, { caller, token }: FastifyRequest) => {
   const usedTables = new Map<string, UsedTable>()
 
   const find = (name: string, actions: Iterable<Actions[number]>) => {
@@ -37,7 +37,7 @@ const createTokenTables = ({ tables, tokens, views }: FastifyInstance, { token }
     open: (name, actions) => {
       const used = use(name, find(name, actions))
       for (const action of actions) used.actions.add(action)
-      return views.tokenView(used.table, token.integers)
+      return accessOf(caller, used.table)
     }
   }
 

@@ -5,11 +5,7 @@ import { readListQuery } from '../list-query.ts'
 import { sendExport } from '../replies/export.ts'
 
 const exportRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const {
-    exports,
-    clock,
-    views: { tokenView }
-  } = fastify
+  const { exports, clock, accessOf } = fastify
 
   fastify.get(
     '/:table/export',
@@ -28,7 +24,7 @@ const exportRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, token, table, query }, reply) => {
       const request = readListQuery(query, token.integers === 'number')
-      const chunks = await exports.exportRecords(caller, tokenView(table, token.integers), request)
+      const chunks = await exports.exportRecords(caller, accessOf(caller, table), request)
       return sendExport(reply, { table: table.name, format: query.format, now: clock() }, chunks)
     }
   )

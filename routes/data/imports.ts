@@ -7,11 +7,7 @@ import { TableParamsSchema } from '../../schemas/record.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
 
 const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const {
-    imports,
-    config,
-    views: { tokenView }
-  } = fastify
+  const { imports, config, accessOf } = fastify
   addFileBodies(fastify, config.IMPORT_LIMIT)
 
   fastify.post(
@@ -38,8 +34,8 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ caller, token, table, query, body, headers }) => {
       const { integers } = token
       const request = readImportRequest({ headers, query, integers })
-      const view = tokenView(table, integers)
-      return ok(await imports.importFile(caller, view, { ...request, setsReadOnly: false }, fileOf(body)))
+      const access = accessOf(caller, table)
+      return ok(await imports.importFile(caller, access, { ...request, setsReadOnly: false }, fileOf(body)))
     }
   )
 }

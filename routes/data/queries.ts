@@ -3,16 +3,12 @@ import { QUERY_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.
 import { MAX_QUERY_BYTES, QueryPageEnvelope, RecordQuerySchema } from '../../schemas/query.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { okText } from '../replies/json-text.ts'
-import { readableBy } from './readable.ts'
 
 const tags = ['data']
 const credential = 'token'
 
 const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const {
-    records,
-    views: { tokenView }
-  } = fastify
+  const { records, accessOf } = fastify
 
   fastify.post(
     '/:table/query',
@@ -30,11 +26,7 @@ const queryRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       bodyLimit: Math.min(fastify.config.BODY_LIMIT, MAX_QUERY_BYTES),
       config: { credential, action: 'read', errors: [...TOKEN_READ_ERRORS, ...QUERY_ERRORS] }
     },
-    async ({ caller, token, table, body }, reply) =>
-      okText(
-        reply,
-        await records.query(caller, tokenView(table, token.integers), { ...body, readable: readableBy(fastify, token) })
-      )
+    async ({ caller, table, body }, reply) => okText(reply, await records.query(caller, accessOf(caller, table), body))
   )
 }
 

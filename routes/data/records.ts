@@ -35,7 +35,6 @@ import {
   okText,
   okUpserted
 } from '../replies/json-text.ts'
-import { readableBy } from './readable.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
 
 const tags = ['data']
@@ -45,10 +44,7 @@ const READ = [...TOKEN_READ_ERRORS, ...RECORD_READ_ERRORS] as const
 const CHANGE = [...TOKEN_READ_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const {
-    records,
-    views: { tokenView }
-  } = fastify
+  const { records, accessOf } = fastify
 
   fastify.get(
     '/:table',
@@ -65,8 +61,8 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential, action: 'read', errors: [...READ, ...QUERY_ERRORS] }
     },
     async ({ caller, token, table, query }, reply) => {
-      const request = { ...readListQuery(query, token.integers === 'number'), readable: readableBy(fastify, token) }
-      return okText(reply, await records.list(caller, tokenView(table, token.integers), request))
+      const request = readListQuery(query, token.integers === 'number')
+      return okText(reply, await records.list(caller, accessOf(caller, table), request))
     }
   )
 
@@ -84,9 +80,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: [...READ, 'RECORD_NOT_FOUND'] }
     },
-    async ({ caller, token, table, params, url }, reply) => {
+    async ({ caller, table, params, url }, reply) => {
       const pk = pathKey(table, params.pk, url)
-      return okRecord(reply, await records.read(caller, tokenView(table, token.integers), pk))
+      return okRecord(reply, await records.read(caller, accessOf(caller, table), pk))
     }
   )
 
@@ -111,15 +107,15 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
       }
     },
-    async ({ caller, token, table, query, headers, body }, reply) => {
+    async ({ caller, table, query, headers, body }, reply) => {
       assertRoomForResponse(reply)
-      const view = tokenView(table, token.integers)
+      const access = accessOf(caller, table)
       if (query.upsert === undefined) {
         refuseIfNoneMatch(headers)
-        return okStored(reply, await records.create(caller, view, body))
+        return okStored(reply, await records.create(caller, access, body))
       }
       const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
-      return okUpserted(reply, await records.upsert(caller, view, upsert))
+      return okUpserted(reply, await records.upsert(caller, access, upsert))
     }
   )
 
@@ -139,10 +135,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'update', errors: CHANGE, takesRetryKey: true }
     },
-    async ({ caller, token, table, params, url, query, body }, reply) => {
+    async ({ caller, table, params, url, query, body }, reply) => {
       const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, tokenView(table, token.integers), pk, body, options))
+      return okChanged(reply, await records.update(caller, accessOf(caller, table), pk, body, options))
     }
   )
 
@@ -161,10 +157,10 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'delete', errors: CHANGE, takesRetryKey: true }
     },
-    async ({ caller, token, table, params, url, query }, reply) => {
+    async ({ caller, table, params, url, query }, reply) => {
       const pk = pathKey(table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, tokenView(table, token.integers), pk, options))
+      return okChanged(reply, await records.remove(caller, accessOf(caller, table), pk, options))
     }
   )
 
@@ -193,9 +189,9 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
     },
-    async ({ caller, token, table, query, body }, reply) => {
+    async ({ caller, table, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.increment(caller, tokenView(table, token.integers), body, options))
+      return okChanged(reply, await records.increment(caller, accessOf(caller, table), body, options))
     }
   )
 }

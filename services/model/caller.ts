@@ -1,3 +1,5 @@
+import type { IntegerFormat } from '../../schemas/token.ts'
+
 /** The Idempotency-Key of a request: a request that is repeated with its key has no second effect. */
 export interface RetryKey {
   readonly key: string
@@ -15,6 +17,8 @@ export interface Caller {
   /** The name of the token or administrator. */
   readonly name: string
   readonly requestId: string
+  /** How integers appear in JSON for this caller. */
+  readonly integers: IntegerFormat
   /** The client's network address; empty for the service itself. */
   readonly address: string
   /**
@@ -41,6 +45,7 @@ export const serviceCaller: Caller = {
   id: 0,
   name: 'rowhouse',
   requestId: '',
+  integers: 'auto',
   address: '',
   confirm: async () => {},
   confirmRight: async () => {},

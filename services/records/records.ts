@@ -4,7 +4,8 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import type { EffectsOf } from '../tables/registry/reference-effects.ts'
-import type { View } from './access/view.ts'
+import type { Access } from './access/access.ts'
+import type { ReadableBy } from './access/readable.ts'
 import { createBatches } from './batch/batch.ts'
 import { createCommit } from './change/commit.ts'
 import { createFilteredChanges } from './change/filtered-changes.ts'
@@ -31,6 +32,7 @@ interface RecordServiceOptions {
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
   readonly effectsOf: EffectsOf
   readonly cursors: Cursors
+  readonly readableBy: ReadableBy
   readonly maxPageSize: number
 }
 
@@ -43,57 +45,61 @@ interface UpsertRequest {
   readonly onlyCreates: boolean
 }
 
-/** Records of registered tables. Each call takes the caller's view of the table. Records are JSON text. */
+/** Records of registered tables. Each call takes the caller's access to the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
-  const { db, clock, totals, scan, cursors, maxPageSize } = options
+  const { db, clock, totals } = options
   const planner = createPlanner(db)
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
   const estimate = createWorkEstimates({ ...options, planner })
   const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
-  const pages = createPages({ db, planner, totals, scan, maxPageSize })
-  const queries = createQueries({ db, planner, totals, scan, cursors, maxPageSize })
-  const { aggregate } = createAggregates(scan)
+  const pages = createPages({ ...options, planner })
+  const queries = createQueries({ ...options, planner })
+  const { aggregate } = createAggregates(options.scan)
   const upserts = createUpserts(options)
   const filteredChanges = createFilteredChanges(options)
   const batch = createBatches({ operations, upserts, filteredChanges, commit })
   const { createOp, updateOp, deleteOp, incrementOp } = operations
 
   /** Returns the created record as JSON text. */
-  const create = async (caller: Caller, view: View, body: RecordBody): Promise<string> => {
-    const [record] = await commit(caller, [createOp(view, body)])
+  const create = async (caller: Caller, access: Access, body: RecordBody): Promise<string> => {
+    const [record] = await commit(caller, [createOp(access, body)])
     return record
   }
 
   /** Creates a record, or updates the one that these fields identify. */
-  const upsert = async (caller: Caller, view: View, { on, values, onlyCreates }: UpsertRequest): Promise<Upserted> => {
-    const key = await upserts.findKey(view, { on, path: '/upsert' })
-    const [upserted] = await commit(caller, [upserts.upsertOp(caller, view, { key, values, onlyCreates })])
+  const upsert = async (
+    caller: Caller,
+    access: Access,
+    { on, values, onlyCreates }: UpsertRequest
+  ): Promise<Upserted> => {
+    const key = await upserts.findKey(access, { on, path: '/upsert' })
+    const [upserted] = await commit(caller, [upserts.upsertOp(caller, access, { key, values, onlyCreates })])
     return upserted
   }
 
   /** Returns the changed record as JSON text, or undefined without `returnsRecord`. */
-  const update = async (caller: Caller, view: View, pk: string, body: RecordBody, options?: ChangeOptions) => {
-    const [record] = await commit(caller, [updateOp(view, pk, body, options)])
+  const update = async (caller: Caller, access: Access, pk: string, body: RecordBody, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [updateOp(access, pk, body, options)])
     return record
   }
 
   /** Returns the record as it was, as JSON text, or undefined without `returnsRecord`. */
-  const remove = async (caller: Caller, view: View, pk: string, options?: ChangeOptions) => {
-    const [record] = await commit(caller, [deleteOp(view, pk, options)])
+  const remove = async (caller: Caller, access: Access, pk: string, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [deleteOp(access, pk, options)])
     return record
   }
 
   /** Returns the changed record as JSON text, or undefined without `returnsRecord`. */
-  const increment = async (caller: Caller, view: View, input: Increment, options?: ChangeOptions) => {
-    const [record] = await commit(caller, [incrementOp(view, input, options)])
+  const increment = async (caller: Caller, access: Access, input: Increment, options?: ChangeOptions) => {
+    const [record] = await commit(caller, [incrementOp(access, input, options)])
     return record
   }
 
   /** Returns a page as JSON text: `{ rows, total, page, size, next? }`. */
-  const list = (caller: Caller, view: View, request: ListRequest): Promise<string> => {
+  const list = (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
     const isQuery = request.cursor !== undefined || request.total === false || request.expand !== undefined
-    return isQuery ? queries.list(caller, view, request) : pages.list(caller, view, request)
+    return isQuery ? queries.list(caller, access, request) : pages.list(caller, access, request)
   }
 
   return {

@@ -119,7 +119,7 @@ const rowText = (outputs: readonly Output[]) => {
   const pairs = values.map(({ name, value, json }) => `${textLiteral(name)}, ${json(value)}`)
   const names = outputs.reduce((sum, { name }) => sum + Buffer.byteLength(name), 0)
   const lengths = values.map(({ value }) => `ifnull(octet_length(${value}), 0)`)
-  return { text: `json_object(${pairs.join(', ')})`, width: joinTerms([String(names), ...lengths], '+') }
+  return { text: `json_object(${pairs.join(', ')})`, width: joinTerms([String(names), ...lengths], '+'), params: [] }
 }
 
 /** Selects the rows as `text`, the elements of a JSON array. Null if they are too large. Runs in a reader thread. */

@@ -13,7 +13,7 @@ export interface Rows {
 }
 
 /** Expressions for the text of a row, and for its width in bytes. */
-type Texts = Pick<RecordText, 'text' | 'width'>
+type Texts = Pick<RecordText, 'text' | 'width' | 'params'>
 
 interface Joining {
   /** An aggregate over `value`, the texts of the rows. */
@@ -27,19 +27,26 @@ interface Joining {
  * Selects the `text` of rows, or null if it would be longer than `maxBytes`, which is computed before the text is made.
  * A single row has no limit.
  */
-export const boundedText = (rows: Rows, { text, width }: Texts, joining: Joining): Statement => {
+export const boundedText = (rows: Rows, { text, width, params }: Texts, joining: Joining): Statement => {
   const { join, maxBytes, aggregates = [] } = joining
   const joined = `CASE WHEN count(value) < 2 OR sum(value) <= ? THEN (SELECT ${join} FROM (${rows.select(text)})) END AS text`
   return {
     sql: `SELECT ${[joined, ...aggregates].join(', ')} FROM (${rows.select(width)})`,
-    params: [BigInt(maxBytes), ...rows.params, ...rows.params]
+    params: [BigInt(maxBytes), ...params, ...rows.params, ...params, ...rows.params]
   }
 }
 
 /**
  * Returns SQL that selects the `text` of rows in one pass, or null if one row is too wide, which is computed before its
- * text is made. For short pages this costs half of `boundedText`. Binds the maximum width of a row first.
+ * text is made. For short pages this costs half of `boundedText`. Binds `narrowParams` first.
  */
 export const narrowText = (select: Rows['select'], { text, width }: Texts, join: string) =>
   `SELECT CASE WHEN count(value) = count(*) THEN ${join} END AS text
     FROM (${select(`CASE WHEN ${width} <= ? THEN ${text} END`)})`
+
+/** Returns the first parameters of `narrowText`. */
+export const narrowParams = ({ params }: Texts, maxRowBytes: number): readonly SqlValue[] => [
+  ...params,
+  BigInt(maxRowBytes),
+  ...params
+]

@@ -37,6 +37,9 @@ const PLAN_OPERATORS = { eq: '=', gt: '>', gte: '>', lt: '<', lte: '<' } as cons
 export type ComparisonOperator = keyof typeof SQL_OPERATORS
 
 type TableName = Pick<RegisteredTable, 'name'>
+
+/** Returns the condition for the rows that a caller can read and change. `name`: that of the table in the statement. */
+export type RowRule = (table: TableName) => Condition
 type ColumnName = Pick<Column, 'name'>
 
 interface ComparedColumn extends ColumnName {

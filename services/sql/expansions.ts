@@ -1,3 +1,4 @@
+import type { SqlValue } from '../model/sql-value.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Expansion } from './record-shape.ts'
 
@@ -14,9 +15,18 @@ export const aliasOf = (parent: string, index: number) =>
  * does. A number would otherwise be compared with each text of the target, which no index serves.
  */
 export const selectExpanded = (
-  { column, table, targetField }: Expansion,
+  { column, table, targetField, rows }: Expansion,
   parent: string,
   alias: string,
   expression: string
-) =>
-  `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)})`
+) => {
+  const rule = rows ? ` AND ${rows({ name: alias }).sql}` : ''
+  return `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)}${rule})`
+}
+
+/** Returns the parameters of an expression over a record of `parent` with these expansions. */
+export const expansionParams = (parent: string, expansions: readonly Expansion[] = []): readonly SqlValue[] =>
+  expansions.flatMap((expansion, index) => {
+    const alias = aliasOf(parent, index)
+    return [...expansionParams(alias, expansion.expansions), ...(expansion.rows?.({ name: alias }).params ?? [])]
+  })

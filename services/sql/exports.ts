@@ -95,17 +95,22 @@ export const selectLines = (selection: Selection, { record }: RecordLines): Stat
 /** An alias for the table of collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
 
-/** Selects the rows of the next collected keys. Rows that were deleted since are missing. */
-export const exportCollected = ({ table }: Selection, lines: RecordLines, step: CollectedStep): Statement => {
+/** Selects the rows of the next collected keys. Rows that were deleted since are missing, or that left `rows`. */
+export const exportCollected = (
+  { table, rows: rule }: Selection,
+  lines: RecordLines,
+  step: CollectedStep
+): Statement => {
   const { collected, after, rows, maxBytes } = step
   const match = rowKey(table.structure).map((name, index) =>
     isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
   )
+  if (rule) match.push(rule.sql)
   const select = (expression: string) =>
     `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
       FROM ${collected} AS ${COLLECTED}
       WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
-  const params = [BigInt(after), BigInt(after + rows)]
+  const params = [...(rule?.params ?? []), BigInt(after), BigInt(after + rows)]
   return stepOf({ select, params }, lines, maxBytes)
 }
 
@@ -115,6 +120,6 @@ export const exportLines = (lines: RecordLines, { collected, after, rows, maxByt
     `SELECT ${expression} AS value FROM ${collected} AS ${COLLECTED}
       WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
   const line = `${COLLECTED}.k0`
-  const record = { text: line, width: `octet_length(${line})`, minCost: 0 }
+  const record = { text: line, width: `octet_length(${line})`, params: [], minCost: 0 }
   return stepOf({ select, params: [BigInt(after), BigInt(after + rows)] }, { ...lines, record }, maxBytes)
 }

@@ -2,6 +2,7 @@ import type { ForeignKey } from '../../schemas/table.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import { type Structure, UPDATED_AT } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
+import type { Condition } from './conditions.ts'
 import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
@@ -123,6 +124,12 @@ export const selectTakenInIndex = (
 /** Selects the staged records that a stored record has the key of. */
 export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)
 
+/** Selects the staged records that have the key of a stored record which cannot be changed. */
+export const selectOutside = (table: string, key: UniqueKey, rows: Condition, max: number): Statement => {
+  const { sql, params } = selectLines(storedWith(table, `${sameKey(table, key)} AND (${rows.sql}) IS NOT TRUE`), max)
+  return { sql, params: [...rows.params, ...params] }
+}
+
 /** Selects the staged records that change a stored record with other values in these fields of its primary key. */
 export const selectOtherKey = (table: string, on: UniqueKey, keyFields: readonly string[], max: number) => {
   const differs = keyFields.map((name) => `${columnRef(table, name)} IS NOT ${staged(name)}`).join(' OR ')
@@ -180,6 +187,8 @@ export interface StorePlan {
   readonly updated: readonly string[]
   /** Stored records with the same key are changed. */
   readonly on: UniqueKey | null
+  /** The stored records that can be changed. null: all of them. */
+  readonly rows: Condition | null
   /** Whether triggers have conflict clauses, which OR ABORT would override. */
   readonly hasConflictTriggers: boolean
   /** The unique keys but `on` that the records may violate. */
@@ -227,6 +236,10 @@ const checkStep = ({ table, schema, on }: StorePlan, keys: readonly UniqueKey[],
   return `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND (${taken}) LIMIT 1`
 }
 
+/** Whether a stored record has the key of a staged one, and can be changed. */
+const storedRecord = ({ table, rows }: StorePlan, on: UniqueKey) =>
+  rows ? `${sameKey(table, on)} AND ${rows.sql}` : sameKey(table, on)
+
 const updateStep = (storePlan: StorePlan, on: UniqueKey, { range, clause }: ChangedRange) => {
   const { table, schema, updated, setsUpdatedAt } = storePlan
   const stamp = columnRef(table, UPDATED_AT)
@@ -235,7 +248,7 @@ const updateStep = (storePlan: StorePlan, on: UniqueKey, { range, clause }: Chan
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
   return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
-    FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${sameKey(table, on)}`
+    FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${storedRecord(storePlan, on)}`
 }
 
 type InsertClauses = ReturnType<typeof insertClauses>
@@ -251,10 +264,10 @@ const insertStep = (
     WHERE ${range}${isNew} ORDER BY ${positionOf(structure)}${after}`
 }
 
-/** Selects a row if a record of an upsert is not stored, because a trigger has skipped it. */
-const checkStored = ({ table, schema }: StorePlan, on: UniqueKey, range: string) =>
-  `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)}
-    WHERE ${range} AND NOT ${storedWith(table, sameKey(table, on))} LIMIT 1`
+/** Selects a row if a record of an upsert is not stored, because a trigger has skipped it, or cannot be changed. */
+const checkStored = (storePlan: StorePlan, on: UniqueKey, range: string) =>
+  `SELECT 1 FROM ${identifier(storePlan.schema)}.${identifier(STAGED_TABLE)}
+    WHERE ${range} AND NOT ${storedWith(storePlan.table, storedRecord(storePlan, on))} LIMIT 1`
 
 /**
  * Returns the function that makes the unit for a range of staged records: in an upsert, a check of the unique keys that OR
@@ -281,13 +294,14 @@ export const storeStagedSteps = (storePlan: StorePlan) => {
     const { check, update, insert, checkAfter } = after === null ? first : next
     const params = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []
+    const changed = storePlan.rows ? [...params, ...storePlan.rows.params] : params
     const expected = { expect: changes ? { both: rows } : rows }
     return [
       ...(check === null ? [] : [{ sql: check, params, expect: 0 }]),
-      ...(update === null ? [] : [{ sql: update, params: [...stamp, ...params] }]),
+      ...(update === null ? [] : [{ sql: update, params: [...stamp, ...changed] }]),
       { sql: insert, params, ...(checkAfter === null && expected) },
       progress,
-      ...(checkAfter === null ? [] : [{ sql: checkAfter, params, expect: 0 }])
+      ...(checkAfter === null ? [] : [{ sql: checkAfter, params: changed, expect: 0 }])
     ]
   }
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
-import { boundedText, narrowText } from './bounded-text.ts'
+import { boundedText, narrowParams, narrowText } from './bounded-text.ts'
 import { type Condition, comparedColumn } from './conditions.ts'
 import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
@@ -21,7 +21,9 @@ export interface Selection {
   readonly table: RegisteredTable
   readonly dialect: Dialect
   readonly order: readonly OrderItem[]
-  /** null: all rows. */
+  /** The rows that the caller can read. null: all of them. */
+  readonly rows: Condition | null
+  /** The condition of the rows, with that of `rows`. null: all rows. */
   readonly filter: Condition | null
   /** Reads only rows that the search index of the table finds by the match of the filter. */
   readonly match?: string
@@ -143,7 +145,7 @@ const nearStartSql = cachedByOrder(({ table }, order, json) => {
 /** Selects a page near the start of an indexed order, or null if a row is too wide. */
 export const pageNearStart = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => ({
   sql: nearStartSql(selection, json),
-  params: [BigInt(window.maxRowBytes), BigInt(window.limit), BigInt(window.offset)]
+  params: [...narrowParams(json, window.maxRowBytes), BigInt(window.limit), BigInt(window.offset)]
 })
 
 /** Names in a page statement. Their prefix is reserved, so they hide no served table. */
@@ -168,7 +170,7 @@ const seekSql = cachedByOrder(({ table, order: items }, order, json) => {
  */
 export const pageBySeeking = (selection: Selection, json: RecordText, window: BoundedWindow): Statement => ({
   sql: seekSql(selection, json),
-  params: [BigInt(window.total), BigInt(window.maxRowBytes), BigInt(window.offset), BigInt(window.limit)]
+  params: [BigInt(window.total), ...narrowParams(json, window.maxRowBytes), BigInt(window.offset), BigInt(window.limit)]
 })
 
 /** Returns the guard of a full scan. */

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import { isNullable, type RegisteredTable } from '../model/table.ts'
-import { boundedText, narrowText } from './bounded-text.ts'
+import { boundedText, narrowParams, narrowText } from './bounded-text.ts'
 import { allOf, type Comparison, type Condition, compare, isNull } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import {
@@ -157,7 +157,7 @@ export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageState
   const ranges = rangesOf(page, false)
   const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ where }) => where)])
   const sql = textByIndex(record, key, () => composeByIndex(page, ranges))
-  const params = paramsOfRows(ranges, [BigInt(maxRowBytes)], { limit, offset: start.offset })
+  const params = paramsOfRows(ranges, narrowParams(record, maxRowBytes), { limit, offset: start.offset })
   const comparisons = ranges.map(({ condition }) => (condition.isIndexable ? condition.comparisons : null))
   if (!needsNext) return { sql, params, ranges: comparisons }
   return {

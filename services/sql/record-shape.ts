@@ -1,5 +1,6 @@
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { Column } from '../model/table.ts'
+import type { RowRule } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
 
 /** The columns of a table that a record shows. */
@@ -22,6 +23,8 @@ export interface Expansion {
   readonly table: string
   /** The unique column that it refers to. */
   readonly targetField: string
+  /** Records outside of it are not added. null: all records. */
+  readonly rows: RowRule | null
   /** What the added record shows. */
   readonly shape: RecordShape
   readonly expansions: readonly Expansion[]

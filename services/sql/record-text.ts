@@ -1,5 +1,6 @@
+import type { SqlValue } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
-import { aliasOf, selectExpanded } from './expansions.ts'
+import { aliasOf, expansionParams, selectExpanded } from './expansions.ts'
 import { columnRef } from './identifiers.ts'
 import { recordCsv } from './record-csv.ts'
 import { recordJson } from './record-json.ts'
@@ -15,6 +16,8 @@ export interface RecordText {
    * without the values: 0.4 ms for 1,000 rows of 400 kB.
    */
   readonly width: string
+  /** The parameters of `text`, and those of `width`. */
+  readonly params: readonly SqlValue[]
   /** Minimum estimated cost of one record, in bytes. */
   readonly minCost: number
 }
@@ -56,7 +59,9 @@ const widthOf = ({ tableName, isStrict, columns }: RecordShape, frameBytes: (col
   return { width: joinTerms([String(minWidth), ...lengths], '+'), minCost }
 }
 
-const jsonWidthOf = (shape: RecordShape): Pick<RecordText, 'width' | 'minCost'> => {
+type Width = Pick<RecordText, 'width' | 'minCost'>
+
+const jsonWidthOf = (shape: RecordShape): Width => {
   const own = widthOf(shape, ({ name }) => Buffer.byteLength(name) + JSON_FRAME_BYTES)
   const added = (shape.expansions ?? []).map((expansion, index) => {
     const alias = aliasOf(shape.tableName, index)
@@ -69,9 +74,14 @@ const jsonWidthOf = (shape: RecordShape): Pick<RecordText, 'width' | 'minCost'> 
   }
 }
 
-export const jsonText = (shape: RecordShape): RecordText => ({ text: recordJson(shape), ...jsonWidthOf(shape) })
+export const jsonText = (shape: RecordShape): RecordText => ({
+  text: recordJson(shape),
+  params: expansionParams(shape.tableName, shape.expansions),
+  ...jsonWidthOf(shape)
+})
 
 export const csvText = (shape: RecordShape, escapesFormulas: boolean): RecordText => ({
   text: recordCsv(shape, escapesFormulas),
+  params: [],
   ...widthOf(shape, () => CSV_FRAME_BYTES)
 })

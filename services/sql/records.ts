@@ -3,6 +3,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
+import type { Condition } from './conditions.ts'
 import { insertClauses, mustNotAbort, orAbort, orAbortUpdate } from './conflicts.ts'
 import type { Dialect } from './dialect.ts'
 import { columnRef, type Identifier, identifier } from './identifiers.ts'
@@ -55,7 +56,7 @@ interface RecordIncrement {
 export type ReturnedState = 'nothing' | 'changed' | 'final'
 
 /**
- * Limits of the cached texts of a view, and of their characters. Each set of fields in a request, and each order of them,
+ * Limits of the cached texts of an access, and of their characters. Each set of fields in a request, and each order of them,
  * has a text of its own.
  */
 const TEXT_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (text: string) => text.length }
@@ -145,10 +146,16 @@ const incrementOf = (before: string) => ({
 })
 
 /**
- * The statements for records of a table. `text`: the expression for a record as JSON text.
+ * The statements for records of a table. `text`: the expression for a record as JSON text. `rows`: the condition of the
+ * records that can be read and changed. Its parameters follow those of each key.
  * Texts are composed once: this saves work, and a cache finds the same string object faster.
  */
-export const recordStatements = (table: RegisteredTable, { text: json, width }: RecordText, dialect: Dialect) => {
+export const recordStatements = (
+  table: RegisteredTable,
+  { text: json, width }: RecordText,
+  dialect: Dialect,
+  rows: Condition | null
+) => {
   const texts = new LRUCache<string, string>(TEXT_CACHE)
   const cached = (kind: string, names: readonly string[], compose: () => string) => {
     const shape = `${kind}\0${names.join('\0')}`
@@ -162,7 +169,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   const name = identifier(table.name)
   const refOf = (column: string) => columnRef(table.name, column)
   const beforeOf = (column: Column) => `coalesce(${refOf(column.name)}, 0)`
-  const match = keyMatch(table)
+  const match = rows ? `${keyMatch(table)} AND ${rows.sql}` : keyMatch(table)
   const updateOf = (changed: readonly string[]) => `UPDATE${orAbortUpdate(table, changed)} ${name}`
   const timestamp = timestampUpdate(table)
   const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
@@ -344,7 +351,7 @@ export const recordStatements = (table: RegisteredTable, { text: json, width }: 
   }
 
   return {
-    /** The condition for the record with a key. */
+    /** The condition for the record with a key. Its parameters are those of `keyMatch`, then those of `rows`. */
     match,
     /** Selects the `record`. On the event loop it is `TOO_WIDE` if its text would be too long. */
     read: select(

@@ -1,6 +1,7 @@
 import type { Row } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UniqueField, UniqueKey } from '../model/unique-key.ts'
+import type { Condition } from './conditions.ts'
 import { insertClauses } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import {
@@ -51,6 +52,8 @@ interface Upsert {
   readonly changed: readonly Column[]
   /** Columns of the primary key that are sent, if `key` is another one. A record that exists must have these values. */
   readonly unchanged: readonly Column[]
+  /** The records that can be changed. null: all of them. */
+  readonly rows: Condition | null
   /** An expression for the record that is returned. */
   readonly json: string
   /** A record that exists is not changed. */
@@ -82,9 +85,13 @@ const recordOf = ({ table, assignments, key }: Pick<Upsert, 'table' | 'assignmen
   params: key.fields.map((field) => assignments.find(([column]) => column.name === field.name)?.[1] as Param)
 })
 
-/** Selects a row if the record exists. */
-export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'key'>): Statement<Param> => {
-  const { where, params } = recordOf(upsert)
+/** Adds to a condition that of the records that can be changed. */
+const within = ({ rows }: Pick<Upsert, 'rows'>, { where, params }: RowCondition): RowCondition =>
+  rows ? { where: `${where} AND ${rows.sql}`, params: [...params, ...rows.params] } : { where, params }
+
+/** Selects a row if the record exists, and can be changed. */
+export const selectUpserted = (upsert: Pick<Upsert, 'table' | 'assignments' | 'key' | 'rows'>): Statement<Param> => {
+  const { where, params } = within(upsert, recordOf(upsert))
   return { sql: `SELECT 1 FROM ${identifier(upsert.table.name)} WHERE ${where}`, params }
 }
 
@@ -114,20 +121,22 @@ const storedRow = (upsert: Upsert) => {
 export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []) => {
   const { table, unchanged, json, hasEffects, now } = upsert
   const name = identifier(table.name)
-  const found = recordOf(upsert)
   const { before, assignments, row } = storedRow(upsert)
   const target = upsert.key.fields.map((field) => conflictColumn(table, field)).join(', ')
   const timestamp = timestampUpdate(table)
-  const guard = unchanged.map(
-    (column) => `${columnRef(table.name, column.name)} IS excluded.${identifier(column.name)}`
-  )
+  const conditions = [
+    ...unchanged.map((column) => `${columnRef(table.name, column.name)} IS excluded.${identifier(column.name)}`),
+    ...(upsert.rows ? [upsert.rows.sql] : [])
+  ]
   const action = upsert.onlyCreates
     ? 'NOTHING'
-    : `UPDATE SET ${setsOf(upsert, timestamp.sql)}${guard.length > 0 ? ` WHERE ${guard.join(' AND ')}` : ''}`
+    : `UPDATE SET ${setsOf(upsert, timestamp.sql)}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
   const setsTimestamp = !upsert.onlyCreates && upsert.changed.length > 0
   const insert = `${composeInsert(table, namesOf(assignments))} ON CONFLICT (${target}) DO ${action}${insertClauses(table).after}`
-  const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : [])]
-  const exists = `EXISTS (${selectUpserted(upsert).sql})`
+  const rowParams = upsert.onlyCreates ? [] : (upsert.rows?.params ?? [])
+  const params = [...valuesOf(assignments), ...(setsTimestamp ? timestamp.params(now) : []), ...rowParams]
+  const found = selectUpserted(upsert)
+  const exists = `EXISTS (${found.sql})`
   const find = { sql: returnValue('1', 'found', exists), params: found.params }
   const change = hasEffects
     ? [

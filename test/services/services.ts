@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
-import { serviceCaller } from '../../services/model/caller.ts'
-import { createViews } from '../../services/records/access/view.ts'
+import { type Caller, serviceCaller } from '../../services/model/caller.ts'
+import { createAccessOf } from '../../services/records/access/access.ts'
+import { createReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService } from '../../services/records/export/export.ts'
 import { createCursors } from '../../services/records/read/cursors.ts'
 import { createScans } from '../../services/records/read/scans.ts'
@@ -11,6 +12,9 @@ import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { createTokenService } from '../../services/tokens/tokens.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
+
+/** A token, which does not see hidden fields. */
+export const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1 }
 
 const RETURNS = { returnsRecord: true }
 
@@ -34,46 +38,60 @@ export const startServices = async (t: Test, schema: string) => {
     onBuildFailure: () => {}
   })
   const { hasTriggers, hasUpdateEffects, effectsOf } = registry
-  const views = createViews(db.dialect)
+  const accessOf = createAccessOf(db.dialect)
+  const readableBy = createReadableBy({ accessOf, findTable: tables.find })
   const cursors = createCursors('the secret of the tests')
   const facts = { hasTriggers, hasUpdateEffects, effectsOf }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
-  const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize: 1000, ...facts })
-  const exports = createExportService({ db, search, scan, maxPageSize: 1000 })
+  const records = createRecordService({ db, clock, totals, scan, cursors, readableBy, maxPageSize: 1000, ...facts })
+  const exports = createExportService({ db, search, scan, readableBy, maxPageSize: 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {
     const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
-    const view = () => views.administratorView(tables.get(id))
+    const access = () => accessOf(serviceCaller, tables.get(id))
     return {
       id,
-      view,
+      access,
       structure: () => tables.get(id).structure,
-      read: async (pk: string) => JSON.parse(await records.read(serviceCaller, view(), pk)),
-      list: async (query = {}) => JSON.parse(await records.list(serviceCaller, view(), query)),
+      read: async (pk: string) => JSON.parse(await records.read(serviceCaller, access(), pk)),
+      list: async (query = {}) => JSON.parse(await records.list(serviceCaller, access(), query)),
       create: async (body: object) =>
-        JSON.parse(await records.create(serviceCaller, view(), body as Record<string, unknown>)),
-      update: (pk: string, body: object) => records.update(serviceCaller, view(), pk, body as Record<string, unknown>),
-      remove: (pk: string) => records.remove(serviceCaller, view(), pk),
+        JSON.parse(await records.create(serviceCaller, access(), body as Record<string, unknown>)),
+      update: (pk: string, body: object) =>
+        records.update(serviceCaller, access(), pk, body as Record<string, unknown>),
+      remove: (pk: string) => records.remove(serviceCaller, access(), pk),
       increment: (pk: string | number, field: string, count?: number | string) =>
-        records.increment(serviceCaller, view(), { pk, field, ...(count !== undefined && { count }) }),
+        records.increment(serviceCaller, access(), { pk, field, ...(count !== undefined && { count }) }),
       /** The same changes, with their records. */
       returning: {
         update: async (pk: string, body: object) =>
-          parse(await records.update(serviceCaller, view(), pk, body as Record<string, unknown>, RETURNS)),
-        remove: async (pk: string) => parse(await records.remove(serviceCaller, view(), pk, RETURNS)),
+          parse(await records.update(serviceCaller, access(), pk, body as Record<string, unknown>, RETURNS)),
+        remove: async (pk: string) => parse(await records.remove(serviceCaller, access(), pk, RETURNS)),
         increment: async (pk: string | number, field: string, count: number | string = 1) =>
-          parse(await records.increment(serviceCaller, view(), { pk, field, count }, RETURNS))
+          parse(await records.increment(serviceCaller, access(), { pk, field, count }, RETURNS))
       },
       exported: async (query = {}) => {
         const chunks: Buffer[] = []
-        for await (const chunk of await exports.exportRecords(serviceCaller, view(), query))
+        for await (const chunk of await exports.exportRecords(serviceCaller, access(), query))
           chunks.push(Buffer.from(chunk))
         return Buffer.concat(chunks).toString('utf8')
       }
     }
   }
 
-  return { file, db, registry, totals, tables, views, records, exports, serve, time, external: openExternal(t, file) }
+  return {
+    file,
+    db,
+    registry,
+    totals,
+    tables,
+    accessOf,
+    records,
+    exports,
+    serve,
+    time,
+    external: openExternal(t, file)
+  }
 }

@@ -2,9 +2,9 @@ import { excerpt, invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import type { UniqueKey } from '../../model/unique-key.ts'
 import { namesOfKey } from '../../sql/unique-keys.ts'
-import type { View } from './view.ts'
+import type { Access } from './access.ts'
 
-type VisibleColumns = Pick<View, 'columns'>
+type VisibleColumns = Pick<Access, 'columns'>
 
 const sortedNames = (names: readonly string[]) => JSON.stringify(names.map(foldName).sort())
 
@@ -27,10 +27,14 @@ const wrongKey = ({ columns }: VisibleColumns, keys: readonly UniqueKey[], { on,
  * Returns the unique key with these fields, in any order, ignoring case.
  * @throws VALIDATION_FAILED, which lists the keys that the caller sees
  */
-export const findUniqueKey = (view: VisibleColumns, keys: readonly UniqueKey[], requested: RequestedKey): UniqueKey => {
+export const findUniqueKey = (
+  access: VisibleColumns,
+  keys: readonly UniqueKey[],
+  requested: RequestedKey
+): UniqueKey => {
   const { on } = requested
   const names = sortedNames(on)
   const key = keys.find((candidate) => sortedNames(namesOfKey(candidate)) === names)
-  if (!key || !on.every((name) => view.columns.has(name))) throw wrongKey(view, keys, requested)
+  if (!key || !on.every((name) => access.columns.has(name))) throw wrongKey(access, keys, requested)
   return key
 }

@@ -3,7 +3,7 @@ import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../.
 import { UnexpectedChanges } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import { DomainError, hasCode } from '../../model/errors.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import type { createCommit } from '../change/commit.ts'
 import type { OperationFailure } from '../change/operation.ts'
 import { changedInBatch, tagChangedInBatch } from '../failures.ts'
@@ -15,7 +15,7 @@ import { createBatchResults } from './results.ts'
 /** The tables of a batch, as its caller sees them. */
 export interface BatchTables {
   /** @throws if the caller may not perform all actions on the table */
-  open(name: string, actions: readonly TableAction[]): View
+  open(name: string, actions: readonly TableAction[]): Access
 }
 
 interface BatchesOptions extends BatchOperationsOptions {
@@ -55,14 +55,14 @@ export const createBatches = ({ commit, ...options }: BatchesOptions) => {
     return async (input: BatchOperation, index: number): Promise<TextOperation> => {
       try {
         checkMembers(input)
-        const view = tables.open(input.table, actionsOf(input))
+        const access = tables.open(input.table, actionsOf(input))
         const usedFields = results.usedFieldsOf(index)
-        const compiled = compilers[input.op]({ caller, view, input, results, usedFields })
+        const compiled = compilers[input.op]({ caller, access, input, results, usedFields })
         // Without the await for most operations, a batch of 1,000 takes less memory for promises.
         const { operation, record } = compiled instanceof Promise ? await compiled : compiled
         if (record) results.add(index, record)
-        const isChanged = changedTables.has(view.table.name)
-        changedTables.add(view.table.name)
+        const isChanged = changedTables.has(access.table.name)
+        changedTables.add(access.table.name)
         return withErrors(operation, (cause, failure) => {
           const inInput = input.values === undefined ? cause : inValues(cause)
           return atOperation(isChanged ? causeInBatch(input, failure, inInput) : inInput, index)

@@ -2,7 +2,7 @@ import type { BatchOperation, OperationName } from '../../../schemas/batch.ts'
 import type { RecordBody } from '../../../schemas/record.ts'
 import type { Caller } from '../../model/caller.ts'
 import { strongTags } from '../../model/record-tag.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import type { createFilteredChanges } from '../change/filtered-changes.ts'
 import type { Operation } from '../change/operation.ts'
 import type { createOperations } from '../change/operations.ts'
@@ -21,7 +21,7 @@ export type TextOperation = Operation<string>
 
 interface CompileInput {
   readonly caller: Caller
-  readonly view: View
+  readonly access: Access
   readonly input: BatchOperation
   readonly results: BatchResults
   /** The fields of the operation's record that later operations use. */
@@ -66,66 +66,66 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   const { operations, upserts, filteredChanges } = options
 
   const createOrIgnore = (compileInput: CompileInput): Compiled => {
-    const operation = withValues(compileInput, (values) => operations.createOrIgnoreOp(compileInput.view, values))
+    const operation = withValues(compileInput, (values) => operations.createOrIgnoreOp(compileInput.access, values))
     return { operation: withResult(operation, (record) => record ?? '{"ignored":true}') }
   }
 
   const create = (compileInput: CompileInput): Compiled => {
-    const { view, input, usedFields } = compileInput
+    const { access, input, usedFields } = compileInput
     if (input.onConflict === 'ignore') return createOrIgnore(compileInput)
-    const record = usedRecord([...view.columns.values()], usedFields)
-    const operation = withValues(compileInput, (values) => operations.createOp(view, values, record?.fields))
+    const record = usedRecord([...access.columns.values()], usedFields)
+    const operation = withValues(compileInput, (values) => operations.createOp(access, values, record?.fields))
     return { operation, record }
   }
 
   const upsert = async (compileInput: CompileInput): Promise<Compiled> => {
-    const { caller, view, input, usedFields } = compileInput
-    const key = await upserts.findKey(view, { on: input.on ?? view.table.structure.key, path: '/on' })
-    const columns = upsertedColumns(caller, view, input.values as RecordBody)
+    const { caller, access, input, usedFields } = compileInput
+    const key = await upserts.findKey(access, { on: input.on ?? access.table.structure.key, path: '/on' })
+    const columns = upsertedColumns(caller, access, input.values as RecordBody)
     const record = usedRecord(columns, usedFields)
     const target = { key, used: record?.fields }
-    const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, view, { ...target, values }))
+    const operation = withValues(compileInput, (values) => upserts.upsertOp(caller, access, { ...target, values }))
     const toText = ({ created, record }: { created: boolean; record: string }) =>
       `{"created":${created},"record":${record}}`
     return { operation: withResult(operation, toText), record }
   }
 
-  const filteredRecords = ({ view, input: { filter, maxAffected } }: CompileInput) => ({
-    condition: filteredChanges.readCondition(view, filter),
+  const filteredRecords = ({ access, input: { filter, maxAffected } }: CompileInput) => ({
+    condition: filteredChanges.readCondition(access, filter),
     maxAffected: Number(maxAffected)
   })
 
   const updateFiltered = (compileInput: CompileInput): Compiled => {
-    const { view } = compileInput
+    const { access } = compileInput
     const records = filteredRecords(compileInput)
-    const operation = withValues(compileInput, (values) => filteredChanges.updateFilteredOp(view, records, values))
+    const operation = withValues(compileInput, (values) => filteredChanges.updateFilteredOp(access, records, values))
     return { operation: withResult(operation, toAffected) }
   }
 
   const update = (compileInput: CompileInput) => {
-    const { view, input, results } = compileInput
+    const { access, input, results } = compileInput
     if (input.filter !== undefined) return updateFiltered(compileInput)
-    const pk = results.resolveKey(view, input.pk)
-    const operation = withValues(compileInput, (values) => operations.updateOp(view, pk, values, tagsOf(input)))
+    const pk = results.resolveKey(access, input.pk)
+    const operation = withValues(compileInput, (values) => operations.updateOp(access, pk, values, tagsOf(input)))
     return { operation: withResult(operation, toDone) }
   }
 
   const deleteFiltered = (compileInput: CompileInput): Compiled => {
-    const operation = filteredChanges.deleteFilteredOp(compileInput.view, filteredRecords(compileInput))
+    const operation = filteredChanges.deleteFilteredOp(compileInput.access, filteredRecords(compileInput))
     return { operation: withResult(operation, toAffected) }
   }
 
   const remove = (compileInput: CompileInput) => {
-    const { view, input, results } = compileInput
+    const { access, input, results } = compileInput
     if (input.filter !== undefined) return deleteFiltered(compileInput)
-    const operation = operations.deleteOp(view, results.resolveKey(view, input.pk), tagsOf(input))
+    const operation = operations.deleteOp(access, results.resolveKey(access, input.pk), tagsOf(input))
     return { operation: withResult(operation, toDone) }
   }
 
-  const increment = ({ view, input, results }: CompileInput): Compiled => {
+  const increment = ({ access, input, results }: CompileInput): Compiled => {
     const { pk, field, count } = input
-    const change = { pk: results.resolveKey(view, pk), field: String(field), ...(count !== undefined && { count }) }
-    return { operation: withResult(operations.incrementOp(view, change, tagsOf(input)), toDone) }
+    const change = { pk: results.resolveKey(access, pk), field: String(field), ...(count !== undefined && { count }) }
+    return { operation: withResult(operations.incrementOp(access, change, tagsOf(input)), toDone) }
   }
 
   return { create, upsert, update, delete: remove, incr: increment }

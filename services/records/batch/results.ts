@@ -4,9 +4,9 @@ import { excerpt, invalid, pointer } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
 import { StoredValue } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
+import type { Access } from '../access/access.ts'
 import { readKey } from '../access/keys.ts'
 import { OperationResult } from '../access/operation-result.ts'
-import type { View } from '../access/view.ts'
 
 /** The record of an operation, with the fields that later operations use. */
 export interface UsedRecord {
@@ -86,13 +86,13 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
   }
 
   /** Returns the key of the record to change. @throws VALIDATION_FAILED, RECORD_NOT_FOUND */
-  const resolveKey = (view: View, pk: unknown) => {
+  const resolveKey = (access: Access, pk: unknown) => {
     if (typeof pk === 'string' || typeof pk === 'number') return pk
     if (!isResult(pk)) {
       throw invalid([{ path: '/pk', code: 'type', message: "'pk' must be a string, a number or a `$result`." }])
     }
     const result = resolve(pk, '/pk')
-    readKey(view, result)
+    readKey(access, result)
     return result
   }
 

@@ -2,12 +2,12 @@ import type { RecordBody } from '../../../schemas/record.ts'
 import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
-import type { Condition } from '../../sql/conditions.ts'
+import { allOf, type Condition } from '../../sql/conditions.ts'
 import { deleteFiltered, updateFiltered } from '../../sql/filtered-changes.ts'
 import { namesOf } from '../../sql/records.ts'
 import { CHANGES, type Receipt } from '../../sql/unit-results.ts'
 import { assertTable } from '../../tables/failures.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { otherHasValue, tooManyAffected } from '../failures.ts'
 import { readFilter } from '../read/filter.ts'
 import { readAssignments } from './input.ts'
@@ -34,14 +34,15 @@ interface FilteredChangesOptions {
 export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => {
   const explainViolation = createViolations(db)
 
-  /** Returns the condition of a filter. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
-  const readCondition = (view: View, filter: unknown) => {
-    assertTable(view.table)
-    return readFilter(view, filter)
+  /** Returns the condition of a filter, for the rows that the caller can change. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
+  const readCondition = (access: Access, filter: unknown) => {
+    assertTable(access.table)
+    const condition = readFilter(access, filter)
+    return access.rows ? allOf([access.rows(access.table), condition]) : condition
   }
 
-  const changeOf = (view: View, filter: FilteredRecords, columns: RowChange['columns']): RowChange => ({
-    view,
+  const changeOf = (access: Access, filter: FilteredRecords, columns: RowChange['columns']): RowChange => ({
+    access,
     columns,
     where: filter.condition.sql,
     params: filter.condition.params,
@@ -56,29 +57,29 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
     }
 
   /** @throws VALIDATION_FAILED */
-  const updateFilteredOp = (view: View, records: FilteredRecords, body: RecordBody): Operation<number> => {
-    const sent = readAssignments(view, body)
+  const updateFilteredOp = (access: Access, records: FilteredRecords, body: RecordBody): Operation<number> => {
+    const sent = readAssignments(access, body)
     return {
-      table: view.table,
-      unit: updateFiltered({ ...records, table: view.table }, sent, clock()),
-      change: changeOf(view, records, namesOf(sent)),
+      table: access.table,
+      unit: updateFiltered({ ...records, table: access.table }, sent, clock()),
+      change: changeOf(access, records, namesOf(sent)),
       countChange: null,
       result: changesOf,
       receipt: () => CHANGED_ROWS,
       shown: null,
-      explain: explain({ view, sent }, records.maxAffected)
+      explain: explain({ access, sent }, records.maxAffected)
     }
   }
 
-  const deleteFilteredOp = (view: View, records: FilteredRecords): Operation<number> => ({
-    table: view.table,
-    unit: deleteFiltered({ ...records, table: view.table }),
-    change: changeOf(view, records, null),
+  const deleteFilteredOp = (access: Access, records: FilteredRecords): Operation<number> => ({
+    table: access.table,
+    unit: deleteFiltered({ ...records, table: access.table }),
+    change: changeOf(access, records, null),
     countChange: (results) => -changesOf(results),
     result: changesOf,
     receipt: () => CHANGED_ROWS,
     shown: null,
-    explain: explain({ view }, records.maxAffected)
+    explain: explain({ access }, records.maxAffected)
   })
 
   return { readCondition, updateFilteredOp, deleteFilteredOp }

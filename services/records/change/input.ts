@@ -8,8 +8,8 @@ import { checkValue } from '../../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../../sql/keys.ts'
 import type { Assignment, UnitAssignment } from '../../sql/records.ts'
 import { isValue, type Param } from '../../sql/statement.ts'
+import type { Access } from '../access/access.ts'
 import { checkResult, OperationResult } from '../access/operation-result.ts'
-import type { View } from '../access/view.ts'
 import { hiddenFieldsRequired } from '../failures.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
@@ -29,7 +29,7 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): CheckedParam
   return mayBeNull ? { value: null } : { violation: { code: 'required', message: 'must not be null' } }
 }
 
-const check = ({ table, integers }: View, column: Column, value: unknown): CheckedParam => {
+const check = ({ table, integers }: Access, column: Column, value: unknown): CheckedParam => {
   if (value === null) return checkNull(table, column)
   if (value instanceof OperationResult) return checkResult(column, value)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
@@ -38,33 +38,33 @@ const check = ({ table, integers }: View, column: Column, value: unknown): Check
 }
 
 /** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
-const suggestField = ({ columns }: View, body: RecordBody) => {
+const suggestField = ({ columns }: Access, body: RecordBody) => {
   const unknown = Object.keys(body).find((name) => !columns.has(name))
   return unknown === undefined ? undefined : suggestName(unknown, columns.keys())
 }
 
 /** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
-const readBody = (view: View, body: RecordBody) => {
+const readBody = (access: Access, body: RecordBody) => {
   const assignments: UnitAssignment[] = []
   const violations: ErrorDetail[] = []
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (violations.length === MAX_DETAILS) break
     // Assigning to `__proto__` sets no own property, so a field of this name would be lost in a copy.
-    const column = name === '__proto__' ? undefined : view.columns.get(name)
+    const column = name === '__proto__' ? undefined : access.columns.get(name)
     if (!column) {
       violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
     }
-    const checked = check(view, column, value)
+    const checked = check(access, column, value)
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }
-  if (violations.length > 0) throw invalid(violations, suggestField(view, body))
+  if (violations.length > 0) throw invalid(violations, suggestField(access, body))
   return assignments
 }
 
-const requireFields = ({ required, columns }: View, assignments: readonly UnitAssignment[]) => {
+const requireFields = ({ required, columns }: Access, assignments: readonly UnitAssignment[]) => {
   const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
   if (missing.length === 0) return
   const visible = missing.filter(({ name }) => columns.has(name))
@@ -82,12 +82,12 @@ const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment
     : []
 
 /** Returns the values of a new record. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field */
-export const readNewRecord = (view: View, body: RecordBody, now: number): readonly UnitAssignment[] => {
-  const assignments = readBody(view, body)
-  const readOnly = assignments.filter(([column]) => column.isReadonly)
+export const readNewRecord = (access: Access, body: RecordBody, now: number): readonly UnitAssignment[] => {
+  const assignments = readBody(access, body)
+  const readOnly = assignments.filter(([column]) => !access.writable.has(column))
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
-  requireFields(view, assignments)
-  return [...assignments, ...timestamps(view.table, now)]
+  requireFields(access, assignments)
+  return [...assignments, ...timestamps(access.table, now)]
 }
 
 interface Changes {
@@ -99,7 +99,7 @@ interface Changes {
 const isKnown = (assignment: UnitAssignment): assignment is Assignment => isValue(assignment[1])
 
 /** Compares texts: each value of a key has one canonical text. `pk`: null if it is not known yet. */
-const refuseOtherKey = ({ table }: View, pk: string | null, sent: readonly UnitAssignment[]) => {
+const refuseOtherKey = ({ table }: Access, pk: string | null, sent: readonly UnitAssignment[]) => {
   const texts = keyTexts(table.structure, pk ?? '')
   const isSame = ([column, value]: UnitAssignment) =>
     pk !== null && isValue(value) && texts.get(column.name) === kindOf(column).keyText(value)
@@ -112,8 +112,8 @@ const refuseOtherKey = ({ table }: View, pk: string | null, sent: readonly UnitA
 }
 
 /** Returns the error for an update without a field that can change. It names the read-only fields that were sent. */
-const nothingToChange = (sent: readonly UnitAssignment[]) => {
-  const readOnly = sent.filter(([column]) => column.isReadonly && !column.isPrimary)
+const nothingToChange = ({ writable }: Access, sent: readonly UnitAssignment[]) => {
+  const readOnly = sent.filter(([column]) => !writable.has(column) && !column.isPrimary)
   const nothing = { path: '', code: 'required', message: 'There is nothing to change.' }
   const details = readOnly.length > 0 ? readOnly.map(([{ name }]) => detail(name, READ_ONLY)) : [nothing]
   return invalid(details, 'Send the fields to change.')
@@ -123,14 +123,16 @@ const nothingToChange = (sent: readonly UnitAssignment[]) => {
  * Returns the values that an update stores in the record with this key. `pk`: null if it is not known yet.
  * @throws VALIDATION_FAILED, also for another key and for a body without a change
  */
-export const readChanges = (view: View, pk: string | null, body: RecordBody): Changes => {
-  const sent = readBody(view, body)
-  refuseOtherKey(view, pk, sent)
-  const canChange = (column: Column) => !column.isPrimary && !column.isReadonly
+export const readChanges = (access: Access, pk: string | null, body: RecordBody): Changes => {
+  const sent = readBody(access, body)
+  refuseOtherKey(access, pk, sent)
+  const canChange = (column: Column) => !column.isPrimary && access.writable.has(column)
   const assignments = sent.filter(([column]) => canChange(column))
-  if (assignments.length === 0) throw nothingToChange(sent)
+  if (assignments.length === 0) throw nothingToChange(access, sent)
   // `refuseOtherKey` has compared the key. Only an untyped part has more than one stored value with the same text.
-  const unchanged = sent.filter(([column]) => (column.isPrimary ? kindOf(column).isUntyped : column.isReadonly))
+  const unchanged = sent.filter(([column]) =>
+    column.isPrimary ? kindOf(column).isUntyped : !access.writable.has(column)
+  )
   const unknown = unchanged.filter((assignment) => !isKnown(assignment))
   if (unknown.length > 0)
     throw invalid(
@@ -141,11 +143,11 @@ export const readChanges = (view: View, pk: string | null, body: RecordBody): Ch
 }
 
 /** Returns the values that an update of several records stores. @throws VALIDATION_FAILED, also for a field of the key */
-export const readAssignments = (view: View, body: RecordBody): readonly UnitAssignment[] => {
-  const sent = readBody(view, body)
-  const fixed = sent.filter(([column]) => column.isPrimary || column.isReadonly)
+export const readAssignments = (access: Access, body: RecordBody): readonly UnitAssignment[] => {
+  const sent = readBody(access, body)
+  const fixed = sent.filter(([column]) => column.isPrimary || !access.writable.has(column))
   if (fixed.length > 0) throw invalid(fixed.map(([{ name }]) => detail(name, READ_ONLY)))
-  if (sent.length === 0) throw nothingToChange(sent)
+  if (sent.length === 0) throw nothingToChange(access, sent)
   return sent
 }
 

@@ -4,7 +4,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import type { Condition } from '../../sql/conditions.ts'
 import type { Param, Unit } from '../../sql/statement.ts'
 import type { Receipt } from '../../sql/unit-results.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { otherHasValue } from '../failures.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
@@ -24,7 +24,7 @@ export interface Diagnosis {
 
 /** Stored rows that an operation changes. The work is estimated before the unit runs. */
 export interface RowChange {
-  readonly view: View
+  readonly access: Access
   /** The columns that the operation sets. null: it deletes the rows. */
   readonly columns: readonly string[] | null
   /** The condition of the rows, in SQL. */
@@ -63,7 +63,7 @@ export interface Operation<R = unknown> {
   /** Returns how SQL stores the results that `result` needs, for a repeated request. */
   readonly receipt: () => Receipt
   /** The fields whose stored values the result contains. null: the result contains none. */
-  readonly shown: View['columns'] | null
+  readonly shown: Access['columns'] | null
   /** Returns the meaning of a failure. May read the database, with the caller's right. */
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }

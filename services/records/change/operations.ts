@@ -10,9 +10,9 @@ import { type IfMatch, namesOf, type ReturnedState } from '../../sql/records.ts'
 import type { Param, RowCondition } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import { assertTable } from '../../tables/failures.ts'
+import type { Access } from '../access/access.ts'
 import { keyOf, readKey } from '../access/keys.ts'
 import type { OperationResult } from '../access/operation-result.ts'
-import type { View } from '../access/view.ts'
 import {
   ambiguousKey,
   changedConcurrently,
@@ -74,7 +74,7 @@ const returnedRecord = (results: readonly WriteResult[]) => {
   return typeof record === 'string' ? record : undefined
 }
 
-const shownBy = (view: View, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? view.columns : null)
+const shownBy = (access: Access, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? access.columns : null)
 
 /** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
 const readPk = (pk: RecordRef): string | OperationResult => {
@@ -82,15 +82,15 @@ const readPk = (pk: RecordRef): string | OperationResult => {
   return typeof pk === 'number' ? String(pk) : pk
 }
 
-const changeOf = (view: View, params: readonly Param[], columns: RowChange['columns']): RowChange => ({
-  view,
+const changeOf = (access: Access, params: readonly Param[], columns: RowChange['columns']): RowChange => ({
+  access,
   columns,
-  where: view.statements.match,
+  where: access.statements.match,
   params
 })
 
 /** Returns the record at this point of the unit, if the operation returns it. */
-const recordResults = ({ statements }: View, row: RowCondition, { returnsRecord = false }: ChangeOptions) =>
+const recordResults = ({ statements }: Access, row: RowCondition, { returnsRecord = false }: ChangeOptions) =>
   returnsRecord ? [statements.recordResult(row)] : []
 
 /** The record of an operation, and the tags that it may have. */
@@ -100,11 +100,11 @@ interface Target {
   readonly ifMatch: IfMatch
 }
 
-/** Creates the functions that turn a view and an input into an operation. They check the input and run nothing. */
+/** Creates the functions that turn an access and an input into an operation. They check the input and run nothing. */
 export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpdateEffects }: OperationOptions) => {
   const explainViolation = createViolations(db)
 
-  const returnedBy = ({ table }: View, { returnsRecord = false }: ChangeOptions): ReturnedState => {
+  const returnedBy = ({ table }: Access, { returnsRecord = false }: ChangeOptions): ReturnedState => {
     if (!returnsRecord) return 'nothing'
     return hasUpdateEffects(table) ? 'final' : 'changed'
   }
@@ -112,20 +112,20 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   const ignored = (table: RegisteredTable) => (hasTriggers(table) ? ignoredByTrigger() : changedConcurrently())
 
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
-  const countByKey = async (caller: Caller, view: View, pk: string) => {
-    const { read: readStatement, exists } = view.statements
-    const key = keyOf(view, pk)
-    const isBounded = await planner.usesIndex(view, readStatement(key))
+  const countByKey = async (caller: Caller, access: Access, pk: string) => {
+    const { read: readStatement, exists } = access.statements
+    const key = keyOf(access, pk)
+    const isBounded = await planner.usesIndex(access, readStatement(key))
     const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
     return rows.length
   }
 
   /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
-  const findMismatch = async (caller: Caller, view: View, pk: string, ifMatch: IfMatch) => {
+  const findMismatch = async (caller: Caller, access: Access, pk: string, ifMatch: IfMatch) => {
     if (!ifMatch) return null
-    const etag = recordTag(await read(caller, view, pk))
+    const etag = recordTag(await read(caller, access, pk))
     if (ifMatch.includes(etag)) return null
-    return preconditionFailed(pk, caller.mayRead(view.table.name) ? etag : undefined)
+    return preconditionFailed(pk, caller.mayRead(access.table.name) ? etag : undefined)
   }
 
   /**
@@ -135,36 +135,36 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   const explainRowChange =
     (write: FailedWrite, { pk, ifMatch }: Target, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
-      const { view } = write
+      const { access } = write
       if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
       if (pk === null) return final(changeOfResult())
-      const found = await countByKey(caller, view, pk)
+      const found = await countByKey(caller, access, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
       if (found === 0) return final(recordNotFound(pk))
-      const mismatch = await findMismatch(caller, view, pk, ifMatch)
+      const mismatch = await findMismatch(caller, access, pk, ifMatch)
       if (mismatch) return final(mismatch)
       return { mayRetry: true, error: () => reason(caller) }
     }
 
   /** The result is the created record as JSON text. @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const createOp = (view: View, body: RecordBody, used?: readonly UsedField[]): Operation<string> => {
-    assertTable(view.table)
-    const sent = readNewRecord(view, body, clock())
-    const { insert, recordResult } = view.statements
-    const { before, unit, row } = insert(sent, hasTriggers(view.table), used)
+  const createOp = (access: Access, body: RecordBody, used?: readonly UsedField[]): Operation<string> => {
+    assertTable(access.table)
+    const sent = readNewRecord(access, body, clock())
+    const { insert, recordResult } = access.statements
+    const { before, unit, row } = insert(sent, hasTriggers(access.table), used)
     return {
-      table: view.table,
+      table: access.table,
       unit: [...before, ...unit],
       change: null,
       countChange: () => 1,
       result: (results) => String(returnedRecord(results)),
       receipt: () => ({ after: [recordResult(row())] }),
-      shown: view.columns,
+      shown: access.columns,
       explain: async (caller, { error, statement }) => {
-        if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { view, sent }))
+        if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { access, sent }))
         if (statement !== before.length) return final(deletedByTrigger())
-        return final(mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger())
+        return final(mustNotAbort(access.table) ? valueTaken() : ignoredByTrigger())
       }
     }
   }
@@ -173,65 +173,65 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
    * The result is the created record as JSON text, or null if a unique value is taken.
    * @throws TABLE_READ_ONLY, VALIDATION_FAILED, CONSTRAINT_VIOLATION
    */
-  const createOrIgnoreOp = (view: View, body: RecordBody): Operation<string | null> => {
-    assertTable(view.table)
-    const sent = readNewRecord(view, body, clock())
-    const { insertOrIgnore, insertedResult } = view.statements
-    const { unit, row } = insertOrIgnore(sent, hasTriggers(view.table))
+  const createOrIgnoreOp = (access: Access, body: RecordBody): Operation<string | null> => {
+    assertTable(access.table)
+    const sent = readNewRecord(access, body, clock())
+    const { insertOrIgnore, insertedResult } = access.statements
+    const { unit, row } = insertOrIgnore(sent, hasTriggers(access.table))
     const recordIn = (results: readonly WriteResult[]) => returnedRecord(results) ?? null
     return {
-      table: view.table,
+      table: access.table,
       unit,
       change: null,
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
       receipt: () => ({ after: [insertedResult(row())] }),
-      shown: view.columns,
-      explain: async (caller, { error }) => final(await explainViolation(caller, error, { view, sent }))
+      shown: access.columns,
+      explain: async (caller, { error }) => final(await explainViolation(caller, error, { access, sent }))
     }
   }
 
   /** @throws TABLE_READ_ONLY, VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
-    view: View,
+    access: Access,
     pk: RecordRef,
     body: RecordBody,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
-    assertTable(view.table)
+    assertTable(access.table)
     const { ifMatch } = options
-    const key = readKey(view, readPk(pk))
-    const { assignments, unchanged } = readChanges(view, key.text, body)
-    const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(view.table))
+    const key = readKey(access, readPk(pk))
+    const { assignments, unchanged } = readChanges(access, key.text, body)
+    const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(access.table))
     const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
-    const unit = view.statements.update(changes, returnedBy(view, options))
-    const explain = explainRowChange({ view, sent: assignments }, { pk: key.text, ifMatch }, reason)
+    const unit = access.statements.update(changes, returnedBy(access, options))
+    const explain = explainRowChange({ access, sent: assignments }, { pk: key.text, ifMatch }, reason)
     return {
-      table: view.table,
+      table: access.table,
       unit,
-      change: changeOf(view, key.params, namesOf(assignments)),
+      change: changeOf(access, key.params, namesOf(assignments)),
       countChange: null,
       result: returnedRecord,
-      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params, unchanged), options) }),
-      shown: shownBy(view, options),
+      receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params, unchanged), options) }),
+      shown: shownBy(access, options),
       explain: explainAfterCheck(unit, explain)
     }
   }
 
   /** Returns the record as it was. @throws RECORD_NOT_FOUND for a text that cannot be a key of the table */
-  const deleteOp = (view: View, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
-    assertTable(view.table)
+  const deleteOp = (access: Access, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
+    assertTable(access.table)
     const { ifMatch } = options
-    const key = readKey(view, readPk(pk))
-    const explainChange = explainRowChange({ view }, { pk: key.text, ifMatch }, () => ignored(view.table))
+    const key = readKey(access, readPk(pk))
+    const explainChange = explainRowChange({ access }, { pk: key.text, ifMatch }, () => ignored(access.table))
     return {
-      table: view.table,
-      unit: [view.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
-      change: changeOf(view, key.params, null),
+      table: access.table,
+      unit: [access.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
+      change: changeOf(access, key.params, null),
       countChange: () => -1,
       result: returnedRecord,
-      receipt: () => ({ before: recordResults(view, view.statements.changedRow(key.params), options) }),
-      shown: shownBy(view, options),
+      receipt: () => ({ before: recordResults(access, access.statements.changedRow(key.params), options) }),
+      shown: shownBy(access, options),
       explain: (caller, failure) =>
         hasCode(failure.error, 'FOREIGN_KEY_VIOLATION')
           ? final(stillReferenced(key.text))
@@ -241,34 +241,34 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
 
   /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const incrementOp = (
-    view: View,
+    access: Access,
     { pk, field, count = 1 }: IncrementInput,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
-    assertTable(view.table)
+    assertTable(access.table)
     const { ifMatch } = options
-    const column = incrementableColumn(view, field)
-    const key = readKey(view, readPk(pk))
-    const added = { count: readCount(view, column, count), column }
+    const column = incrementableColumn(access, field)
+    const key = readKey(access, readPk(pk))
+    const added = { count: readCount(access, column, count), column }
     const reason = async (caller: Caller) => {
-      const { read: readStatement, checkIncrement } = view.statements
-      const check = { ...added, key: keyOf(view, String(key.text)) }
-      const isBounded = await planner.usesIndex(view, readStatement(check.key))
+      const { read: readStatement, checkIncrement } = access.statements
+      const check = { ...added, key: keyOf(access, String(key.text)) }
+      const isBounded = await planner.usesIndex(access, readStatement(check.key))
       const [row] = await (isBounded ? db.read(checkIncrement(check)) : db.scan(checkIncrement(check, true), caller))
       if (row?.number !== 1) return notANumber(field)
-      return row.fits === 1 ? ignored(view.table) : overflow(field)
+      return row.fits === 1 ? ignored(access.table) : overflow(field)
     }
     const change = { ...added, key: key.params, now: clock(), ifMatch }
-    const unit = view.statements.increment(change, returnedBy(view, options))
-    const explain = explainRowChange({ view }, { pk: key.text, ifMatch }, reason)
+    const unit = access.statements.increment(change, returnedBy(access, options))
+    const explain = explainRowChange({ access }, { pk: key.text, ifMatch }, reason)
     return {
-      table: view.table,
+      table: access.table,
       unit,
-      change: changeOf(view, key.params, [column.name]),
+      change: changeOf(access, key.params, [column.name]),
       countChange: null,
       result: returnedRecord,
-      receipt: () => ({ after: recordResults(view, view.statements.changedRow(key.params), options) }),
-      shown: shownBy(view, options),
+      receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params), options) }),
+      shown: shownBy(access, options),
       explain: explainAfterCheck(unit, explain)
     }
   }

@@ -12,8 +12,8 @@ import { hasKey, namesOfKey } from '../../sql/unique-keys.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import { selectUniqueKeys, selectUpserted, toUniqueKeys, upsertStatements } from '../../sql/upserts.ts'
 import { assertTable } from '../../tables/failures.ts'
+import type { Access } from '../access/access.ts'
 import { findUniqueKey, type RequestedKey } from '../access/unique-keys.ts'
-import type { View } from '../access/view.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from '../failures.ts'
 import { readNewRecord } from './input.ts'
 import { final, type Operation } from './operation.ts'
@@ -60,41 +60,41 @@ const requireKey = (key: UniqueKey, sent: readonly UnitAssignment[]) => {
  * Returns the columns of the record that an upsert returns. The record may have existed: a caller without the right to read
  * it gets its key and the sent fields only.
  */
-export const upsertedColumns = (caller: Caller, { table, columns }: View, values: RecordBody): readonly Column[] => {
+export const upsertedColumns = (caller: Caller, { table, columns }: Access, values: RecordBody): readonly Column[] => {
   const all = [...columns.values()]
   if (caller.mayRead(table.name)) return all
   return all.filter(({ name, isPrimary }) => isPrimary || Object.hasOwn(values, name))
 }
 
-/** Creates the function that turns a view and an input into an upsert: one statement creates or updates a record. */
+/** Creates the function that turns an access and an input into an upsert: one statement creates or updates a record. */
 export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: UpsertsOptions) => {
   const explainViolation = createViolations(db)
-  /** A view is replaced when its table changes or another program commits. */
-  const keysByView = new WeakMap<View, readonly UniqueKey[]>()
+  /** An access is replaced when its table changes or another program commits. */
+  const keysByAccess = new WeakMap<Access, readonly UniqueKey[]>()
 
-  const uniqueKeysOf = async (view: View) => {
-    const cached = keysByView.get(view)
+  const uniqueKeysOf = async (access: Access) => {
+    const cached = keysByAccess.get(access)
     if (cached) return cached
-    const [row] = await db.read(selectUniqueKeys(view.table.name))
-    const keys = toUniqueKeys(view.table, row)
-    keysByView.set(view, keys)
+    const [row] = await db.read(selectUniqueKeys(access.table.name))
+    const keys = toUniqueKeys(access.table, row)
+    keysByAccess.set(access, keys)
     return keys
   }
 
   /** Returns the unique key with these fields, in any order. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
-  const findKey = async (view: View, requested: RequestedKey): Promise<UniqueKey> => {
-    assertTable(view.table)
-    return findUniqueKey(view, await uniqueKeysOf(view), requested)
+  const findKey = async (access: Access, requested: RequestedKey): Promise<UniqueKey> => {
+    assertTable(access.table)
+    return findUniqueKey(access, await uniqueKeysOf(access), requested)
   }
 
   /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */
-  const upsertOp = (caller: Caller, view: View, { key, values, ...options }: UpsertInput): Operation<Upserted> => {
-    const { table } = view
+  const upsertOp = (caller: Caller, access: Access, { key, values, ...options }: UpsertInput): Operation<Upserted> => {
+    const { table } = access
     const now = clock()
-    const assignments = readNewRecord(view, values, now)
+    const assignments = readNewRecord(access, values, now)
     requireKey(key, assignments)
-    const shown = upsertedColumns(caller, view, values)
-    const sent = assignments.filter(([column]) => !column.isReadonly)
+    const shown = upsertedColumns(caller, access, values)
+    const sent = assignments.filter(([column]) => access.writable.has(column))
     const others = sent.filter(([{ name }]) => !namesOfKey(key).includes(name))
     // NULL means that SQLite generates the key of a new record.
     const unchanged = columnsOf(others.filter(([{ isPrimary }, value]) => isPrimary && value !== null))
@@ -105,7 +105,8 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       key,
       changed,
       unchanged,
-      json: (shown.length === view.columns.size ? view.all : view.project(shown, [])).json.text,
+      rows: access.rows?.(table) ?? null,
+      json: (shown.length === access.columns.size ? access.all : access.project(shown, [])).json.text,
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),
       now
@@ -115,7 +116,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
     const exists = async ({ sql, params }: Statement<Param>) =>
       params.every(isValue) && (await db.read({ sql, params })).length > 0
     const ignored = async () => {
-      if (mustNotAbort(table) && !(await exists(selectUpserted(upsert)))) return valueTaken()
+      if ((mustNotAbort(table) || upsert.rows) && !(await exists(selectUpserted(upsert)))) return valueTaken()
       if (options.onlyCreates) return alreadyExists(namesOfKey(key))
       if (unchanged.length > 0) return otherKeyExists(unchanged.map(({ name }) => name))
       return ignoredByTrigger()
@@ -125,7 +126,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       table,
       unit: [...before, ...unit],
       change: {
-        view,
+        access,
         columns: changed.map(({ name }) => name),
         where: hasKey(table.name, key, () => '?'),
         params: namesOfKey(key).map((name) => sentValue(name, assignments)),
@@ -138,10 +139,10 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       }),
       receipt,
       // Without the right to read, the result has no values but those of the request and the key.
-      shown: caller.mayRead(table.name) ? view.columns : null,
+      shown: caller.mayRead(table.name) ? access.columns : null,
       explain: async (_caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) {
-          return final(await explainViolation(caller, error, { view, sent: assignments }))
+          return final(await explainViolation(caller, error, { access, sent: assignments }))
         }
         return final(statement === before.length ? await ignored() : deletedByTrigger())
       }

@@ -6,14 +6,14 @@ import { foldName } from '../../model/names.ts'
 import { checksIn, type DeclaredRule, raisesIn, ruleOfIndex } from '../../sql/declared-rules.ts'
 import { selectDeclarations } from '../../sql/introspection.ts'
 import type { UnitAssignment } from '../../sql/records.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { brokenReferences } from './references.ts'
 
 const MESSAGES: Record<string, string> = { unique: 'is taken', required: 'must not be null' }
 
-/** A write that failed: the view of its caller, and the values that it would store. */
+/** A write that failed: the access of its caller, and the values that it would store. */
 export interface FailedWrite {
-  readonly view: View
+  readonly access: Access
   readonly sent?: readonly UnitAssignment[]
 }
 
@@ -21,10 +21,10 @@ const detailsFor = (names: readonly string[], code: string, describe: (name: str
   names.slice(0, MAX_DETAILS).map((name) => ({ path: pointer(name), code, message: describe(`'${name}'`) }))
 
 /**
- * Returns the error with details that name fields of the view. Details of other columns are dropped: hidden columns, and
+ * Returns the error with details that name fields of the access. Details of other columns are dropped: hidden columns, and
  * columns of a table that a trigger writes to. The engine reports `table.column`, where both names may contain dots.
  */
-const nameColumns = (error: DomainError, { table, columns }: View) => {
+const nameColumns = (error: DomainError, { table, columns }: Access) => {
   const fields = new Map([...columns.keys()].map((name) => [foldName(pointer(`${table.name}.${name}`)), name]))
   const details = error.details?.flatMap(({ path, code }): ErrorDetail[] => {
     const name = fields.get(foldName(path))
@@ -74,18 +74,18 @@ export const createViolations = (db: Database) => {
    * SQLite does not report the table of the rule: a trigger or a foreign key action may have written to another one. A
    * token therefore sees a rule only if its own table declares it and hides no column.
    */
-  const nameRule = async ({ kind }: Caller, error: DomainError, reported: string, view: View) => {
-    const { table, columns } = view
+  const nameRule = async ({ kind }: Caller, error: DomainError, reported: string, access: Access) => {
+    const { table, columns } = access
     const rules = (await rulesOf(table.name, error.code)).filter((rule) => rule.reported.includes(reported))
     const showsAll = columns.size === table.structure.columns.length
-    if (kind === 'token' && (rules.length === 0 || !showsAll)) return nameColumns(error, view)
+    if (kind === 'token' && (rules.length === 0 || !showsAll)) return nameColumns(error, access)
     const label = rules.length === 1 ? String(rules[0]?.label) : reported
     const isNamed = (name: string) => rules.some(({ names }) => names.has(foldName(name)))
     return describeRule(error, label, [...columns.keys()].filter(isNamed))
   }
 
-  const nameReferences = async (error: DomainError, { view, sent = [] }: FailedWrite) => {
-    const names = await brokenReferences(db, view.table, sent)
+  const nameReferences = async (error: DomainError, { access, sent = [] }: FailedWrite) => {
+    const names = await brokenReferences(db, access.table, sent)
     if (names.length === 0) return error
     const details = detailsFor(names, 'reference', (name) => `${name} refers to a record that does not exist.`)
     const message = `The reference in ${names.map((name) => `'${name}'`).join(', ')} is to a record that does not exist.`
@@ -97,7 +97,7 @@ export const createViolations = (db: Database) => {
   return async (caller: Caller, error: Error, write: FailedWrite): Promise<Error> => {
     if (!(error instanceof DomainError)) return error
     if (error.code === 'FOREIGN_KEY_VIOLATION') return nameReferences(error, write)
-    if (error.reported) return nameRule(caller, error, error.reported, write.view)
-    return error.details ? nameColumns(error, write.view) : error
+    if (error.reported) return nameRule(caller, error, error.reported, write.access)
+    return error.details ? nameColumns(error, write.access) : error
   }
 }

@@ -29,7 +29,7 @@ const MAX_ON_LOOP = 1000
 /** Steps of a filter that may run on the event loop. */
 const MAX_STEPS_ON_LOOP = 20_000
 /** A filter is evaluated to count the records, in the check of each unique key, and to change them. */
-const passesOf = ({ view, columns }: RowChange) => 2 + keysToCheck(view.table, columns ?? []).length
+const passesOf = ({ access, columns }: RowChange) => 2 + keysToCheck(access.table, columns ?? []).length
 const MAX_ROWS = MAX_STEPS / STEPS.row
 const NO_GUARD = '1'
 
@@ -86,9 +86,9 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
 
   /** Counts the rows that a filter reads: those of the range of an index, or all. */
   const countVisited = async ({ caller, changed }: EstimatedRequest, change: RowChange, condition: Condition) => {
-    const { view } = change
-    const { table } = view
-    const served = await planner.rangeOf(view, selectFiltered({ table, condition }), condition)
+    const { access } = change
+    const { table } = access
+    const served = await planner.rangeOf(access, selectFiltered({ table, condition }), condition)
     const where = served.map(({ sql }) => sql).join(' AND ') || '1'
     const params = served.flatMap((comparison) => comparison.params)
     const guard = guardOf({ table, dialect: db.dialect })
@@ -103,7 +103,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const { rows, bytes } = toCounted(row as Row)
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
     const steps = passes * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
-    const fields = helpfulIndex({ table, dialect: db.dialect, filter: condition })
+    const fields = helpfulIndex({ table, dialect: db.dialect, rows: null, filter: condition })
     return { steps, problem: served.length > 0 ? undefined : () => filterNotIndexed(table.name, rows, fields) }
   }
 
@@ -165,14 +165,14 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     change: RowChange
   ): Promise<readonly Work[]> => {
     const { caller, changed } = request
-    const { view, columns, filter } = change
-    const { name, structure } = view.table
+    const { access, columns, filter } = change
+    const { name, structure } = access.table
     const works: Work[] = []
     const visited = filter ? await countVisited(request, change, filter.condition) : { steps: 0 }
     if (visited.steps > MAX_STEPS) return [visited]
     works.push(visited)
 
-    const searched = searchedColumns(view.table, change.mayCreate ? 'all' : columns)
+    const searched = searchedColumns(access.table, change.mayCreate ? 'all' : columns)
     const effects = effectsOf(name, structure, columns)
     const changedRows = toAffectedRows(name, structure)
     const base: AffectedTables = {
@@ -204,7 +204,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     return [...works, ...(await checksOf(request, effects, affected))]
   }
 
-  const needsReads = ({ view: { table }, columns, filter, mayCreate }: RowChange) =>
+  const needsReads = ({ access: { table }, columns, filter, mayCreate }: RowChange) =>
     filter !== undefined ||
     searchedColumns(table, mayCreate ? 'all' : columns) !== null ||
     effectsOf(table.name, table.structure, columns) !== null

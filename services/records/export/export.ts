@@ -13,7 +13,8 @@ import {
 } from '../../sql/exports.ts'
 import { isInKeyOrder, type Selection } from '../../sql/lists.ts'
 import type { Statement } from '../../sql/statement.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
+import type { ReadableBy } from '../access/readable.ts'
 import { textOf } from '../read/page-text.ts'
 import type { Scan } from '../read/scans.ts'
 import type { Search } from '../read/search.ts'
@@ -33,6 +34,7 @@ interface ExportServiceOptions {
   readonly db: Database
   readonly search: Search
   readonly scan: Scan
+  readonly readableBy: ReadableBy
   readonly maxPageSize: number
 }
 
@@ -78,7 +80,7 @@ async function* readCollected(reader: HeldReader, total: number, { step }: Colle
  * Exports whole tables with bounded memory, in readers. A sorted or filtered export, and that of an SQL view, holds a reader
  * until the export or its connection ends. No snapshot of a table is held while the client does not read.
  */
-export const createExportService = ({ db, search, scan, maxPageSize }: ExportServiceOptions) => {
+export const createExportService = ({ db, search, scan, readableBy, maxPageSize }: ExportServiceOptions) => {
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
   const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
     walkKey(db.chunkScan(caller), selection, lines)
@@ -133,9 +135,13 @@ export const createExportService = ({ db, search, scan, maxPageSize }: ExportSer
    * Resolves when the first rows have been read, so that an error is thrown before the response begins.
    * @throws VALIDATION_FAILED, OVERLOADED while exports hold two readers, or one for the same token; for SQL views, one
    */
-  const exportRecords = async (caller: Caller, view: View, request: ExportRequest): Promise<AsyncGenerator<Chunk>> => {
-    const selection = selectionOf(view, request)
-    const text = exportText(projectionOf(view, request), request)
+  const exportRecords = async (
+    caller: Caller,
+    access: Access,
+    request: ExportRequest
+  ): Promise<AsyncGenerator<Chunk>> => {
+    const selection = selectionOf(access, request)
+    const text = exportText(projectionOf(access, request, readableBy(caller)), request)
     const chunks = withHeader(text.header, rowsOf(caller, selection, text, request))
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()

@@ -1,7 +1,7 @@
 import { invalid } from '../../model/errors.ts'
 import type { RecordLines } from '../../sql/exports.ts'
 import { csvHeader } from '../../sql/record-csv.ts'
-import type { Projection } from '../access/view.ts'
+import type { Projection } from '../access/access.ts'
 
 /** How a client requests the text of an export. */
 export interface TextRequest {

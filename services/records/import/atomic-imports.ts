@@ -5,7 +5,7 @@ import type { StagedFile } from '../../engine/staging/protocol.ts'
 import type { Caller } from '../../model/caller.ts'
 import { DomainError } from '../../model/errors.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { final, type Operation, type StoredFile } from '../change/operation.ts'
 import type { Once } from '../change/retries.ts'
 import { countTextBytes } from './checks.ts'
@@ -79,11 +79,11 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
   }
 
   const toOperation = async (
-    view: View,
+    access: Access,
     checked: CheckedFile,
     entry: ImportEntry
   ): Promise<Operation<StoredRecords>> => {
-    const { table } = view
+    const { table } = access
     const { staging, file } = checked
     const { rows } = file
     const { last } = await staging.step({ after: null, rows, maxBytes: null })
@@ -97,7 +97,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
       result: toStoredRecords,
       receipt,
       shown: null,
-      explain: async (caller, { error }) => final(await explain(caller, view, error))
+      explain: async (caller, { error }) => final(await explain(caller, access, error))
     }
   }
 
@@ -110,22 +110,22 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
    */
   return async (
     caller: Caller,
-    view: View,
+    access: Access,
     checked: CheckedFile,
     { check, record }: { readonly check: () => Promise<void>; readonly record: Record }
   ): Promise<StoredRecords> => {
     const { rows } = checked.file
     const [stored] = await once(
       caller,
-      [{ table: view.table, shown: null, result: toStoredRecords }],
+      [{ table: access.table, shown: null, result: toStoredRecords }],
       async (commit) => {
         await check()
         if (rows === 0) return [{ rows, created: 0, updated: 0 }] as const
         const store = async (entry: ImportEntry) => {
-          const operation = await toOperation(view, checked, entry)
+          const operation = await toOperation(access, checked, entry)
           const [result] = await whenUnlocked(async () => {
             await caller.confirmRight()
-            assertSameRecords(view.table, currentTable(view.table.id))
+            assertSameRecords(access.table, currentTable(access.table.id))
             return commit(caller, [operation])
           })
           return result

@@ -9,10 +9,12 @@ import {
   selectMatching,
   selectOrphans,
   selectOtherKey,
+  selectOutside,
   selectTaken,
   selectTakenInIndex,
   selectTextBytes
 } from '../../sql/imports.ts'
+import type { Statement } from '../../sql/statement.ts'
 import type { UniqueIndex } from '../../sql/unique-indexes.ts'
 import { namesOfKey } from '../../sql/unique-keys.ts'
 import { MAX_STEPS, STEPS } from '../change/work.ts'
@@ -26,27 +28,36 @@ const nameInFile = ({ options }: ImportPlan, field: string) =>
 
 /** Only names that the caller sees. */
 const describe = (plan: ImportPlan, fields: readonly string[]) => {
-  const visible = fields.filter((name) => plan.view.columns.has(name)).map((name) => nameInFile(plan, name))
+  const visible = fields.filter((name) => plan.access.columns.has(name)).map((name) => nameInFile(plan, name))
   return { column: visible[0] ?? null, quoted: visible.length > 0 ? quote(visible) : 'A hidden field' }
 }
 
-const takenCheck = (plan: ImportPlan, key: UniqueKey): StagedCheck => {
+const takenKeyCheck = (plan: ImportPlan, key: UniqueKey, { sql, params }: Statement): StagedCheck => {
   const { column, quoted } = describe(plan, namesOfKey(key))
   const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
-  const { sql, params } = selectTaken(plan.view.table.name, key, plan.on, MAX_IMPORT_ERRORS)
   return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
 }
 
+const takenCheck = (plan: ImportPlan, key: UniqueKey) =>
+  takenKeyCheck(plan, key, selectTaken(plan.access.table.name, key, plan.on, MAX_IMPORT_ERRORS))
+
+/** Returns the check that an upsert changes no record outside of the rows of the caller. */
+const outsideChecks = (plan: ImportPlan) => {
+  const { table, rows } = plan.access
+  if (!plan.on || !rows) return []
+  return [takenKeyCheck(plan, plan.on, selectOutside(table.name, plan.on, rows(table), MAX_IMPORT_ERRORS))]
+}
+
 /** Whether the records of the file decide whether an index has another record with the same values. */
-const isDecidedByFile = ({ on, view }: ImportPlan, fields: readonly string[], { names }: UniqueIndex) => {
-  const { columns, key, isRowidKey } = view.table.structure
+const isDecidedByFile = ({ on, access }: ImportPlan, fields: readonly string[], { names }: UniqueIndex) => {
+  const { columns, key, isRowidKey } = access.table.structure
   const isUsed = (name: string) => names.has(foldName(name)) && !fields.includes(name)
   // SQLite generates the rowid of a new record. An upsert keeps the stored values of fields that the file does not have.
   return !(on ? columns.map(({ name }) => name) : isRowidKey ? key : []).some(isUsed)
 }
 
-const takenInIndexCheck = ({ view, on }: ImportPlan, index: UniqueIndex): StagedCheck => {
-  const { columns, table } = view
+const takenInIndexCheck = ({ access, on }: ImportPlan, index: UniqueIndex): StagedCheck => {
+  const { columns, table } = access
   const { sql, params } = selectTakenInIndex(
     { table: table.name, structure: table.structure },
     index,
@@ -66,7 +77,7 @@ interface ReferenceOptions {
 }
 
 const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: ReferenceOptions): StagedCheck => {
-  const { name, structure } = plan.view.table
+  const { name, structure } = plan.access.table
   const isToItself = foldName(key.table) === foldName(name)
   const position = isOneStep ? null : (structure.rowid ?? LINE_COLUMN)
   const { sql, params } = selectOrphans(key, { isToItself, position }, MAX_IMPORT_ERRORS)
@@ -79,24 +90,24 @@ const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: Refere
 }
 
 /** Returns the check that an upsert by another unique key changes no primary key. `keyFields`: those of the file. */
-const otherKeyCheck = ({ view }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
-  const { sql, params } = selectOtherKey(view.table.name, on, keyFields, MAX_IMPORT_ERRORS)
+const otherKeyCheck = ({ access }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
+  const { sql, params } = selectOtherKey(access.table.name, on, keyFields, MAX_IMPORT_ERRORS)
   const message = `The record exists with another ${quote(keyFields)}, which is the key and cannot change.`
   return { sql, params, column: keyFields[0] as string, code: 'readonly', message }
 }
 
 const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
-  const { on, view } = plan
+  const { on, access } = plan
   if (!on) return []
-  const keyFields = view.table.structure.key.filter((name) => fields.includes(name) && !namesOfKey(on).includes(name))
+  const keyFields = access.table.structure.key.filter((name) => fields.includes(name) && !namesOfKey(on).includes(name))
   return keyFields.length > 0 ? [otherKeyCheck(plan, on, keyFields)] : []
 }
 
 /** Bytes of text that a search index takes of one record. Other writes wait for it. */
 const MAX_INDEXED_BYTES = MAX_STEPS / STEPS.indexedByte
 
-const longTextChecks = ({ view }: ImportPlan, fields: readonly string[]): readonly StagedCheck[] => {
-  if (view.table.searchIndex.state === 'off') return []
+const longTextChecks = ({ access }: ImportPlan, fields: readonly string[]): readonly StagedCheck[] => {
+  if (access.table.searchIndex.state === 'off') return []
   const { sql, params } = selectLongTexts(fields, MAX_INDEXED_BYTES, MAX_IMPORT_ERRORS)
   const limit = MAX_INDEXED_BYTES.toLocaleString('en')
   const message = `A record of a table with a search index has at most ${limit} bytes of text.`
@@ -110,8 +121,8 @@ const GENERAL_MESSAGES: Readonly<Record<string, string>> = {
 }
 
 /** Returns the errors of staged records without the names in SQLite's messages: they may be those of hidden fields. */
-export const withoutHiddenNames = ({ view }: ImportPlan, { total, first }: ImportErrors): ImportErrors => {
-  if (view.columns.size === view.table.structure.columns.length) return { total, first }
+export const withoutHiddenNames = ({ access }: ImportPlan, { total, first }: ImportErrors): ImportErrors => {
+  if (access.columns.size === access.table.structure.columns.length) return { total, first }
   const toGeneral = (error: ImportErrors['first'][number]) => {
     const message = GENERAL_MESSAGES[error.code]
     return message === undefined ? error : { ...error, column: null, message }
@@ -128,17 +139,18 @@ export const checksOf = (
   return [
     ...longTextChecks(plan, fields),
     ...otherKeyChecks(plan, fields),
+    ...outsideChecks(plan),
     ...otherKeysOf(plan, fields).map((key) => takenCheck(plan, key)),
     ...plan.target.uniqueIndexes
       .filter((index) => isDecidedByFile(plan, fields, index))
       .map((index) => takenInIndexCheck(plan, index)),
-    ...plan.view.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
+    ...plan.access.table.structure.foreignKeys.map((key) => referenceCheck(plan, key, options))
   ]
 }
 
 /** Returns a check whose total is the number of stored records that an upsert changes. */
-export const countUpdates = ({ view }: ImportPlan, on: UniqueKey): StagedCheck => {
-  const { sql, params } = selectMatching(view.table.name, on, 1)
+export const countUpdates = ({ access }: ImportPlan, on: UniqueKey): StagedCheck => {
+  const { sql, params } = selectMatching(access.table.name, on, 1)
   return { sql, params, column: null, code: '', message: '' }
 }
 

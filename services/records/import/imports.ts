@@ -8,7 +8,7 @@ import { DomainError, invalid, overloaded, pointer } from '../../model/errors.ts
 import type { RegisteredTable } from '../../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../../sql/imports.ts'
 import { assertTable, storedTableGone } from '../../tables/failures.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import type { Once } from '../change/retries.ts'
 import type { Totals } from '../read/totals.ts'
 import { assertFitsOneUnit, createAtomicImports, digestBody } from './atomic-imports.ts'
@@ -144,44 +144,45 @@ export const createImportService = (options: ImportServiceOptions) => {
       return use(checked)
     })
 
-  const run = (caller: Caller, view: View, added: NewImport): Promise<ImportResult> =>
+  const run = (caller: Caller, access: Access, added: NewImport): Promise<ImportResult> =>
     withFile(caller, added, async (checked) => {
       const { rows, skipped } = checked.file
       const { isDryRun: dryRun } = added.plan.options
-      const store = () => log.record(caller, checked, view.table.id, (entry) => storeAll(caller, view, checked, entry))
+      const store = () =>
+        log.record(caller, checked, access.table.id, (entry) => storeAll(caller, access, checked, entry))
       const stored = await (dryRun ? predict(checked) : store())
       return { rows: rows + skipped, ...stored, dryRun }
     })
 
-  const runAtomic = async (caller: Caller, view: View, { plan, body }: NewImport): Promise<ImportResult> => {
+  const runAtomic = async (caller: Caller, access: Access, { plan, body }: NewImport): Promise<ImportResult> => {
     const { chunks, complete } = digestBody(caller, plan.options, body)
     const stored = await withStaged(caller, { plan, body: chunks }, (checked, check) =>
-      storeAtOnce(complete(), view, checked, {
+      storeAtOnce(complete(), access, checked, {
         check,
-        record: (store) => log.record(caller, checked, view.table.id, store)
+        record: (store) => log.record(caller, checked, access.table.id, store)
       })
     )
     return { ...stored, dryRun: false }
   }
 
-  const planFor = async (view: View, options: ImportOptions) => {
-    const { name, structure } = view.table
+  const planFor = async (access: Access, options: ImportOptions) => {
+    const { name, structure } = access.table
     const [row] = await db.read(selectImportTarget(name))
     const target = toImportTarget(row, structure)
     if (!target) throw storedTableGone(name)
-    return planImport(view, target, options, clock())
+    return planImport(access, target, options, clock())
   }
 
   /**
    * Imports a file: all of its records, or none if one of them is wrong.
    * @throws TABLE_READ_ONLY, TABLE_CHANGED, VALIDATION_FAILED, IMPORT_FAILED, IMPORT_STOPPED, OVERLOADED
    */
-  const importFile = async (caller: Caller, view: View, options: ImportOptions, body: BodyChunks) => {
-    assertTable(view.table)
+  const importFile = async (caller: Caller, access: Access, options: ImportOptions, body: BodyChunks) => {
+    assertTable(access.table)
     const end = begin(caller)
     try {
-      const added = { plan: await planFor(view, options), body }
-      return await (options.isAtomic && !options.isDryRun ? runAtomic : run)(caller, view, added)
+      const added = { plan: await planFor(access, options), body }
+      return await (options.isAtomic && !options.isDryRun ? runAtomic : run)(caller, access, added)
     } finally {
       end()
     }

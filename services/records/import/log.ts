@@ -25,7 +25,7 @@ export const createImportLog = ({ db, clock, onFailure }: ImportLogOptions) => {
     const unit = insertImport(
       {
         tableId,
-        table: plan.view.table.name,
+        table: plan.access.table.name,
         file: plan.options.fileName,
         format: plan.options.format.type,
         callerKind: caller.kind,

@@ -5,8 +5,8 @@ import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../..
 import type { UniqueKey } from '../../model/unique-key.ts'
 import type { ImportTarget, StorePlan } from '../../sql/imports.ts'
 import { namesOfKey } from '../../sql/unique-keys.ts'
+import type { Access } from '../access/access.ts'
 import { findUniqueKey } from '../access/unique-keys.ts'
-import type { View } from '../access/view.ts'
 import { hiddenFieldsRequired } from '../failures.ts'
 
 /** How a file is imported. */
@@ -29,14 +29,14 @@ export interface ImportOptions {
   readonly setsReadOnly: boolean
 }
 
-/** The part of a view that an import needs before its first record is stored: the table may not exist yet. */
-export interface ImportView extends Pick<View, 'columns' | 'required'> {
+/** The part of an access that an import needs before its first record is stored: the table may not exist yet. */
+export interface ImportAccess extends Pick<Access, 'columns' | 'required' | 'writable' | 'rows'> {
   readonly table: Pick<RegisteredTable, 'name' | 'structure'> & { readonly searchIndex: Pick<SearchIndex, 'state'> }
 }
 
 /** What an import does with the fields of a table. */
 export interface ImportPlan {
-  readonly view: ImportView
+  readonly access: ImportAccess
   readonly target: ImportTarget
   readonly options: ImportOptions
   /** The unique key of an upsert; null for an insert. */
@@ -45,22 +45,22 @@ export interface ImportPlan {
 }
 
 /** @throws VALIDATION_FAILED for a field that the caller does not see */
-const checkVisible = ({ columns }: ImportView, on: readonly string[]) => {
+const checkVisible = ({ columns }: ImportAccess, on: readonly string[]) => {
   const unknown = on.find((name) => !columns.has(name))
   if (unknown === undefined) return
   const message = `'${excerpt(unknown)}' is not a field of this table.`
   throw invalid([{ path: '/on', code: 'unknown', message }])
 }
 
-const toImportField = (column: Column, setsReadOnly: boolean): ImportField => ({
+const toImportField = (column: Column, mayBeSet: boolean): ImportField => ({
   column,
   // An empty cell would not generate a key.
   mayBeNull: column.nullable && !column.isPrimary,
-  refusal: column.isReadonly && !setsReadOnly ? 'is read-only' : null,
+  refusal: mayBeSet ? null : 'is read-only',
   isComputed: column.isGenerated
 })
 
-const fallbacksOf = ({ structure }: ImportView['table'], now: number): StagingRequest['fallbacks'] =>
+const fallbacksOf = ({ structure }: ImportAccess['table'], now: number): StagingRequest['fallbacks'] =>
   structure.autoTimestamps
     ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map(({ name }) => [name, BigInt(now)] as const)
     : []
@@ -69,19 +69,24 @@ const fallbacksOf = ({ structure }: ImportView['table'], now: number): StagingRe
  * Plans an import. `now`: epoch milliseconds.
  * @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field
  */
-export const planImport = (view: ImportView, target: ImportTarget, options: ImportOptions, now: number): ImportPlan => {
-  const { table, columns } = view
-  if (view.required.some(({ name }) => !columns.has(name))) throw hiddenFieldsRequired()
-  checkVisible(view, options.on)
+export const planImport = (
+  access: ImportAccess,
+  target: ImportTarget,
+  options: ImportOptions,
+  now: number
+): ImportPlan => {
+  const { table, columns } = access
+  if (access.required.some(({ name }) => !columns.has(name))) throw hiddenFieldsRequired()
+  checkVisible(access, options.on)
   const on = options.isUpsert
-    ? findUniqueKey(view, target.uniqueKeys, {
+    ? findUniqueKey(access, target.uniqueKeys, {
         on: options.on.length > 0 ? options.on : table.structure.key,
         path: '/on'
       })
     : null
-  const required = [...view.required.map(({ name }) => name), ...(on ? namesOfKey(on) : [])]
+  const required = [...access.required.map(({ name }) => name), ...(on ? namesOfKey(on) : [])]
   return {
-    view,
+    access,
     target,
     options,
     on,
@@ -89,7 +94,9 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
       table: table.name,
       declarations: target.declarations,
       rowid: table.structure.rowid,
-      fields: [...columns.values()].map((column) => toImportField(column, options.setsReadOnly)),
+      fields: [...columns.values()].map((column) =>
+        toImportField(column, options.setsReadOnly || access.writable.has(column))
+      ),
       required: [...new Set(required)],
       names: options.names,
       fallbacks: fallbacksOf(table, now),
@@ -102,14 +109,14 @@ export const planImport = (view: ImportView, target: ImportTarget, options: Impo
 }
 
 /** Returns the fields of the file that an upsert changes in stored records. */
-export const changedFields = ({ view, on }: ImportPlan, fields: readonly string[]) => {
-  const keys = on ? [...namesOfKey(on), ...view.table.structure.key] : []
+export const changedFields = ({ access, on }: ImportPlan, fields: readonly string[]) => {
+  const keys = on ? [...namesOfKey(on), ...access.table.structure.key] : []
   return fields.filter((name) => !keys.includes(name))
 }
 
 /** Keys that SQLite generates for each record are not in the file. Those of the staged records are not stored. */
-const isInFile = (fields: readonly string[], { view }: ImportPlan, key: UniqueKey) => {
-  const { structure } = view.table
+const isInFile = (fields: readonly string[], { access }: ImportPlan, key: UniqueKey) => {
+  const { structure } = access.table
   const name = structure.key[0] as string
   return !structure.isRowidKey || fields.includes(name) || !namesOfKey(key).includes(name)
 }
@@ -124,8 +131,8 @@ export const storePlanOf = (
   fields: readonly string[],
   schema: string
 ): Omit<StorePlan, 'hasConflictTriggers'> => {
-  const { view, on, staging } = plan
-  const { name: table, structure } = view.table
+  const { access, on, staging } = plan
+  const { name: table, structure } = access.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))
   return {
     table,
@@ -135,6 +142,7 @@ export const storePlanOf = (
     otherKeys: otherKeysOf(plan, fields),
     updated: changedFields(plan, fields),
     on,
+    rows: access.rows?.({ name: table }) ?? null,
     setsUpdatedAt: added.includes(UPDATED_AT)
   }
 }

@@ -11,7 +11,7 @@ import { countStoredKeys, expectTable, storeStagedSteps } from '../../sql/import
 import type { Statement } from '../../sql/statement.ts'
 import type { Receipt, ResultSql } from '../../sql/unit-results.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { createViolations } from '../change/violations.ts'
 import { ignoredByTrigger, valueTaken } from '../failures.ts'
 import type { Totals } from '../read/totals.ts'
@@ -29,8 +29,8 @@ const MAX_ROWS = 50_000
 /** Other writes wait for a step. */
 const STEP_MS = 15
 
-const maxBytesOf = ({ view }: ImportPlan) =>
-  view.table.searchIndex.state === 'off' ? MAX_BYTES_OF_STEP : MAX_BYTES_WITH_SEARCH_INDEX
+const maxBytesOf = ({ access }: ImportPlan) =>
+  access.table.searchIndex.state === 'off' ? MAX_BYTES_OF_STEP : MAX_BYTES_WITH_SEARCH_INDEX
 
 /** Whether all records of the file are stored in one transaction. */
 export const isOneStep = (plan: ImportPlan, { rows, bytes }: StagedFile) =>
@@ -99,13 +99,13 @@ export const storedBy = (results: readonly WriteResult[]): Stored => {
 export const createStepFailures = (db: Database) => {
   const explainViolation = createViolations(db)
 
-  return async (caller: Caller, view: View, error: unknown): Promise<Error> => {
+  return async (caller: Caller, access: Access, error: unknown): Promise<Error> => {
     if (error instanceof UnexpectedChanges) {
-      if (error.statement === 0) return tableChanged(view.table.name)
-      return mustNotAbort(view.table) ? valueTaken() : ignoredByTrigger()
+      if (error.statement === 0) return tableChanged(access.table.name)
+      return mustNotAbort(access.table) || access.rows ? valueTaken() : ignoredByTrigger()
     }
     try {
-      return await explainViolation(caller, error as Error, { view })
+      return await explainViolation(caller, error as Error, { access })
     } catch (failure) {
       return failure as Error
     }
@@ -143,8 +143,8 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
   const explain = createStepFailures(db)
 
   /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
-  return async (caller: Caller, view: View, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
-    const { table } = view
+  return async (caller: Caller, access: Access, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
+    const { table } = access
     const { plan, staging, file } = checked
     const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
     let [created, updated, done] = [0, 0, 0]
@@ -178,7 +178,7 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
     try {
       while (done < file.rows) await storeStep()
     } catch (error) {
-      const reason = await explain(caller, view, error)
+      const reason = await explain(caller, access, error)
       throw done > 0 ? stopped(reason, file.skipped + done, file.skipped + file.rows) : reason
     }
     return { created, updated }

@@ -8,7 +8,7 @@ import { isRequired, type RegisteredTable } from '../../model/table.ts'
 import { createTableSql } from '../../sql/ddl.ts'
 import { NO_SEARCH_INDEX } from '../../tables/registry/search-state.ts'
 import type { TableService } from '../../tables/tables.ts'
-import type { View } from '../access/view.ts'
+import type { AccessOf } from '../access/access.ts'
 import { readSample } from './file-samples.ts'
 import { type ImportService, importFailed } from './imports.ts'
 import { type Inferred, inferFields } from './inferred-fields.ts'
@@ -20,7 +20,7 @@ interface TableFileOptions {
   readonly tables: TableService
   readonly imports: ImportService
   readonly clock: Clock
-  readonly viewOf: (table: RegisteredTable) => View
+  readonly accessOf: AccessOf
   /** Called with an error of the clean-up, which does not hide the first one. */
   readonly onFailure: (error: unknown) => void
 }
@@ -62,12 +62,14 @@ const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
 }
 
 /** Creates tables from files. */
-export const createTableFileService = ({ tables, imports, clock, viewOf, onFailure }: TableFileOptions) => {
+export const createTableFileService = ({ tables, imports, clock, accessOf, onFailure }: TableFileOptions) => {
   const planFor = async (table: NewTable, options: ImportOptions) => {
     const { structure, declarations } = await tables.declare(table)
-    const view = {
+    const access = {
       table: { name: table.name, structure, searchIndex: NO_SEARCH_INDEX },
       columns: new Map(structure.columns.map((column) => [column.name, column])),
+      writable: new Set(structure.columns),
+      rows: null,
       required: structure.columns.filter((column) => isRequired(structure, column))
     }
     // No stored record can have the same key.
@@ -76,7 +78,7 @@ export const createTableFileService = ({ tables, imports, clock, viewOf, onFailu
       uniqueKeys: [],
       uniqueIndexes: []
     }
-    const plan = planImport(view, target, options, clock())
+    const plan = planImport(access, target, options, clock())
     return { ...plan, staging: { ...plan.staging, keepsDigits: true } }
   }
 
@@ -109,7 +111,7 @@ export const createTableFileService = ({ tables, imports, clock, viewOf, onFailu
     imports.record(caller, checked, null, async (entry) => {
       const created = await whenUnlocked(() => tables.create(caller, table, { isPublished: false }))
       try {
-        await imports.storeAll(caller, viewOf(created), checked, entry)
+        await imports.storeAll(caller, accessOf(caller, created), checked, entry)
       } catch (error) {
         throw await withoutHalf(created, error)
       }

@@ -21,7 +21,7 @@ import {
   periodGroup
 } from '../../sql/aggregates.ts'
 import type { OrderItem, RowSelection } from '../../sql/lists.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
@@ -33,30 +33,30 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 const fail = (path: string, code: string, message: string) =>
   invalid([{ path, code, message: `'${path.slice(1)}' ${message}.` }])
 
-const shapeOf = ({ table, dialect, integers }: View) => ({
+const shapeOf = ({ table, dialect, integers }: Access) => ({
   tableName: table.name,
   isStrict: table.structure.isStrict,
   dialect,
   integers
 })
 
-const readPeriod = (view: View, { field, unit }: Period): Group => {
-  const column = columnOf(view, '/by/field', field)
+const readPeriod = (access: Access, { field, unit }: Period): Group => {
+  const column = columnOf(access, '/by/field', field)
   const { isTextual, name } = kindOf(column)
-  if (isTextual || name === 'integer') return periodGroup(shapeOf(view), column, unit)
+  if (isTextual || name === 'integer') return periodGroup(shapeOf(access), column, unit)
   throw fail('/by/field', 'type', 'must be a field with dates as text, or with epoch milliseconds as integers')
 }
 
 /** Returns the groups: those of the fields, then the period. @throws VALIDATION_FAILED */
-const readGroups = (view: View, { groupBy = [], by }: RecordAggregate): readonly Group[] => {
-  const shape = shapeOf(view)
+const readGroups = (access: Access, { groupBy = [], by }: RecordAggregate): readonly Group[] => {
+  const shape = shapeOf(access)
   const pathOf = (index: number) => `/groupBy/${index}`
-  const fields = groupBy.map((name, index) => fieldGroup(shape, columnOf(view, pathOf(index), name)))
+  const fields = groupBy.map((name, index) => fieldGroup(shape, columnOf(access, pathOf(index), name)))
   const repeated = groupBy.findIndex((name, index) => groupBy.indexOf(name) !== index)
   if (repeated !== -1) throw fail(pathOf(repeated), 'duplicate', 'repeats a field of groupBy')
   if (!by) return fields
   if (groupBy.includes(by.field)) throw fail('/by/field', 'duplicate', 'repeats a field of groupBy')
-  return [...fields, readPeriod(view, by)]
+  return [...fields, readPeriod(access, by)]
 }
 
 const readCount = (name: string, path: string, count: unknown): Output => {
@@ -65,26 +65,26 @@ const readCount = (name: string, path: string, count: unknown): Output => {
 }
 
 /** SQLite does not know whether an expression of a view is a number. It reads text that is no number as 0. */
-const canAdd = ({ table }: View, column: Column) =>
+const canAdd = ({ table }: Access, column: Column) =>
   kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
 
 /** Returns one computed value. @throws VALIDATION_FAILED */
-const readFunction = (view: View, name: string, path: string, call: AggregateFunction): Output => {
+const readFunction = (access: Access, name: string, path: string, call: AggregateFunction): Output => {
   const [entry, ...others] = Object.entries(call)
   if (!entry || others.length > 0) throw fail(path, 'length', 'must have exactly one function')
   const [key, value] = entry
   const callPath = `${path}/${key}`
   if (key === 'count') return readCount(name, callPath, value)
-  const column = columnOf(view, callPath, String(value))
-  if ((key === 'sum' || key === 'avg') && !canAdd(view, column)) {
+  const column = columnOf(access, callPath, String(value))
+  if ((key === 'sum' || key === 'avg') && !canAdd(access, column)) {
     throw fail(callPath, 'type', 'must be a numeric field')
   }
   // The schema of the body has no other functions.
-  return functionOf(shapeOf(view), name, key as FunctionName, column)
+  return functionOf(shapeOf(access), name, key as FunctionName, column)
 }
 
 /** Returns the computed values. @throws VALIDATION_FAILED */
-const readComputed = (view: View, { compute }: RecordAggregate, groups: readonly Group[]): readonly Output[] => {
+const readComputed = (access: Access, { compute }: RecordAggregate, groups: readonly Group[]): readonly Output[] => {
   const entries = Object.entries(compute)
   if (entries.length === 0 || entries.length > MAX_FUNCTIONS) {
     throw fail('/compute', 'length', `must have 1 to ${MAX_FUNCTIONS} values to compute`)
@@ -99,7 +99,7 @@ const readComputed = (view: View, { compute }: RecordAggregate, groups: readonly
       )
     }
     if (groups.some((group) => group.name === name)) throw fail(path, 'duplicate', 'has the name of a group')
-    return readFunction(view, name, path, call)
+    return readFunction(access, name, path, call)
   })
 }
 
@@ -113,13 +113,13 @@ const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[]
   })
 }
 
-const aggregationOf = (view: View, request: RecordAggregate): Aggregation => {
+const aggregationOf = (access: Access, request: RecordAggregate): Aggregation => {
   // `order` names values of the result, not fields of records.
   const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
-  const groups = readGroups(view, request)
-  const computed = readComputed(view, request, groups)
+  const groups = readGroups(access, request)
+  const computed = readComputed(access, request, groups)
   return {
-    selection: rowsOf(view, selected),
+    selection: rowsOf(access, selected),
     groups,
     computed,
     order: readOrder([...groups, ...computed], order),
@@ -146,8 +146,8 @@ export const createAggregates = (scan: Scan) => {
    * Returns the rows as JSON text: `{ rows }`.
    * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
-  const aggregate = async (caller: Caller, view: View, request: RecordAggregate): Promise<string> => {
-    const aggregation = aggregationOf(view, request)
+  const aggregate = async (caller: Caller, access: Access, request: RecordAggregate): Promise<string> => {
+    const aggregation = aggregationOf(access, request)
     const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
     const [row] = await scan(caller, aggregation.selection, compose).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error

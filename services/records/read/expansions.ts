@@ -3,7 +3,8 @@ import { DomainError, excerpt, invalid } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
 import type { Expansion } from '../../sql/record-shape.ts'
 import { expandableKey } from '../../tables/foreign-keys.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
+import type { Readable } from '../access/readable.ts'
 
 /**
  * Maximum characters of the SQL for the added records: some 150 fields of tables that are not STRICT, or 500 of STRICT
@@ -14,18 +15,10 @@ const MAX_LENGTH = 128 * 1024
 /** The member of a record that has the records to which it refers. */
 export const EXPAND_MEMBER = 'expand'
 
-/** The tables that a caller can read. */
-export interface Readable {
-  /** Whether the caller has the right to read a table of this name. The table need not exist. */
-  mayRead(name: string): boolean
-  /** Returns the caller's view of a table; undefined if it is not registered, or not published for a token. */
-  viewOf(name: string): View | undefined
-}
-
 /** An expansion, and those of the records that it adds. */
 interface Node {
   readonly column: Column
-  readonly target: View
+  readonly target: Access
   readonly targetField: string
   readonly children: Map<string, Node>
 }
@@ -37,22 +30,22 @@ const TOO_MANY_HINT = 'Expand fewer references, and read the other records with 
 const HINT = 'The schema of the table lists the fields with `references`.'
 
 /** Returns the field at the start of a path, which is followed by a dot or the end. Its name may have dots. */
-const firstField = ({ columns }: View, path: string) =>
+const firstField = ({ columns }: Access, path: string) =>
   [...columns.values()].find(({ name }) => path === name || path.startsWith(`${name}.`))
 
 const notReadable = (name: string) =>
   new DomainError('ACTION_NOT_ALLOWED', `The token needs the action 'read' on the table to which '${name}' refers.`)
 
 /** @throws ACTION_NOT_ALLOWED */
-const asTarget = ({ table }: View, column: Column, readable: Readable) => {
+const asTarget = ({ table }: Access, column: Column, readable: Readable) => {
   const key = expandableKey(table, column)
   if (key && !readable.mayRead(key.table)) throw notReadable(column.name)
-  const target = key && readable.viewOf(key.table)
+  const target = key && readable.accessTo(key.table)
   const field = target && [...target.columns.values()].find(({ name }) => name === key.targetFields[0])
   return target && field?.isUnique ? { target, targetField: field.name } : undefined
 }
 
-const assertFree = ({ columns, table }: View, index: number) => {
+const assertFree = ({ columns, table }: Access, index: number) => {
   if (!columns.has(EXPAND_MEMBER)) return
   throw fail(
     index,
@@ -62,17 +55,17 @@ const assertFree = ({ columns, table }: View, index: number) => {
 }
 
 /** Returns the length of the SQL for a whole record. It is composed already, unlike that of the request. */
-const lengthOf = ({ all: { json } }: View) => json.text.length + json.width.length
+const lengthOf = ({ all: { json } }: Access) => json.text.length + json.width.length
 
 /** Reads the paths of one request as a tree. */
 const createTree = (readable: Readable) => {
   let size = 0
   let length = 0
 
-  const nodeOf = (view: View, nodes: Map<string, Node>, column: Column, index: number): Node => {
+  const nodeOf = (access: Access, nodes: Map<string, Node>, column: Column, index: number): Node => {
     const known = nodes.get(column.name)
     if (known) return known
-    const found = asTarget(view, column, readable)
+    const found = asTarget(access, column, readable)
     if (!found) throw fail(index, 'reference', `'${column.name}' refers to no record that you can read.`, HINT)
     size += 1
     length += lengthOf(found.target)
@@ -83,14 +76,14 @@ const createTree = (readable: Readable) => {
     return node
   }
 
-  const add = (view: View, nodes: Map<string, Node>, path: string, index: number, depth: number) => {
+  const add = (access: Access, nodes: Map<string, Node>, path: string, index: number, depth: number) => {
     if (depth > MAX_EXPANSION_DEPTH)
       throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_EXPANSION_DEPTH}.`)
-    const column = firstField(view, path)
+    const column = firstField(access, path)
     if (!column)
-      throw fail(index, 'unknown', `'${excerpt(path)}' begins with no field of the table '${view.table.name}'.`, HINT)
-    assertFree(view, index)
-    const node = nodeOf(view, nodes, column, index)
+      throw fail(index, 'unknown', `'${excerpt(path)}' begins with no field of the table '${access.table.name}'.`, HINT)
+    assertFree(access, index)
+    const node = nodeOf(access, nodes, column, index)
     const rest = path.slice(column.name.length + 1)
     if (rest !== '') add(node.target, node.children, rest, index, depth + 1)
   }
@@ -102,14 +95,15 @@ const toExpansion = ({ column, target, targetField, children }: Node): Expansion
   column: column.name,
   table: target.table.name,
   targetField,
+  rows: target.rows,
   shape: target.all.shape,
   expansions: [...children.values()].map(toExpansion)
 })
 
 /** Returns the references that a request expands. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
-export const readExpansions = (view: View, paths: readonly string[], readable: Readable): readonly Expansion[] => {
+export const readExpansions = (access: Access, paths: readonly string[], readable: Readable): readonly Expansion[] => {
   const nodes = new Map<string, Node>()
   const add = createTree(readable)
-  for (const [index, path] of paths.entries()) add(view, nodes, path, index, 1)
+  for (const [index, path] of paths.entries()) add(access, nodes, path, index, 1)
   return [...nodes.values()].map(toExpansion)
 }

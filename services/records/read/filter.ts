@@ -17,7 +17,7 @@ import {
   matchesText,
   noneOf
 } from '../../sql/conditions.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
 const CONDITION_HINT = 'A condition has an operator, for example { "eq": 5 }.'
@@ -26,7 +26,7 @@ const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
 /** A condition on one column, in a part of the filter. */
 interface Term {
-  readonly view: View
+  readonly access: Access
   readonly column: Column
   /** The JSON Pointer of the operator. */
   readonly path: string
@@ -51,9 +51,9 @@ const asArray = (path: string, value: unknown): readonly unknown[] => {
 }
 
 /** Returns the stored form of a value, under the rules of a create. @throws VALIDATION_FAILED */
-const readValue = ({ view, column }: Term, path: string, value: unknown): SqlValue => {
+const readValue = ({ access, column }: Term, path: string, value: unknown): SqlValue => {
   if (value === null) throw fail(path, { code: 'type', message: 'must not be null' }, NULL_HINT)
-  const checked = checkValue(column, value, view.integers)
+  const checked = checkValue(column, value, access.integers)
   if ('violation' in checked) throw fail(path, checked.violation)
   return checked.value
 }
@@ -85,23 +85,23 @@ type ReadTerm = (term: Term, value: unknown) => Condition
 const comparison =
   (operator: Parameters<typeof compare>[2]): ReadTerm =>
   (term, value) =>
-    compare(term.view.table, term.column, operator, readValue(term, term.path, value))
+    compare(term.access.table, term.column, operator, readValue(term, term.path, value))
 
 const textMatch =
   (operator: Parameters<typeof matchesText>[2]): ReadTerm =>
   (term, value) =>
-    matchesText(term.view.table, term.column, operator, readText(term, value))
+    matchesText(term.access.table, term.column, operator, readText(term, value))
 
 const operators = {
   eq: comparison('eq'),
-  ne: (term, value) => differs(term.view.table, term.column, readValue(term, term.path, value)),
+  ne: (term, value) => differs(term.access.table, term.column, readValue(term, term.path, value)),
   gt: comparison('gt'),
   gte: comparison('gte'),
   lt: comparison('lt'),
   lte: comparison('lte'),
-  in: (term, value) => isIn(term.view.table, term.column, readValues(term, value)),
-  notIn: (term, value) => isNotIn(term.view.table, term.column, readValues(term, value)),
-  isNull: (term, value) => isNull(term.view.table, term.column, readBoolean(term, value)),
+  in: (term, value) => isIn(term.access.table, term.column, readValues(term, value)),
+  notIn: (term, value) => isNotIn(term.access.table, term.column, readValues(term, value)),
+  isNull: (term, value) => isNull(term.access.table, term.column, readBoolean(term, value)),
   contains: textMatch('contains'),
   startsWith: textMatch('startsWith'),
   endsWith: textMatch('endsWith')
@@ -116,7 +116,7 @@ const unknownKey = (path: string, name: string, what: string, names: Iterable<st
   fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
 
 /** Reads filters of one request, and counts their conditions. */
-const createReader = (view: View) => {
+const createReader = (access: Access) => {
   let conditions = 0
 
   const countCondition = (path: string) => {
@@ -138,13 +138,13 @@ const createReader = (view: View) => {
   }
 
   const readField = (path: string, name: string, value: unknown): Condition => {
-    const column = view.columns.get(name)
-    if (!column) throw unknownKey(path, name, 'a field of this table', view.columns.keys())
+    const column = access.columns.get(name)
+    if (!column) throw unknownKey(path, name, 'a field of this table', access.columns.keys())
     const fieldPath = path + pointer(name)
     const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
       countCondition(path)
-      return operators[operator]({ view, column, path: `${fieldPath}/${operator}` }, operand)
+      return operators[operator]({ access, column, path: `${fieldPath}/${operator}` }, operand)
     })
     return allOf(terms)
   }
@@ -185,4 +185,4 @@ const createReader = (view: View) => {
 }
 
 /** Returns the condition of a filter on the visible fields. @throws VALIDATION_FAILED with the path of the first problem */
-export const readFilter = (view: View, filter: unknown): Condition => createReader(view)('/filter', filter, 0)
+export const readFilter = (access: Access, filter: unknown): Condition => createReader(access)('/filter', filter, 0)

@@ -1,7 +1,7 @@
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import type { OrderItem } from '../../sql/lists.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 
 const MAX_ITEMS = 8
 
@@ -80,7 +80,7 @@ export const splitOrder = (order: string, names: Names): readonly string[] => {
 }
 
 /** Returns the fields and directions of the `order` parameter. Empty counts as absent. @throws VALIDATION_FAILED */
-export const parseOrder = ({ columns, table }: View, order = ''): readonly OrderItem[] => {
+export const parseOrder = ({ columns, table }: Access, order = ''): readonly OrderItem[] => {
   const parsed: OrderItem[] = []
 
   const add = (item: string) => {

@@ -1,7 +1,8 @@
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import { pageByScanning, pageWithTotal } from '../../sql/lists.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
+import type { ReadableBy } from '../access/readable.ts'
 import { textOf } from './page-text.ts'
 import type { PagePlan, PageRequest, Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
@@ -13,6 +14,7 @@ interface PageOptions {
   readonly planner: Planner
   readonly totals: Totals
   readonly scan: Scan
+  readonly readableBy: ReadableBy
   readonly maxPageSize: number
 }
 
@@ -23,7 +25,7 @@ interface PageWithTotal {
 }
 
 /** Creates the function that lists records. The planner decides how each page is read. */
-export const createPages = ({ db, planner, totals, scan, maxPageSize }: PageOptions) => {
+export const createPages = ({ db, planner, totals, scan, readableBy, maxPageSize }: PageOptions) => {
   const runPlan = async (caller: Caller, { selection }: PageRequest, plan: PagePlan) => {
     if (plan.via === 'nothing') return ''
     if (plan.via === 'scan') return textOf((await scan(caller, selection, () => plan.statement))[0])
@@ -50,12 +52,12 @@ export const createPages = ({ db, planner, totals, scan, maxPageSize }: PageOpti
   }
 
   /** Returns the page as JSON text: `{ rows, total, page, size }`. @throws VALIDATION_FAILED, RESPONSE_TOO_LARGE, SCAN_TIMEOUT */
-  const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
-    const selection = selectionOf(view, request)
-    const { json: record } = projectionOf(view, request)
+  const list = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
+    const selection = selectionOf(access, request)
+    const { json: record } = projectionOf(access, request, readableBy(caller))
     const window = windowOf(request, maxPageSize)
-    const readPage = selection.filter || view.table.structure.isView ? readWithTotal : readUnfiltered
-    const { rows, total } = await readPage(caller, { view, record, selection, window })
+    const readPage = selection.filter || access.table.structure.isView ? readWithTotal : readUnfiltered
+    const { rows, total } = await readPage(caller, { access, record, selection, window })
     return `{"rows":[${rows}],"total":${total},"page":${request.page ?? 1},"size":${window.limit}}`
   }
 

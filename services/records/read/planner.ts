@@ -17,7 +17,7 @@ import {
 import { LAST, type PageSelection, type PageStatement, pageByIndex } from '../../sql/queries.ts'
 import type { RecordText } from '../../sql/record-text.ts'
 import type { Statement } from '../../sql/statement.ts'
-import type { View } from '../access/view.ts'
+import type { Access } from '../access/access.ts'
 
 /**
  * How a page is read. `index` (skips rows of an index) and `seek` (starts at a key position) are bounded work for the
@@ -29,7 +29,7 @@ export type PagePlan =
 
 /** A page to read: of which records, and which part of them. */
 export interface PageRequest {
-  readonly view: View
+  readonly access: Access
   readonly record: RecordText
   readonly selection: Selection
   readonly window: Window
@@ -47,7 +47,7 @@ const MAX_SKIPPED_ROWS = 1000
 /** Maximum rows of a query's page on the event loop: each may lie on another page of the file. */
 const MAX_QUERY_ROWS = 250
 
-/** Limits of the query plans cached per view, one per SQL text, and of the characters of these: clients choose the filter. */
+/** Limits of the query plans cached per access, one per SQL text, and of the characters of these: clients choose the filter. */
 const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
 
 /**
@@ -126,18 +126,18 @@ const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges']
 
 /**
  * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
- * collations and statistics that other programs have declared. Plans are cached per view: a view is replaced when its
+ * collations and statistics that other programs have declared. Plans are cached per access: an access is replaced when its
  * table changes or another program commits.
  */
 export const createPlanner = (db: Database) => {
-  const plansByView = new WeakMap<View, LRUCache<string, QueryPlan>>()
+  const plansByAccess = new WeakMap<Access, LRUCache<string, QueryPlan>>()
   const boundedPages = new WeakMap<QueryPlan, boolean>()
 
-  const cacheOf = (view: View) => {
-    const cached = plansByView.get(view)
+  const cacheOf = (access: Access) => {
+    const cached = plansByAccess.get(access)
     if (cached) return cached
     const plans = new LRUCache<string, QueryPlan>(PLAN_CACHE)
-    plansByView.set(view, plans)
+    plansByAccess.set(access, plans)
     return plans
   }
 
@@ -150,43 +150,43 @@ export const createPlanner = (db: Database) => {
   }
 
   /** Returns SQLite's plan for a statement. A cached plan costs no promise: every read and list needs one. */
-  const queryPlan = (view: View, statement: Statement): QueryPlan | Promise<QueryPlan> => {
-    const plans = cacheOf(view)
+  const queryPlan = (access: Access, statement: Statement): QueryPlan | Promise<QueryPlan> => {
+    const plans = cacheOf(access)
     return plans.get(statement.sql) ?? explain(plans, statement)
   }
 
   /** Whether the statement finds its rows through an index, without a full scan. */
-  const usesIndex = async (view: View, statement: Statement) => (await queryPlan(view, statement)).usesIndex
+  const usesIndex = async (access: Access, statement: Statement) => (await queryPlan(access, statement)).usesIndex
 
-  /** `key`: parameters of `view.statements`. */
-  const planRecord = async (view: View, key: readonly SqlValue[]): Promise<RecordPlan> => {
+  /** `key`: parameters of `access.statements`. */
+  const planRecord = async (access: Access, key: readonly SqlValue[]): Promise<RecordPlan> => {
     const {
       statements,
       all: { json }
-    } = view
+    } = access
     const byIndex = statements.read(key)
-    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await queryPlan(view, byIndex)).usesIndex
+    const isBounded = json.minCost <= MAX_BYTES_ON_LOOP && (await queryPlan(access, byIndex)).usesIndex
     return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
   }
 
   /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
-  const planPage = async ({ view, record, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
+  const planPage = async ({ access, record, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
     if (window.offset >= total) return { via: 'nothing' }
     const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, record, window) })
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
     if (record.minCost > maxRowBytes || !followsKey(selection)) return scan()
     const bounded = { ...window, maxRowBytes, total }
     const nearStart = pageNearStart(selection, record, bounded)
-    if ((await queryPlan(view, nearStart)).sorts) return scan()
+    if ((await queryPlan(access, nearStart)).sorts) return scan()
     if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
     return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
   }
 
   /** Whether SQLite reads only rows of the page and the one after it, in their order. */
-  const isBoundedPage = async (view: View, statement: PageStatement) => {
-    const plan = await queryPlan(view, statement)
+  const isBoundedPage = async (access: Access, statement: PageStatement) => {
+    const plan = await queryPlan(access, statement)
     const isBounded =
-      boundedPages.get(plan) ?? (!plan.sorts && readsOnlyRanges(view.table, statement.ranges, plan.steps))
+      boundedPages.get(plan) ?? (!plan.sorts && readsOnlyRanges(access.table, statement.ranges, plan.steps))
     boundedPages.set(plan, isBounded)
     return isBounded
   }
@@ -195,22 +195,22 @@ export const createPlanner = (db: Database) => {
    * Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. An SQL view may
    * read any rows.
    */
-  const planQuery = async (view: View, page: PageSelection): Promise<Statement | null> => {
+  const planQuery = async (access: Access, page: PageSelection): Promise<Statement | null> => {
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
     const maxOffset = followsKey(page.selection) ? MAX_SKIPPED_ROWS : 0
-    if (view.table.structure.isView || page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
+    if (access.table.structure.isView || page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
     if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
     const byIndex = pageByIndex(page, maxRowBytes)
     if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null
-    return (await isBoundedPage(view, byIndex)) ? byIndex : null
+    return (await isBoundedPage(access, byIndex)) ? byIndex : null
   }
 
   /**
    * Returns the comparisons of a filter that bound the rows which a statement with this filter reads. Empty: it may read
    * every row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
    */
-  const rangeOf = async (view: View, statement: Statement, { comparisons }: Condition) =>
-    servedBy(view.table, comparisons, (await queryPlan(view, statement)).steps)
+  const rangeOf = async (access: Access, statement: Statement, { comparisons }: Condition) =>
+    servedBy(access.table, comparisons, (await queryPlan(access, statement)).steps)
 
   return { usesIndex, rangeOf, planRecord, planPage, planQuery }
 }

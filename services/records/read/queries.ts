@@ -5,7 +5,8 @@ import type { Row, SqlValue } from '../../model/sql-value.ts'
 import { countRows, orderBy, type Selection } from '../../sql/lists.ts'
 import { type PageSelection, type PageStart, type Position, pageByReading } from '../../sql/queries.ts'
 import { tableKeepsChanging } from '../../tables/failures.ts'
-import type { Projection, View } from '../access/view.ts'
+import type { Access, Projection } from '../access/access.ts'
+import type { ReadableBy } from '../access/readable.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import { textOf } from './page-text.ts'
 import type { Planner } from './planner.ts'
@@ -19,6 +20,7 @@ interface QueryServiceOptions {
   readonly totals: Totals
   readonly scan: Scan
   readonly cursors: Cursors
+  readonly readableBy: ReadableBy
   readonly maxPageSize: number
 }
 
@@ -61,10 +63,12 @@ const cursorAndPage = () =>
 const hasPositions = ({ table }: Selection) => table.structure.key.length > 0
 
 /** Creates the functions that read records by filters and cursors. */
-export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize }: QueryServiceOptions) => {
+export const createQueries = (options: QueryServiceOptions) => {
+  const { db, planner, totals, scan, cursors, readableBy, maxPageSize } = options
+
   /** Returns a row with the `text` of the page, and a second one if another page follows. */
-  const readRows = async (caller: Caller, view: View, page: PageSelection): Promise<readonly Row[]> => {
-    const byIndex = await planner.planQuery(view, page)
+  const readRows = async (caller: Caller, access: Access, page: PageSelection): Promise<readonly Row[]> => {
+    const byIndex = await planner.planQuery(access, page)
     const rows = byIndex ? await db.read(byIndex) : []
     // Without a text, a row is too wide for the event loop.
     if (typeof rows[0]?.text === 'string') return rows
@@ -88,26 +92,26 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
     hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
   /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
-  const confirmExpansions = (caller: Caller, view: View, request: ListRequest, before: Projection): Caller => {
+  const confirmExpansions = (caller: Caller, access: Access, request: ListRequest, before: Projection): Caller => {
     if (request.expand === undefined) return caller
     const confirm = async () => {
       await caller.confirm()
       // The cache may have evicted the projection meanwhile. Then an equal one is composed.
-      if (projectionOf(view, request).json.text !== before.json.text) throw tableKeepsChanging()
+      if (projectionOf(access, request, readableBy(caller)).json.text !== before.json.text) throw tableKeepsChanging()
     }
     return { ...caller, confirm }
   }
 
   /** The page has `next` if the request has a cursor, which may be empty. */
-  const readPage = async (caller: Caller, view: View, request: ListRequest): Promise<PageWithNext> => {
+  const readPage = async (caller: Caller, access: Access, request: ListRequest): Promise<PageWithNext> => {
     const { cursor } = request
-    const selection = selectionOf(view, request)
-    const projection = projectionOf(view, request)
+    const selection = selectionOf(access, request)
+    const projection = projectionOf(access, request, readableBy(caller))
     const { limit, offset } = windowOf(request, maxPageSize)
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
     const page = { selection, record: projection.json, limit, start, needsNext: digest !== null }
-    const [row, following] = await readRows(confirmExpansions(caller, view, request, projection), view, page)
+    const [row, following] = await readRows(confirmExpansions(caller, access, request, projection), access, page)
     const text = textOf(row)
     const next = digest && row && following ? cursors.write(digest, positionAfter(page, row)) : null
     return { rows: text, next, selection, limit }
@@ -117,18 +121,18 @@ export const createQueries = ({ db, planner, totals, scan, cursors, maxPageSize 
    * Returns a page of a query as JSON text: `{ rows, next, size, total? }`.
    * @throws VALIDATION_FAILED, INVALID_CURSOR, CURSOR_OF_OTHER_QUERY, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
-  const query = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
+  const query = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
     const { cursor = '', total = false } = request
-    const { rows, next, selection, limit } = await readPage(caller, view, { ...request, cursor })
+    const { rows, next, selection, limit } = await readPage(caller, access, { ...request, cursor })
     const counted = total ? `,"total":${await count(caller, selection)}` : ''
     return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
   }
 
   /** Returns a page of a list as JSON text: `{ rows, total, page, size, next? }`. `total` is -1 without a count. */
-  const list = async (caller: Caller, view: View, request: ListRequest): Promise<string> => {
+  const list = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
     const { cursor, page = 1, total = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
-    const { rows, next, selection, limit } = await readPage(caller, view, request)
+    const { rows, next, selection, limit } = await readPage(caller, access, request)
     const counted = total ? await count(caller, selection) : -1
     const last = cursor === undefined ? '' : `,"next":${JSON.stringify(next)}`
     return `{"rows":[${rows}],"total":${counted},"page":${page},"size":${limit}${last}}`

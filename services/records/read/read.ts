@@ -3,8 +3,8 @@ import { scansOf } from '../../engine/scans.ts'
 import type { Caller } from '../../model/caller.ts'
 import { TOO_WIDE } from '../../sql/records.ts'
 import type { Statement } from '../../sql/statement.ts'
+import type { Access } from '../access/access.ts'
 import { keyOf } from '../access/keys.ts'
-import type { View } from '../access/view.ts'
 import { recordNotFound } from '../failures.ts'
 import type { Planner } from './planner.ts'
 
@@ -15,20 +15,20 @@ interface ReadOptions {
 
 /** Creates the function that reads a record by its key. */
 export const createRead = ({ db, planner }: ReadOptions) => {
-  const scanRecord = async (caller: Caller, { table }: View, statement: Statement, pk: string) => {
+  const scanRecord = async (caller: Caller, { table }: Access, statement: Statement, pk: string) => {
     const [row] = await scansOf(db, table).scan(statement, caller)
     if (typeof row?.record !== 'string') throw recordNotFound(pk)
     return row.record
   }
 
   /** Returns the record as JSON text. @throws RECORD_NOT_FOUND */
-  return async (caller: Caller, view: View, pk: string): Promise<string> => {
-    const key = keyOf(view, pk)
-    const plan = await planner.planRecord(view, key)
-    if (plan.via === 'scan') return scanRecord(caller, view, plan.statement, pk)
+  return async (caller: Caller, access: Access, pk: string): Promise<string> => {
+    const key = keyOf(access, pk)
+    const plan = await planner.planRecord(access, key)
+    if (plan.via === 'scan') return scanRecord(caller, access, plan.statement, pk)
     const record = await db.readText(plan.statement)
     if (record === null) throw recordNotFound(pk)
-    return record === TOO_WIDE ? scanRecord(caller, view, view.statements.read(key, true), pk) : record
+    return record === TOO_WIDE ? scanRecord(caller, access, access.statements.read(key, true), pk) : record
   }
 }
 

@@ -3,8 +3,9 @@ import { excerpt, invalid } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
 import { allOf, type Condition, search } from '../../sql/conditions.ts'
 import { type RowSelection, type Selection, totalOrder, type Window } from '../../sql/lists.ts'
-import type { Projection, View } from '../access/view.ts'
-import { type Readable, readExpansions } from './expansions.ts'
+import type { Access, Projection } from '../access/access.ts'
+import type { Readable } from '../access/readable.ts'
+import { readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
 import { parseOrder } from './order.ts'
 
@@ -20,9 +21,8 @@ export interface SelectionRequest {
 /** Which part of the records a client requests. */
 export interface ProjectionRequest {
   readonly fields?: readonly string[]
-  /** The references to expand, as paths. They need `readable`. */
+  /** The references to expand, as paths. */
   readonly expand?: readonly string[]
-  readonly readable?: Readable
 }
 
 export interface WindowRequest {
@@ -37,30 +37,31 @@ export interface ListRequest extends SelectionRequest, WindowRequest, Projection
   readonly total?: boolean
 }
 
-/** Returns the condition of a filter and a search. null: all records. */
-const conditionOf = (view: View, { filter, q = '' }: SelectionRequest): Condition | null => {
+/** Returns the condition of a filter and a search, for these rows. null: all records. */
+const conditionOf = (access: Access, rows: Condition | null, { filter, q = '' }: SelectionRequest) => {
   const conditions = [
-    ...(filter === undefined ? [] : [readFilter(view, filter)]),
-    ...(q === '' ? [] : [search(view.table, [...view.columns.values()], q)])
+    ...(rows ? [rows] : []),
+    ...(filter === undefined ? [] : [readFilter(access, filter)]),
+    ...(q === '' ? [] : [search(access.table, [...access.columns.values()], q)])
   ]
   return conditions.length === 0 ? null : allOf(conditions)
 }
 
 /** Returns the rows of a request. An empty `q` counts as absent. @throws VALIDATION_FAILED */
-export const rowsOf = (view: View, request: Omit<SelectionRequest, 'order'>): RowSelection => ({
-  table: view.table,
-  dialect: view.dialect,
-  filter: conditionOf(view, request)
-})
+export const rowsOf = (access: Access, request: Omit<SelectionRequest, 'order'>): RowSelection => {
+  const { table, dialect } = access
+  const rows = access.rows?.(table) ?? null
+  return { table, dialect, rows, filter: conditionOf(access, rows, request) }
+}
 
 /** Returns the rows and the order of a request. An empty `order` counts as absent. @throws VALIDATION_FAILED */
-export const selectionOf = (view: View, request: SelectionRequest): Selection => ({
-  ...rowsOf(view, request),
-  order: totalOrder(view.table, parseOrder(view, request.order))
+export const selectionOf = (access: Access, request: SelectionRequest): Selection => ({
+  ...rowsOf(access, request),
+  order: totalOrder(access.table, parseOrder(access, request.order))
 })
 
 /** Returns a visible column. @throws VALIDATION_FAILED with this path */
-export const columnOf = ({ columns }: View, path: string, name: string): Column => {
+export const columnOf = ({ columns }: Access, path: string, name: string): Column => {
   const column = columns.get(name)
   if (column) return column
   throw invalid(
@@ -70,20 +71,20 @@ export const columnOf = ({ columns }: View, path: string, name: string): Column 
 }
 
 /** Returns the columns of these fields and of the key, in the order of the table. @throws VALIDATION_FAILED */
-const columnsOf = (view: View, fields: readonly string[]): readonly Column[] => {
-  const requested = fields.map((name, index) => columnOf(view, `/fields/${index}`, name).name)
-  const names = new Set([...requested, ...view.table.structure.key])
-  return [...view.columns.values()].filter(({ name }) => names.has(name))
+const columnsOf = (access: Access, fields: readonly string[]): readonly Column[] => {
+  const requested = fields.map((name, index) => columnOf(access, `/fields/${index}`, name).name)
+  const names = new Set([...requested, ...access.table.structure.key])
+  return [...access.columns.values()].filter(({ name }) => names.has(name))
 }
 
 /**
- * Returns the part of the view with the requested fields, the key and the requested expansions.
+ * Returns the projection of the requested fields, the key and the requested expansions, of tables that are `readable`.
  * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
  */
-export const projectionOf = (view: View, { fields, expand, readable }: ProjectionRequest): Projection => {
-  const expansions = expand && readable ? readExpansions(view, expand, readable) : []
-  if (fields === undefined && expansions.length === 0) return view.all
-  return view.project(fields === undefined ? view.all.columns : columnsOf(view, fields), expansions)
+export const projectionOf = (access: Access, { fields, expand }: ProjectionRequest, readable: Readable): Projection => {
+  const expansions = expand ? readExpansions(access, expand, readable) : []
+  if (fields === undefined && expansions.length === 0) return access.all
+  return access.project(fields === undefined ? access.all.columns : columnsOf(access, fields), expansions)
 }
 
 /** Returns the limit and offset of a page. A `size` above the maximum is reduced to it. */

@@ -11,7 +11,10 @@ export const createRowCounts = (db: Database) => {
   const countStored = async (caller: Caller, table: Registration): Promise<number | null> => {
     if (table.structure === null || table.isOutdated) return null
     try {
-      const [row] = await scansOf(db, table).scan(countRows({ table, dialect: db.dialect, filter: null }), caller)
+      const [row] = await scansOf(db, table).scan(
+        countRows({ table, dialect: db.dialect, rows: null, filter: null }),
+        caller
+      )
       return Number(row?.total)
     } catch (error) {
       if (hasCode(error, 'AUTHENTICATION_REQUIRED')) throw error

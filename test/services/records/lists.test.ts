@@ -2,7 +2,7 @@ import t from 'tap'
 import { createScan } from '../../../services/engine/reader/scan.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { countRows } from '../../../services/sql/lists.ts'
-import { startServices } from '../services.ts'
+import { startServices, tokenCaller } from '../services.ts'
 
 const SCHEMA = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, price REAL, born DATE, any_thing, picture BLOB, tags JSON);
@@ -29,14 +29,14 @@ type Page = { rows: readonly { id: number }[]; total: number; page: number; size
 const ids = ({ rows }: Page) => rows.map(({ id }) => id)
 
 t.test('lists and exports', async (t) => {
-  const { file, db, serve, tables, views, records, exports, registry, totals, external } = await startServices(
+  const { file, db, serve, tables, accessOf, records, exports, registry, totals, external } = await startServices(
     t,
     SCHEMA
   )
 
   t.test('the count of all rows stops with the service, like every scan', async (t) => {
-    const { view } = await serve('many')
-    const count = countRows({ table: view().table, dialect: db.dialect, filter: null })
+    const { access } = await serve('many')
+    const count = countRows({ table: access().table, dialect: db.dialect, rows: null, filter: null })
     const stop = new Int32Array(new SharedArrayBuffer(4))
     const scan = createScan({ file, cacheSize: 1, stop })
     t.strictSame(scan(count), { rows: [{ total: 5000 }] })
@@ -77,7 +77,7 @@ t.test('lists and exports', async (t) => {
     const { id, list } = await serve('edges')
     t.equal((await list({ q: 'first' })).total, 1)
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: true }] })
-    const found = await records.list(serviceCaller, views.tokenView(tables.get(id), 'auto'), { q: 'first' })
+    const found = await records.list(serviceCaller, accessOf(tokenCaller, tables.get(id)), { q: 'first' })
     t.strictSame(JSON.parse(found), { rows: [], total: 0, page: 1, size: 20 })
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: false }] })
   })
@@ -207,12 +207,12 @@ t.test('lists and exports', async (t) => {
   t.test(
     'two sorted exports run concurrently; an abandoned one, even if unread, frees its reader thread',
     async (t) => {
-      const { view, exported } = await serve('many')
+      const { access, exported } = await serve('many')
       const running = [
-        await exports.exportRecords(serviceCaller, view(), { order: 'n' }),
-        await exports.exportRecords(serviceCaller, view(), { q: 'x' })
+        await exports.exportRecords(serviceCaller, access(), { order: 'n' }),
+        await exports.exportRecords(serviceCaller, access(), { q: 'x' })
       ]
-      await t.rejects(exports.exportRecords(serviceCaller, view(), { order: 'n' }), { code: 'OVERLOADED' })
+      await t.rejects(exports.exportRecords(serviceCaller, access(), { order: 'n' }), { code: 'OVERLOADED' })
       t.equal((await exported()).split('\r\n').length, 5002)
       for (const rows of running) await rows.return(undefined)
       t.equal((await exported({ order: 'n' })).split('\r\n').length, 5002)
@@ -220,8 +220,8 @@ t.test('lists and exports', async (t) => {
   )
 
   t.test('rows that are deleted during an export are left out', async (t) => {
-    const { view } = await serve('many')
-    const rows = await exports.exportRecords(serviceCaller, view(), { order: 'n' })
+    const { access } = await serve('many')
+    const rows = await exports.exportRecords(serviceCaller, access(), { order: 'n' })
     await rows.next()
     await rows.next()
     external.exec('DELETE FROM many')
@@ -231,14 +231,14 @@ t.test('lists and exports', async (t) => {
   })
 
   t.test('an order by an unknown field is refused before an export begins', async (t) => {
-    const { view } = await serve('gaps')
-    await t.rejects(exports.exportRecords(serviceCaller, view(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
+    const { access } = await serve('gaps')
+    await t.rejects(exports.exportRecords(serviceCaller, access(), { order: 'gone' }), { code: 'VALIDATION_FAILED' })
   })
 
   t.test('a total is cached, includes our own writes, and is counted again after an external commit', async (t) => {
     await registry.load()
     totals.clear()
-    const { list, create, remove, view } = await serve('empty')
+    const { list, create, remove, access } = await serve('empty')
     t.equal((await list()).total, 0)
     await create({ v: 'a' })
     await create({ v: 'b' })
@@ -246,14 +246,14 @@ t.test('lists and exports', async (t) => {
     await t.rejects(remove('1'), { code: 'RECORD_NOT_FOUND' })
     t.equal((await list()).total, 1)
     external.exec("INSERT INTO empty (v) VALUES ('external')")
-    t.equal(await totals.get(serviceCaller, view().table), 1, 'cached')
+    t.equal(await totals.get(serviceCaller, access().table), 1, 'cached')
     totals.clear()
     t.equal((await list()).total, 2)
   })
 
   t.test('a count that ran concurrently with a write is not cached', async (t) => {
-    const { view } = await serve('empty')
-    const { table } = view()
+    const { access } = await serve('empty')
+    const { table } = access()
     totals.clear()
     let finish = () => {}
     const write = totals.track(

@@ -10,7 +10,7 @@ const structure = { columns, isStrict: false, key: ['id'], isRowidKey: true, row
 const table = { name: 't', structure } as unknown as RegisteredTable
 const dialect = createSqliteDialect()
 const shape = { tableName: 't', isStrict: false, columns, dialect, integers: 'auto' as const }
-const selection = { table, dialect, order: [{ name: 'id', descending: false }], filter: null }
+const selection = { table, dialect, order: [{ name: 'id', descending: false }], rows: null, filter: null }
 const window = { limit: 20, offset: 0 }
 const bounded = { ...window, maxRowBytes: 1000, total: 100 }
 

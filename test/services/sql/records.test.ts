@@ -25,7 +25,7 @@ const statementsOf = (rowid: string | null) => {
   const structure = { columns: COLUMNS, isStrict: false, key: ['k'], isRowidKey: false, rowid, autoTimestamps: false }
   const table = { name: 't', structure } as unknown as RegisteredTable
   const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect, integers: 'auto' as const }
-  return recordStatements(table, jsonText(shape), dialect)
+  return recordStatements(table, jsonText(shape), dialect, null)
 }
 
 const startConnection = (tableOptions: string) => {

@@ -114,6 +114,7 @@ t.test('a file is staged, checked and stored', async (t) => {
     table: 'items',
     structure,
     schema,
+    rows: null,
     inserted: ['id', 'name', 'n', 'made'],
     updated: ['name', 'n'],
     on: rowidKey,

@@ -25,11 +25,11 @@ t.test('operations on several tables are one unit', async (t) => {
 
   t.test('each operation has its own result, in order', async (t) => {
     const results = await commit(serviceCaller, [
-      createOp(cats.view(), { name: 'Kitty' }),
-      createOp(toys.view(), { code: 'ball', cat: 1 }),
-      updateOp(cats.view(), '1', { name: 'Tommy' }),
-      incrementOp(cats.view(), { pk: '2', field: 'lives', count: -1 }),
-      createOp(cats.view(), { name: 'Garfield' })
+      createOp(cats.access(), { name: 'Kitty' }),
+      createOp(toys.access(), { code: 'ball', cat: 1 }),
+      updateOp(cats.access(), '1', { name: 'Tommy' }),
+      incrementOp(cats.access(), { pk: '2', field: 'lives', count: -1 }),
+      createOp(cats.access(), { name: 'Garfield' })
     ])
     t.strictSame(
       results.map((result) => (result === undefined ? result : JSON.parse(result))),
@@ -48,10 +48,10 @@ t.test('operations on several tables are one unit', async (t) => {
   t.test('an operation returns its own record, also behind operations of several statements', async (t) => {
     const returnsRecord = { returnsRecord: true }
     const results = await commit(serviceCaller, [
-      updateOp(cats.view(), '1', { lives: 3 }, returnsRecord),
-      incrementOp(cats.view(), { pk: '1', field: 'lives' }, returnsRecord),
-      updateOp(cats.view(), '2', { lives: 6 }),
-      deleteOp(cats.view(), '3', returnsRecord)
+      updateOp(cats.access(), '1', { lives: 3 }, returnsRecord),
+      incrementOp(cats.access(), { pk: '1', field: 'lives' }, returnsRecord),
+      updateOp(cats.access(), '2', { lives: 6 }),
+      deleteOp(cats.access(), '3', returnsRecord)
     ])
     t.strictSame(
       results.map((result) => (result === undefined ? result : JSON.parse(result))),
@@ -62,16 +62,16 @@ t.test('operations on several tables are one unit', async (t) => {
         { id: 3, name: 'Kitty', lives: null }
       ]
     )
-    await run(updateOp(cats.view(), '1', { lives: 9 }))
+    await run(updateOp(cats.access(), '1', { lives: 9 }))
   })
 
   t.test('totals include every operation of a unit', async (t) => {
     const before = (await cats.list()).total
     await run(
-      createOp(cats.view(), { name: 'a' }),
-      createOp(cats.view(), { name: 'b' }),
-      createOp(cats.view(), { name: 'c' }),
-      deleteOp(cats.view(), '4')
+      createOp(cats.access(), { name: 'a' }),
+      createOp(cats.access(), { name: 'b' }),
+      createOp(cats.access(), { name: 'c' }),
+      deleteOp(cats.access(), '4')
     )
     t.equal((await cats.list()).total, before + 2)
   })
@@ -79,9 +79,9 @@ t.test('operations on several tables are one unit', async (t) => {
   t.test('after a failure nothing is stored', async (t) => {
     const before = await cats.list()
     const attempt = run(
-      createOp(cats.view(), { name: 'new' }),
-      createOp(toys.view(), { code: 'mouse', cat: 1 }),
-      createOp(cats.view(), { name: 'Felix' })
+      createOp(cats.access(), { name: 'new' }),
+      createOp(toys.access(), { code: 'mouse', cat: 1 }),
+      createOp(cats.access(), { name: 'Felix' })
     )
     await t.rejects(attempt, {
       code: 'UNIQUE_VIOLATION',
@@ -93,7 +93,7 @@ t.test('operations on several tables are one unit', async (t) => {
   })
 
   t.test('a record that does not exist fails the unit', async (t) => {
-    const attempt = run(updateOp(cats.view(), '1', { lives: 8 }), deleteOp(cats.view(), '99'))
+    const attempt = run(updateOp(cats.access(), '1', { lives: 8 }), deleteOp(cats.access(), '99'))
     await t.rejects(attempt, { code: 'RECORD_NOT_FOUND' })
     t.match(await cats.read('1'), { lives: 9 })
   })
@@ -102,9 +102,9 @@ t.test('operations on several tables are one unit', async (t) => {
     const logged = await serve('logged')
     const attemptWith = (name: string) =>
       run(
-        createOp(logged.view(), { name: 'stored' }),
-        updateOp(cats.view(), '1', { lives: 8 }),
-        createOp(logged.view(), { name })
+        createOp(logged.access(), { name: 'stored' }),
+        updateOp(cats.access(), '1', { lives: 8 }),
+        createOp(logged.access(), { name })
       )
     await t.rejects(attemptWith('ignore'), { code: 'REFUSED_BY_TRIGGER', message: /ignored the change/ })
     await t.rejects(attemptWith('undo'), { code: 'REFUSED_BY_TRIGGER', message: /deletes the record/ })
@@ -112,7 +112,7 @@ t.test('operations on several tables are one unit', async (t) => {
   })
 
   t.test('the error of a single operation has the position of the failed statement', async (t) => {
-    await t.rejects(run(createOp(cats.view(), { name: 'Felix' })), {
+    await t.rejects(run(createOp(cats.access(), { name: 'Felix' })), {
       code: 'UNIQUE_VIOLATION',
       statement: 0,
       details: [{ path: '/name' }]
@@ -121,8 +121,8 @@ t.test('operations on several tables are one unit', async (t) => {
 
   t.test('a record that others reference cannot be deleted', async (t) => {
     const message = "The record '1' cannot be deleted: other records reference it."
-    await t.rejects(run(deleteOp(cats.view(), '1')), { code: 'FOREIGN_KEY_VIOLATION', message, details: undefined })
-    await t.rejects(run(updateOp(cats.view(), '2', { lives: 1 }), deleteOp(cats.view(), '1')), {
+    await t.rejects(run(deleteOp(cats.access(), '1')), { code: 'FOREIGN_KEY_VIOLATION', message, details: undefined })
+    await t.rejects(run(updateOp(cats.access(), '2', { lives: 1 }), deleteOp(cats.access(), '1')), {
       code: 'FOREIGN_KEY_VIOLATION',
       message
     })
@@ -130,36 +130,36 @@ t.test('operations on several tables are one unit', async (t) => {
   })
 
   t.test('an operation with tags compares them in the unit, and its error has the present tag', async (t) => {
-    const view = cats.view()
-    const etag = recordTag(await records.read(serviceCaller, view, '1'))
+    const access = cats.access()
+    const etag = recordTag(await records.read(serviceCaller, access, '1'))
     const ifMatch = ['"other"', etag]
-    await run(updateOp(view, '1', { lives: 2 }, { ifMatch }), incrementOp(view, { pk: '1', field: 'lives' }))
-    const present = recordTag(await records.read(serviceCaller, view, '1'))
+    await run(updateOp(access, '1', { lives: 2 }, { ifMatch }), incrementOp(access, { pk: '1', field: 'lives' }))
+    const present = recordTag(await records.read(serviceCaller, access, '1'))
     for (const operation of [
-      updateOp(view, '1', { lives: 4 }, { ifMatch }),
-      updateOp(view, '1', { lives: 4 }, { ifMatch: [] }),
-      incrementOp(view, { pk: '1', field: 'lives' }, { ifMatch }),
-      deleteOp(view, '1', { ifMatch })
+      updateOp(access, '1', { lives: 4 }, { ifMatch }),
+      updateOp(access, '1', { lives: 4 }, { ifMatch: [] }),
+      incrementOp(access, { pk: '1', field: 'lives' }, { ifMatch }),
+      deleteOp(access, '1', { ifMatch })
     ])
-      await t.rejects(run(createOp(view, { name: 'f' }), operation), {
+      await t.rejects(run(createOp(access, { name: 'f' }), operation), {
         code: 'PRECONDITION_FAILED',
         etag: present
       })
     t.match(await cats.read('1'), { lives: 3 })
-    await run(updateOp(view, '1', { lives: 9 }, { ifMatch: [present] }))
+    await run(updateOp(access, '1', { lives: 9 }, { ifMatch: [present] }))
   })
 
   t.test('an error of an operation that is not a domain error is thrown unchanged', async (t) => {
     const failure = new Error('unexpected')
-    const operation = { ...deleteOp(cats.view(), '99'), explain: () => ({ mayRetry: false, error: () => failure }) }
-    t.equal(await rejection(run(updateOp(cats.view(), '1', { lives: 8 }), operation)), failure)
+    const operation = { ...deleteOp(cats.access(), '99'), explain: () => ({ mayRetry: false, error: () => failure }) }
+    t.equal(await rejection(run(updateOp(cats.access(), '1', { lives: 8 }), operation)), failure)
   })
 
   t.test('a foreign key checked at COMMIT belongs to no single operation', async (t) => {
-    const attempt = run(createOp(cats.view(), { name: 'd' }), createOp(later.view(), { id: 1, cat: 99 }))
+    const attempt = run(createOp(cats.access(), { name: 'd' }), createOp(later.access(), { id: 1, cat: 99 }))
     await t.rejects(attempt, { code: 'FOREIGN_KEY_VIOLATION', details: undefined })
     t.equal((await later.list()).total, 0)
-    await run(createOp(later.view(), { id: 1, cat: 50 }), createOp(cats.view(), { id: 50, name: 'e' }))
+    await run(createOp(later.access(), { id: 1, cat: 50 }), createOp(cats.access(), { id: 50, name: 'e' }))
     t.match(await later.read('1'), { cat: 50 })
   })
 
@@ -173,8 +173,8 @@ t.test('operations on several tables are one unit', async (t) => {
     // The trigger ignores the change, which looks like a record that was inserted concurrently.
     external.exec(`CREATE TRIGGER ignoring BEFORE UPDATE ON cats WHEN old.id = 2 BEGIN SELECT RAISE(IGNORE); END`)
     await registry.load()
-    await t.rejects(commit(caller, [updateOp(cats.view(), '2', { lives: 1 })]), { code: 'ENDED' })
-    await t.rejects(run(updateOp(cats.view(), '1', { lives: 5 }), updateOp(cats.view(), '2', { lives: 1 })), {
+    await t.rejects(commit(caller, [updateOp(cats.access(), '2', { lives: 1 })]), { code: 'ENDED' })
+    await t.rejects(run(updateOp(cats.access(), '1', { lives: 5 }), updateOp(cats.access(), '2', { lives: 1 })), {
       code: 'REFUSED_BY_TRIGGER'
     })
     t.match(await cats.read('1'), { lives: 9 })
@@ -187,8 +187,8 @@ t.test('a failure of the engine itself', async (t) => {
   const cats = await serve('cats')
   const attempt = () =>
     commit(serviceCaller, [
-      operations.updateOp(cats.view(), '1', { lives: 1 }),
-      operations.updateOp(cats.view(), '2', { lives: 1 })
+      operations.updateOp(cats.access(), '1', { lives: 1 }),
+      operations.updateOp(cats.access(), '2', { lives: 1 })
     ])
 
   t.test('is thrown unchanged if it has no position', async (t) => {
@@ -206,7 +206,7 @@ t.test('a failure of the engine itself', async (t) => {
 t.test('the right is checked again before a batch is committed', async (t) => {
   const { serve, records } = await startServices(t, SCHEMA)
   const cats = await serve('cats')
-  const tables = { open: cats.view, mayRead: () => true }
+  const tables = { open: cats.access, mayRead: () => true }
   const operations = [{ op: 'create', table: 'cats', values: { name: 'Kitty' } }] as const
   const revoked = { ...serviceCaller, confirm: async () => Promise.reject(new Error('The right has ended.')) }
   t.match(await rejection(records.batch(revoked, tables, operations)), /The right has ended/)

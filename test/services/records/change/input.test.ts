@@ -1,7 +1,7 @@
 import t from 'tap'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { rejection } from '../../engine/engine.ts'
-import { startServices } from '../../services.ts'
+import { startServices, tokenCaller } from '../../services.ts'
 
 const SCHEMA = `
   CREATE TABLE kinds (id INTEGER PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, s TEXT, yes BOOLEAN, d DATE, u, b BLOB);
@@ -92,7 +92,7 @@ const RULES: Record<string, { accepted: readonly (readonly [unknown, unknown])[]
 }
 
 t.test('the input of records', async (t) => {
-  const { serve, tables, views, records, registry, external } = await startServices(t, SCHEMA)
+  const { serve, tables, accessOf, records, registry, external } = await startServices(t, SCHEMA)
   const { create, read, update, id, remove } = await serve('kinds')
 
   for (const [field, { accepted, refused }] of Object.entries(RULES)) {
@@ -278,7 +278,7 @@ t.test('the input of records', async (t) => {
       const guarded = await serve('guarded')
       await tables.update(serviceCaller, guarded.id, { fields: [{ name: 'hidden', isHidden: true }] })
       const error = await rejection(
-        records.create(serviceCaller, views.tokenView(tables.get(guarded.id), 'auto'), { shown: 'a' })
+        records.create(serviceCaller, accessOf(tokenCaller, tables.get(guarded.id)), { shown: 'a' })
       )
       t.match(error, {
         code: 'CONSTRAINT_VIOLATION',
@@ -294,7 +294,7 @@ t.test('the input of records', async (t) => {
     const secrets = await serve('secrets')
     await tables.update(serviceCaller, secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
     const create = (body: Record<string, unknown>) =>
-      records.create(serviceCaller, views.tokenView(tables.get(secrets.id), 'auto'), body)
+      records.create(serviceCaller, accessOf(tokenCaller, tables.get(secrets.id)), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
     const error = await rejection(create({ shown: 'b' }))

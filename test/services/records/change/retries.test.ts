@@ -30,8 +30,8 @@ const start = async (t: Parameters<typeof startServices>[0], limits: RetryLimits
     createRetries({ db, clock: () => time.now, commit: createCommit({ db, totals, estimate: () => [] }), limits })
       .commit
   const { incrementOp, createOp } = records.operations
-  const increment = () => incrementOp(cats.view(), { pk: '1', field: 'lives' })
-  const create = (name: string) => createOp(cats.view(), { name })
+  const increment = () => incrementOp(cats.access(), { pk: '1', field: 'lives' })
+  const create = (name: string) => createOp(cats.access(), { name })
   const keys = () => external.prepare('SELECT key FROM _rowhouse_retries ORDER BY id').pluck().all()
   const lives = () => external.prepare('SELECT lives FROM cats WHERE id = 1').pluck().get()
   return { ...services, createOne, increment, create, keys, lives }
@@ -108,9 +108,9 @@ t.test('the results that an earlier version has stored are replayed', async (t) 
   const operations = () =>
     [
       create('Kitty'),
-      createOrIgnoreOp(cats.view(), { id: 1 }),
+      createOrIgnoreOp(cats.access(), { id: 1 }),
       increment(),
-      deleteOp(cats.view(), '1', { returnsRecord: true })
+      deleteOp(cats.access(), '1', { returnsRecord: true })
     ] as const
   const commit = createOne()
   const first = await commit(withKey('a'), operations())
@@ -126,7 +126,7 @@ t.test('a failure at COMMIT is explained as without a key', async (t) => {
   const { createOne, records, serve, keys } = await start(t)
   const later = await serve('later')
   const commit = createOne()
-  const operation = () => records.operations.createOp(later.view(), { cat: 99 })
+  const operation = () => records.operations.createOp(later.access(), { cat: 99 })
   const plain = await rejection(commit(serviceCaller, [operation()]))
   const keyed = await rejection(commit(withKey('a'), [operation()]))
   t.match(plain, { code: 'FOREIGN_KEY_VIOLATION' })

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { type Caller, serviceCaller } from '../../../../services/model/caller.ts'
 import { createViolations } from '../../../../services/records/change/violations.ts'
 import { rejection } from '../../engine/engine.ts'
-import { startServices } from '../../services.ts'
+import { startServices, tokenCaller } from '../../services.ts'
 
 const SCHEMA = `
   CREATE TABLE rules (
@@ -29,24 +29,23 @@ const SCHEMA = `
 `
 
 const SAME_NAME = { code: 'CONSTRAINT_VIOLATION', message: "The change violates the check 'limited'." }
-const token: Caller = { ...serviceCaller, kind: 'token', id: 1 }
 
 t.test('what SQLite reports about a violation', async (t) => {
-  const { db, serve, tables, views, records } = await startServices(t, SCHEMA)
+  const { db, serve, tables, accessOf, records } = await startServices(t, SCHEMA)
 
   /** Returns functions that return the error of a write, for administrators and for tokens. */
   const failing = async (name: string) => {
-    const { id, create, view } = await serve(name)
-    const tokenView = () => views.tokenView(tables.get(id), 'auto')
+    const { id, create, access } = await serve(name)
+    const tokenAccess = () => accessOf(tokenCaller, tables.get(id))
     const hide = (field: string, isHidden = true) =>
       tables.update(serviceCaller, id, { fields: [{ name: field, isHidden }] })
     return {
       create,
       hide,
       asAdmin: (body: Record<string, unknown>) => rejection(create(body)),
-      asToken: (body: Record<string, unknown>) => rejection(records.create(token, tokenView(), body)),
-      updateAsAdmin: (body: Record<string, unknown>) => rejection(records.update(serviceCaller, view(), '1', body)),
-      updateAsToken: (body: Record<string, unknown>) => rejection(records.update(token, tokenView(), '1', body))
+      asToken: (body: Record<string, unknown>) => rejection(records.create(tokenCaller, tokenAccess(), body)),
+      updateAsAdmin: (body: Record<string, unknown>) => rejection(records.update(serviceCaller, access(), '1', body)),
+      updateAsToken: (body: Record<string, unknown>) => rejection(records.update(tokenCaller, tokenAccess(), '1', body))
     }
   }
 
@@ -115,9 +114,9 @@ t.test('what SQLite reports about a violation', async (t) => {
   })
 
   t.test('an error that no caller can act on stays unchanged', async (t) => {
-    const { view } = await serve('rules')
+    const { access } = await serve('rules')
     const failure = new Error('unexpected')
-    t.equal(await createViolations(db)(serviceCaller, failure, { view: view() }), failure)
+    t.equal(await createViolations(db)(serviceCaller, failure, { access: access() }), failure)
   })
 
   t.test('what a trigger or a cascade violates in another table is not reported to a token', async (t) => {

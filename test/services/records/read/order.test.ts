@@ -1,14 +1,14 @@
 import t from 'tap'
-import type { View } from '../../../../services/records/access/view.ts'
+import type { Access } from '../../../../services/records/access/access.ts'
 import { parseOrder } from '../../../../services/records/read/order.ts'
 import { rejection } from '../../engine/engine.ts'
 
-const viewOf = (fields: readonly string[], key: readonly string[] = ['id']) =>
-  ({ columns: new Map(fields.map((name) => [name, {}])), table: { structure: { key } } }) as unknown as View
+const accessTo = (fields: readonly string[], key: readonly string[] = ['id']) =>
+  ({ columns: new Map(fields.map((name) => [name, {}])), table: { structure: { key } } }) as unknown as Access
 
-const view = viewOf(['id', 'price', 'name', 'desc', 'a b', 'x.desc', '-odd'])
+const access = accessTo(['id', 'price', 'name', 'desc', 'a b', 'x.desc', '-odd'])
 
-const parsed = (order?: string, of = view) =>
+const parsed = (order?: string, of = access) =>
   parseOrder(of, order).map(({ name, descending }) => (descending ? `${name} down` : name))
 
 t.test('each format of a direction is parsed', async (t) => {
@@ -36,7 +36,7 @@ t.test('each format of a direction is parsed', async (t) => {
 })
 
 t.test('a name can have commas, and spaces at its ends', async (t) => {
-  const odd = viewOf(['id', 'Price, net', 'a', 'b', 'a,b', 'name', 'name ', 'end ', ' start', 'x,y,z'])
+  const odd = accessTo(['id', 'Price, net', 'a', 'b', 'a,b', 'name', 'name ', 'end ', ' start', 'x,y,z'])
   const expected: Record<string, string[]> = {
     'Price, net': ['Price, net'],
     '-Price, net,id': ['Price, net down', 'id'],
@@ -74,14 +74,14 @@ t.test('a field with exactly this name wins', async (t) => {
 })
 
 t.test('a direction without a field belongs to the field before it', async (t) => {
-  const plain = viewOf(['id', 'price', 'name'])
+  const plain = accessTo(['id', 'price', 'name'])
   t.strictSame(parsed('price,desc', plain), ['price down'])
   t.strictSame(parsed('price,name, DESC', plain), ['price', 'name down'])
   t.strictSame(parsed('price desc,asc', plain), ['price'])
 })
 
 t.test('a direction alone means the key, each field of it', async (t) => {
-  const composite = viewOf(['a', 'b'], ['a', 'b'])
+  const composite = accessTo(['a', 'b'], ['a', 'b'])
   t.strictSame(parsed('desc', composite), ['a down', 'b down'])
   t.strictSame(parsed('asc', composite), ['a', 'b'])
 })

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { Database } from '../../../../services/engine/database.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { DomainError } from '../../../../services/model/errors.ts'
-import { createViews } from '../../../../services/records/access/view.ts'
+import { createAccessOf } from '../../../../services/records/access/access.ts'
 import { createSearch } from '../../../../services/records/read/search.ts'
 import { selectionOf } from '../../../../services/records/read/selection.ts'
 import { countRows } from '../../../../services/sql/lists.ts'
@@ -29,7 +29,7 @@ const start = async (t: Test) => {
       return db.scan(...args)
     }
     const failing = { ...db, scan }
-    const selection = selectionOf(createViews(db.dialect).administratorView(registry.get(id)), { q: 'tuba' })
+    const selection = selectionOf(createAccessOf(db.dialect)(serviceCaller, registry.get(id)), { q: 'tuba' })
     const [row] = await createSearch(failing, totals)(serviceCaller, selection, (rows) =>
       scan(countRows(rows), serviceCaller)
     )

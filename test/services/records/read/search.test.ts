@@ -72,11 +72,11 @@ t.test('a search', async (t) => {
 
   /** Returns a function that runs a search, and stops it at the given call of its guard. */
   const scanOf = async (name: string, q: string) => {
-    const { view } = await serve(name)
+    const { access } = await serve(name)
     const {
       all: { json }
-    } = view()
-    const statement = pageWithTotal(selectionOf(view(), { q, order: 'words' }), json, { limit: 20, offset: 0 })
+    } = access()
+    const statement = pageWithTotal(selectionOf(access(), { q, order: 'words' }), json, { limit: 20, offset: 0 })
     const stop = new Int32Array(new SharedArrayBuffer(4))
     return (stopAt = Number.POSITIVE_INFINITY) => {
       Atomics.store(stop, 0, 0)

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { createSqliteDialect } from '../../../../services/engine/shared/sqlite-dialect.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import { overloaded } from '../../../../services/model/errors.ts'
-import { createViews } from '../../../../services/records/access/view.ts'
+import { createAccessOf } from '../../../../services/records/access/access.ts'
 import { createTableRegistry } from '../../../../services/tables/registry/registry.ts'
 import { toTable, toVisibleTable } from '../../../../services/tables/table-json.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
@@ -168,7 +168,7 @@ t.test(
           isPublished: true,
           fields: [{ name: 'id' }, { name: 'name' }, {}, {}]
         })
-        t.throws(() => createViews(createSqliteDialect()).administratorView(table), { code: 'STRUCTURE_CHANGED' })
+        t.throws(() => createAccessOf(createSqliteDialect())(serviceCaller, table), { code: 'STRUCTURE_CHANGED' })
         const added = tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })
         t.match(await rejection(added), { code: 'STRUCTURE_CHANGED', message: /'cats'/ })
         t.match(await rejection(tables.unregister(serviceCaller, id, false)), { message: /cannot be counted/ })

@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { IntegerFormat } from '../../../schemas/token.ts'
+import type { Caller } from '../../model/caller.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../../model/table.ts'
+import type { RowRule } from '../../sql/conditions.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { keyParser } from '../../sql/keys.ts'
 import type { Expansion, RecordShape } from '../../sql/record-shape.ts'
 import { csvText, jsonText, type RecordText } from '../../sql/record-text.ts'
 import { type RecordStatements, recordStatements } from '../../sql/records.ts'
+import type { Param } from '../../sql/statement.ts'
 import { tableOutdated } from '../../tables/failures.ts'
 
 /** The columns that a response shows of each record. */
@@ -18,25 +21,31 @@ export interface Projection {
   csv(escapesFormulas: boolean): RecordText
 }
 
-/** A table as tokens or administrators see it, with the SQL that does not depend on the request. */
-export interface View {
+/** What a caller can read and change in a table, with the SQL that does not depend on the request. */
+export interface Access {
   readonly table: RegisteredTable
   readonly dialect: Dialect
   readonly integers: IntegerFormat
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
+  /** The visible columns that are not read-only. */
+  readonly writable: ReadonlySet<Column>
+  /** The rows that the caller can read and change. null: all of them. */
+  readonly rows: RowRule | null
   /** The columns that a new record must have, including columns that are not visible. */
   readonly required: readonly Column[]
   /** All visible columns. */
   readonly all: Projection
   /** Returns the projection of these visible columns, with the records to which they refer. */
   project(columns: readonly Column[], expansions: readonly Expansion[]): Projection
-  /** Returns the parameters of `statements` for the record with this key, or undefined if no key has this text. */
+  /** Returns the values of a key, or undefined if no key has this text. */
   parseKey(text: string): readonly SqlValue[] | undefined
+  /** Returns the parameters of `statements.match` for the values of a key. */
+  matchParams<P extends Param>(key: readonly P[]): readonly (P | SqlValue)[]
   readonly statements: RecordStatements
 }
 
-/** Limits of the cached projections of a view, and of their SQL in characters: clients choose the fields of a record. */
+/** Limits of the cached projections of an access, and of their SQL in characters: clients choose the fields of a record. */
 const PROJECTION_CACHE = {
   max: 100,
   maxSize: 2 ** 18,
@@ -45,7 +54,7 @@ const PROJECTION_CACHE = {
 
 /**
  * Creates the function that returns the parts of a cache key for an expansion. A shape has a number: an expanded table can
- * change while this view stays, so its name is not enough.
+ * change while this access stays, so its name is not enough.
  */
 const createExpansionKeys = () => {
   const numbers = new WeakMap<RecordShape, number>()
@@ -65,13 +74,15 @@ const createExpansionKeys = () => {
   return keyOf
 }
 
+interface AccessOptions {
+  readonly dialect: Dialect
+  readonly visible: readonly Column[]
+  readonly integers: IntegerFormat
+  readonly rows: RowRule | null
+}
+
 /** @throws STRUCTURE_CHANGED for an outdated table */
-const createView = (
-  dialect: Dialect,
-  table: RegisteredTable,
-  visible: readonly Column[],
-  integers: IntegerFormat
-): View => {
+const createAccess = (table: RegisteredTable, { dialect, visible, integers, rows }: AccessOptions): Access => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
   const createProjection = (columns: readonly Column[], expansions: readonly Expansion[] = []): Projection => {
@@ -89,45 +100,58 @@ const createView = (
     projections.set(key, projection)
     return projection
   }
+  const condition = rows?.(table) ?? null
   return {
     table,
     dialect,
     integers,
     columns: new Map(visible.map((column) => [column.name, column])),
+    writable: new Set(visible.filter((column) => !column.isReadonly)),
+    rows,
     required: structure.columns.filter((column) => isRequired(structure, column)),
     all,
     project,
     parseKey: keyParser(structure),
-    statements: recordStatements(table, all.json, dialect)
+    matchParams: (key) => (condition ? [...key, ...condition.params] : key),
+    statements: recordStatements(table, all.json, dialect, condition)
   }
 }
 
-type VisibleColumns = (table: RegisteredTable) => readonly Column[]
+const shownColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
 
-const allColumns: VisibleColumns = ({ structure }) => structure.columns
-const shownColumns: VisibleColumns = ({ structure }) => structure.columns.filter((column) => !column.isHidden)
+/** Returns the rule for the rows of a table that a caller can read and change. null: all rows. */
+export type RowsOf = (caller: Caller, table: RegisteredTable) => RowRule | null
 
-/** Caches views. A registered table is immutable, so its view is valid as long as the table. */
-const cachedViews = (dialect: Dialect, integers: IntegerFormat, visibleColumns: VisibleColumns) => {
-  const views = new WeakMap<RegisteredTable, View>()
-  return (table: RegisteredTable): View => {
-    const cached = views.get(table)
+/** Returns the access of a caller to a table. @throws STRUCTURE_CHANGED for an outdated table */
+export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
+
+/** Whether the caller sees hidden columns. */
+const seesHidden = ({ kind }: Caller) => kind === 'admin' || kind === 'service'
+
+const allRows: RowsOf = () => null
+
+/**
+ * Creates the function that decides what a caller can read and change in a table.
+ * Callers without a rule share an access. A registered table is immutable, so it is valid as long as the table.
+ */
+export const createAccessOf = (dialect: Dialect, rowsOf: RowsOf = allRows): AccessOf => {
+  const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
+
+  const cacheOf = (caller: Caller) => {
+    const name = seesHidden(caller) ? 'all columns' : caller.integers
+    const cached = shared.get(name) ?? new WeakMap<RegisteredTable, Access>()
+    shared.set(name, cached)
+    return cached
+  }
+
+  return (caller, table) => {
+    const rows = rowsOf(caller, table)
+    const cache = rows ? null : cacheOf(caller)
+    const cached = cache?.get(table)
     if (cached) return cached
-    const view = createView(dialect, table, visibleColumns(table), integers)
-    views.set(table, view)
-    return view
+    const visible = seesHidden(caller) ? table.structure.columns : shownColumns(table)
+    const access = createAccess(table, { dialect, visible, integers: caller.integers, rows })
+    cache?.set(table, access)
+    return access
   }
 }
-
-/** Views of registered tables, in the SQL dialect of one database. */
-export const createViews = (dialect: Dialect) => {
-  const viewsOf = (integers: IntegerFormat) => cachedViews(dialect, integers, shownColumns)
-  const tokenViews = { auto: viewsOf('auto'), number: viewsOf('number'), string: viewsOf('string') }
-  return {
-    administratorView: cachedViews(dialect, 'auto', allColumns),
-    /** The view of a token with this format of integers. */
-    tokenView: (table: RegisteredTable, integers: IntegerFormat) => tokenViews[integers](table)
-  }
-}
-
-export type Views = ReturnType<typeof createViews>
