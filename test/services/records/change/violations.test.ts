@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { type Caller, serviceCaller } from '../../../../services/model/caller.ts'
+import { serviceCaller } from '../../../../services/model/caller.ts'
 import { createViolations } from '../../../../services/records/change/violations.ts'
 import { rejection } from '../../engine/engine.ts'
 import { startServices, tokenCaller } from '../../services.ts'
