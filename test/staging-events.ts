@@ -5,7 +5,7 @@ import type { App } from './helpers.ts'
 export const interrupt = (
   t: Test,
   { database }: Pick<App, 'database'>,
-  method: 'attach' | 'step',
+  method: 'store' | 'step',
   event: (call: number) => unknown
 ) => {
   const { stage } = database
@@ -17,15 +17,15 @@ export const interrupt = (
       await event(calls)
       calls += 1
     }
-    const attach: typeof staging.attach = async () => {
+    const store: typeof staging.store = async (plan) => {
       await before()
-      return staging.attach()
+      return staging.store(plan)
     }
     const step: typeof staging.step = async (range) => {
       await before()
       return staging.step(range)
     }
-    return { ...staging, ...(method === 'attach' ? { attach } : { step }) }
+    return { ...staging, ...(method === 'store' ? { store } : { step }) }
   }
   Object.assign(database, { stage: interrupted })
 }

@@ -122,7 +122,8 @@ export default fp<ServicesOptions>(
     fastify.decorate('exports', createExportService({ db, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
-    const imports = createImportService({ db, totals, clock, once: records.once, currentTable: tables.get, onFailure })
+    const { commit, once } = records
+    const imports = createImportService({ db, clock, commit, once, currentTable: tables.get, onFailure })
     fastify.decorate('imports', imports)
     fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, accessOf, onFailure }))
     fastify.addHook('preClose', async () => imports.stop())

@@ -1,6 +1,7 @@
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import type { StagedUnits, StorePlan } from '../sql/imports.ts'
 import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
@@ -56,8 +57,8 @@ export interface Staging {
   check(checks: readonly StagedCheck[]): Promise<ImportErrors>
   /** Returns where the next staged records end, in the order of their position. */
   step(range: StepRange): Promise<StagedStep>
-  /** Lets units read the staged records. Returns the name of their schema. */
-  attach(): Promise<string>
+  /** Returns the units that store the staged records. */
+  store(plan: StorePlan): Promise<StagedUnits>
   /** Deletes the staged records. */
   close(): Promise<void>
 }

@@ -179,8 +179,6 @@ export const selectLongTexts = (fields: readonly string[], maxBytes: number, max
 export interface StorePlan {
   readonly table: string
   readonly structure: Structure
-  /** The schema of the staging file. */
-  readonly schema: string
   /** The fields to store in new records. */
   readonly inserted: readonly string[]
   /** With `on`: the fields to change in stored records, with the values of the file. */
@@ -197,13 +195,26 @@ export interface StorePlan {
   readonly setsUpdatedAt: boolean
 }
 
-interface StepRange {
+/** A plan, with the table of the staged records. */
+interface SourcedPlan extends StorePlan {
+  readonly source: string
+}
+
+export interface StoredRange {
   /** null: from the first record. */
   readonly after: SqlValue
   readonly last: SqlValue
   readonly rows: number
   /** Epoch milliseconds. */
   readonly now: number
+}
+
+/** Stores staged records in units, each with a range of them. */
+export interface StagedUnits {
+  /** Returns the unit that stores a range of records. `progress`: a statement that it runs after them, before its last check. */
+  unitOf(range: StoredRange, progress: Statement): Unit
+  /** An expression for the number of staged records that have the key of a stored one. */
+  readonly storedKeys: string
 }
 
 /** The conflict clause of an UPDATE, and the condition of its staged records. */
@@ -230,53 +241,54 @@ const conflictsOf = (storePlan: StorePlan) => {
 }
 
 /** Selects a row if a record of an upsert has the unique values of another stored record. */
-const checkStep = ({ table, schema, on }: StorePlan, keys: readonly UniqueKey[], range: string) => {
+const checkStep = ({ table, source, on }: SourcedPlan, keys: readonly UniqueKey[], range: string) => {
   if (keys.length === 0) return null
   const taken = keys.map((key) => isTaken(table, key, on)).join(' OR ')
-  return `SELECT 1 FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND (${taken}) LIMIT 1`
+  return `SELECT 1 FROM ${source} WHERE ${range} AND (${taken}) LIMIT 1`
 }
 
 /** Whether a stored record has the key of a staged one, and can be changed. */
 const storedRecord = ({ table, rows }: StorePlan, on: UniqueKey) =>
   rows ? `${sameKey(table, on)} AND ${rows.sql}` : sameKey(table, on)
 
-const updateStep = (storePlan: StorePlan, on: UniqueKey, { range, clause }: ChangedRange) => {
-  const { table, schema, updated, setsUpdatedAt } = storePlan
+const updateStep = (storePlan: SourcedPlan, on: UniqueKey, { range, clause }: ChangedRange) => {
+  const { table, source, updated, setsUpdatedAt } = storePlan
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
   return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
-    FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${range} AND ${storedRecord(storePlan, on)}`
+    FROM ${source} WHERE ${range} AND ${storedRecord(storePlan, on)}`
 }
 
 type InsertClauses = ReturnType<typeof insertClauses>
 
 const insertStep = (
-  { table, schema, structure, inserted, on }: StorePlan,
+  { table, source, structure, inserted, on }: SourcedPlan,
   { before, after }: InsertClauses,
   range: string
 ) => {
   const isNew = on ? ` AND NOT ${storedWith(table, sameKey(table, on))}` : ''
   return `INSERT${before} INTO main.${identifier(table)} (${inserted.map(identifier).join(', ')})
-    SELECT ${inserted.map(staged).join(', ')} FROM ${identifier(schema)}.${identifier(STAGED_TABLE)}
+    SELECT ${inserted.map(staged).join(', ')} FROM ${source}
     WHERE ${range}${isNew} ORDER BY ${positionOf(structure)}${after}`
 }
 
 /** Selects a row if a record of an upsert is not stored, because a trigger has skipped it, or cannot be changed. */
-const checkStored = (storePlan: StorePlan, on: UniqueKey, range: string) =>
-  `SELECT 1 FROM ${identifier(storePlan.schema)}.${identifier(STAGED_TABLE)}
+const checkStored = (storePlan: SourcedPlan, on: UniqueKey, range: string) =>
+  `SELECT 1 FROM ${storePlan.source}
     WHERE ${range} AND NOT ${storedWith(storePlan.table, storedRecord(storePlan, on))} LIMIT 1`
 
 /**
- * Returns the function that makes the unit for a range of staged records: in an upsert, a check of the unique keys that OR
- * ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and
- * `progress`. Not one INSERT with ON CONFLICT, which would not report how many records were created. The unit fails if it
+ * Returns the units that store staged records. `schema`: of the staging file. A unit has, in an upsert, a check of the unique
+ * keys that OR ABORT does not protect and an UPDATE of the stored records with the same key; then an INSERT of the others,
+ * and `progress`. Not one INSERT with ON CONFLICT, which would not report how many records were created. The unit fails if it
  * changes and inserts fewer records than the range has, because a trigger skips one.
  */
-export const storeStagedSteps = (storePlan: StorePlan) => {
-  const { structure, updated, on, setsUpdatedAt } = storePlan
+export const storeStaged = (plan: StorePlan, schema: string): StagedUnits => {
+  const storePlan = { ...plan, source: `${identifier(schema)}.${identifier(STAGED_TABLE)}` }
+  const { table, source, structure, updated, on, setsUpdatedAt } = storePlan
   const position = positionOf(structure)
   const { checked, ...clauses } = conflictsOf(storePlan)
   const changes = on !== null && updated.length > 0
@@ -290,7 +302,7 @@ export const storeStagedSteps = (storePlan: StorePlan) => {
   const first = compose(`${position} <= ?`)
   const next = compose(`${position} > ? AND ${position} <= ?`)
 
-  return ({ after, last, rows, now }: StepRange, progress: Statement): Unit => {
+  const unitOf: StagedUnits['unitOf'] = ({ after, last, rows, now }, progress) => {
     const { check, update, insert, checkAfter } = after === null ? first : next
     const params = after === null ? [last] : [after, last]
     const stamp = setsUpdatedAt ? [BigInt(now)] : []
@@ -304,8 +316,6 @@ export const storeStagedSteps = (storePlan: StorePlan) => {
       ...(checkAfter === null ? [] : [{ sql: checkAfter, params: changed, expect: 0 }])
     ]
   }
+  const count = on && `(SELECT count(*) FROM ${source} WHERE ${storedWith(table, sameKey(table, on))})`
+  return { unitOf, storedKeys: count ?? '0' }
 }
-
-/** An expression for the number of staged records that have the key of a stored one. */
-export const countStoredKeys = ({ table, schema }: StorePlan, on: UniqueKey) =>
-  `(SELECT count(*) FROM ${identifier(schema)}.${identifier(STAGED_TABLE)} WHERE ${storedWith(table, sameKey(table, on))})`

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { type StorePlan, storeStaged } from '../../sql/imports.ts'
 import type { Attachment } from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
 import { memoryOf } from '../staging/moved-memory.ts'
@@ -144,11 +145,10 @@ export const createStagings = ({ servedFile, stagingFiles, attach }: StagingsOpt
       },
       check: (checks: StagingCalls['check']['argument']) => thread.call('check', checks),
       step: (argument: StagingCalls['step']['argument']) => thread.call('step', argument),
-      /** Lets units read the staged records, in this schema. */
-      attach: async () => {
+      store: async (plan: StorePlan) => {
         await attach({ schema, file: stagingFile })
         isAttached = true
-        return schema
+        return storeStaged(plan, schema)
       },
       close
     }

@@ -39,6 +39,9 @@ const unitOf = (operations: readonly Operation[]): Unit => {
   return toUnit(statements)
 }
 
+/** The parts of a file adapt to the time that they take. */
+const isPartOfFile = ({ change }: Operation) => change?.kind === 'import' && change.file === null
+
 /** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */
 const failedStatement = (error: Error): number | undefined =>
   error instanceof UnexpectedChanges || error instanceof DomainError ? error.statement : undefined
@@ -99,7 +102,7 @@ export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
     try {
       const unit = unitOf(operations)
       const write = isSmall(unit, steps) ? db.write : db.writeBulk
-      const written = write(unit, unit.length > 1 ? UNIT_OPTIONS : undefined)
+      const written = write(unit, unit.length > 1 && !operations.some(isPartOfFile) ? UNIT_OPTIONS : undefined)
       return { parts: await totals.track(operations, written) }
     } catch (error) {
       return { diagnosis: await diagnose(caller, operations, error as Error) }

@@ -11,7 +11,7 @@ import type { Access } from '../access/access.ts'
 import { otherHasValue, tooManyAffected } from '../failures.ts'
 import { readFilter } from '../read/filter.ts'
 import { readAssignments } from './input.ts'
-import { final, type Operation, type OperationFailure, type RowChange } from './operation.ts'
+import { final, type Operation, type OperationFailure, type RecordChange } from './operation.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The records to change. */
@@ -41,13 +41,10 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
     return access.rows ? allOf([access.rows(access.table), condition]) : condition
   }
 
-  const changeOf = (access: Access, filter: FilteredRecords, columns: RowChange['columns']): RowChange => ({
-    access,
-    columns,
-    where: filter.condition.sql,
-    params: filter.condition.params,
-    filter
-  })
+  const changeOf = (access: Access, filter: FilteredRecords, columns: readonly string[] | null): RecordChange => {
+    const { sql: where, params } = filter.condition
+    return { kind: columns ? 'update' : 'delete', rows: { access, columns, where, params, filter } }
+  }
 
   const explain =
     (write: FailedWrite, maxAffected: number) =>

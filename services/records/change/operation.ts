@@ -23,15 +23,13 @@ export interface Diagnosis {
 }
 
 /** Stored rows that an operation changes. The work is estimated before the unit runs. */
-export interface RowChange {
+export interface ChangedRows {
   readonly access: Access
   /** The columns that the operation sets. null: it deletes the rows. */
   readonly columns: readonly string[] | null
   /** The condition of the rows, in SQL. */
   readonly where: string
   readonly params: readonly Param[]
-  /** If there is no such row, the operation creates one. */
-  readonly mayCreate?: true
   /** Absent if the condition is that of one record. */
   readonly filter?: { readonly condition: Condition; readonly maxAffected: number }
 }
@@ -44,6 +42,13 @@ export interface StoredFile {
   readonly textBytes: number
 }
 
+/** What an operation does with the records of its table. */
+export type RecordChange =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'update' | 'delete' | 'upsert'; readonly rows: ChangedRows }
+  /** `file`: null for a part of a file, whose size depends on the time that the part before took. */
+  | { readonly kind: 'import'; readonly file: StoredFile | null }
+
 /**
  * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
  * operations, on one table or several.
@@ -52,10 +57,8 @@ export interface Operation<R = unknown> {
   /** null: a table of this service. */
   readonly table: RegisteredTable | null
   readonly unit: Unit<Param>
-  /** null: the operation only creates rows. */
-  readonly change: RowChange | null
-  /** Absent without staged records. */
-  readonly file?: StoredFile
+  /** null: the operation changes a table of this service. */
+  readonly change: RecordChange | null
   /** Returns by how much the number of rows has changed. null: it never changes. */
   readonly countChange: ((results: readonly WriteResult[]) => number) | null
   /** Reads the operation's result. `results` has one entry for each statement of its unit, or those of `receipt`. */

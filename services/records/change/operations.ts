@@ -37,7 +37,7 @@ import {
   final,
   type Operation,
   type OperationFailure,
-  type RowChange
+  type RecordChange
 } from './operation.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
@@ -82,11 +82,12 @@ const readPk = (pk: RecordRef): string | OperationResult => {
   return typeof pk === 'number' ? String(pk) : pk
 }
 
-const changeOf = (access: Access, params: readonly Param[], columns: RowChange['columns']): RowChange => ({
-  access,
-  columns,
-  where: access.statements.match,
-  params
+const CREATE: RecordChange = { kind: 'create' }
+
+/** `columns`: null for a delete. */
+const changeOf = (access: Access, params: readonly Param[], columns: readonly string[] | null): RecordChange => ({
+  kind: columns ? 'update' : 'delete',
+  rows: { access, columns, where: access.statements.match, params }
 })
 
 /** Returns the record at this point of the unit, if the operation returns it. */
@@ -156,7 +157,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: access.table,
       unit: [...before, ...unit],
-      change: null,
+      change: CREATE,
       countChange: () => 1,
       result: (results) => String(returnedRecord(results)),
       receipt: () => ({ after: [recordResult(row())] }),
@@ -182,7 +183,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: access.table,
       unit,
-      change: null,
+      change: CREATE,
       countChange: (results) => (recordIn(results) === null ? 0 : 1),
       result: recordIn,
       receipt: () => ({ after: [insertedResult(row())] }),

@@ -126,11 +126,13 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       table,
       unit: [...before, ...unit],
       change: {
-        access,
-        columns: changed.map(({ name }) => name),
-        where: hasKey(table.name, key, () => '?'),
-        params: namesOfKey(key).map((name) => sentValue(name, assignments)),
-        mayCreate: true
+        kind: 'upsert',
+        rows: {
+          access,
+          columns: changed.map(({ name }) => name),
+          where: hasKey(table.name, key, () => '?'),
+          params: namesOfKey(key).map((name) => sentValue(name, assignments))
+        }
       },
       countChange: (results) => (isCreated(results) ? 1 : 0),
       result: (results) => ({

@@ -15,7 +15,7 @@ import { type EffectsOf, type ReferenceEffects, toAffectedRows } from '../../tab
 import { filterNotIndexed, referenceNotIndexed } from '../failures.ts'
 import { helpfulIndex } from '../read/helpful-index.ts'
 import type { Planner } from '../read/planner.ts'
-import type { Operation, RowChange } from './operation.ts'
+import type { ChangedRows, Operation, RecordChange } from './operation.ts'
 import { MAX_STEPS, STEPS, type Work } from './work.ts'
 
 interface EstimatesOptions {
@@ -29,9 +29,12 @@ const MAX_ON_LOOP = 1000
 /** Steps of a filter that may run on the event loop. */
 const MAX_STEPS_ON_LOOP = 20_000
 /** A filter is evaluated to count the records, in the check of each unique key, and to change them. */
-const passesOf = ({ access, columns }: RowChange) => 2 + keysToCheck(access.table, columns ?? []).length
+const passesOf = ({ access, columns }: ChangedRows) => 2 + keysToCheck(access.table, columns ?? []).length
 const MAX_ROWS = MAX_STEPS / STEPS.row
 const NO_GUARD = '1'
+
+/** A change of stored rows. */
+type RowsChange = Extract<RecordChange, { readonly rows: ChangedRows }>
 
 /** What is known of a request while its operations are estimated. */
 export interface EstimatedRequest {
@@ -54,7 +57,7 @@ const NOTHING: Counted = { rows: 0, bytes: 0 }
 /** Returns the columns whose texts the search index takes again; null if it does not change. */
 const searchedColumns = (
   { id, name, structure, searchIndex }: RegisteredTable,
-  columns: RowChange['columns'] | 'all'
+  columns: ChangedRows['columns'] | 'all'
 ) => {
   const index = searchIndex.state === 'off' || columns === null ? null : indexedTable(id, name, structure)
   if (!index || columns === 'all') return index?.columns ?? null
@@ -85,7 +88,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
   }
 
   /** Counts the rows that a filter reads: those of the range of an index, or all. */
-  const countVisited = async ({ caller, changed }: EstimatedRequest, change: RowChange, condition: Condition) => {
+  const countVisited = async ({ caller, changed }: EstimatedRequest, change: ChangedRows, condition: Condition) => {
     const { access } = change
     const { table } = access
     const served = await planner.rangeOf(access, selectFiltered({ table, condition }), condition)
@@ -124,7 +127,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     return rows + (changed.get(key) ?? 0)
   }
 
-  const readAffected = async (caller: Caller, change: RowChange, effects: AffectedTables, onLoop: boolean) => {
+  const readAffected = async (caller: Caller, change: ChangedRows, effects: AffectedTables, onLoop: boolean) => {
     const { where, params, filter } = change
     const maxChanged = filter ? filter.maxAffected : 1
     // A key that an earlier operation returns: its record has no children yet.
@@ -162,7 +165,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
   const estimateChange = async (
     request: EstimatedRequest,
     operation: Operation,
-    change: RowChange
+    { kind, rows: change }: RowsChange
   ): Promise<readonly Work[]> => {
     const { caller, changed } = request
     const { access, columns, filter } = change
@@ -172,7 +175,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     if (visited.steps > MAX_STEPS) return [visited]
     works.push(visited)
 
-    const searched = searchedColumns(access.table, change.mayCreate ? 'all' : columns)
+    const searched = searchedColumns(access.table, kind === 'upsert' ? 'all' : columns)
     const effects = effectsOf(name, structure, columns)
     const changedRows = toAffectedRows(name, structure)
     const base: AffectedTables = {
@@ -204,21 +207,29 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     return [...works, ...(await checksOf(request, effects, affected))]
   }
 
-  const needsReads = ({ access: { table }, columns, filter, mayCreate }: RowChange) =>
-    filter !== undefined ||
-    searchedColumns(table, mayCreate ? 'all' : columns) !== null ||
-    effectsOf(table.name, table.structure, columns) !== null
+  const needsReads = ({ kind, rows: { access, columns, filter } }: RowsChange) => {
+    const { table } = access
+    return (
+      filter !== undefined ||
+      searchedColumns(table, kind === 'upsert' ? 'all' : columns) !== null ||
+      effectsOf(table.name, table.structure, columns) !== null
+    )
+  }
 
   /** Returns the parts of the work. Only some operations need reads of the database. */
   return (request: EstimatedRequest, operation: Operation): readonly Work[] | Promise<readonly Work[]> => {
-    const { table, change, file } = operation
+    const { table, change } = operation
     const own: Work = { steps: STEPS.operation }
-    if (!table) return [own]
-    if (change && needsReads(change)) return estimateChange(request, operation, change).then((works) => [own, ...works])
+    if (!table || !change) return [own]
+    const changesRows = 'rows' in change
+    if (changesRows && needsReads(change))
+      return estimateChange(request, operation, change).then((works) => [own, ...works])
     const name = foldName(table.name)
     request.changed.set(name, (request.changed.get(name) ?? 0) + 1)
-    const isIndexed = change === null && searchedColumns(table, 'all') !== null
-    if (file) {
+    const isIndexed = !changesRows && searchedColumns(table, 'all') !== null
+    if (change.kind === 'import') {
+      const { file } = change
+      if (!file) return [own]
       const steps = isIndexed ? file.textBytes * STEPS.indexedByte : file.bytes * STEPS.byte
       return [own, { steps: file.rows * STEPS.row + steps }]
     }

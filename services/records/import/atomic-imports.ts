@@ -6,23 +6,22 @@ import type { Caller } from '../../model/caller.ts'
 import { DomainError } from '../../model/errors.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
-import { final, type Operation, type StoredFile } from '../change/operation.ts'
+import type { Operation, StoredFile } from '../change/operation.ts'
 import type { Once } from '../change/retries.ts'
 import { countTextBytes } from './checks.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import type { ImportOptions, ImportPlan } from './plan.ts'
 import {
   type CheckedFile,
-  createStepFailures,
+  createStepPlans,
   type ImportEntry,
   MAX_ROWS_OF_ONE_STEP,
-  planSteps,
   type StepsOptions,
   type Stored,
   storedBy
 } from './steps.ts'
 
-interface AtomicOptions extends Omit<StepsOptions, 'totals'> {
+interface AtomicOptions extends Omit<StepsOptions, 'commit'> {
   readonly once: Once
 }
 
@@ -70,7 +69,7 @@ export const digestBody = (caller: Caller, { format }: ImportOptions, body: Body
 
 /** Stores all records of a file in one transaction, with the Idempotency-Key of the request. */
 export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOptions) => {
-  const explain = createStepFailures(db)
+  const planSteps = createStepPlans({ db, clock })
 
   /** The texts of stored records that an upsert changes are estimated as those of the file. */
   const sizeOf = async ({ plan, staging, file: { rows, bytes, fields } }: CheckedFile): Promise<StoredFile> => {
@@ -83,21 +82,13 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     checked: CheckedFile,
     entry: ImportEntry
   ): Promise<Operation<StoredRecords>> => {
-    const { table } = access
-    const { staging, file } = checked
-    const { rows } = file
-    const { last } = await staging.step({ after: null, rows, maxBytes: null })
-    const { isSameTable, unitOf, receipt } = planSteps(checked, table, await staging.attach())
+    const { rows } = checked.file
+    const { last } = await checked.staging.step({ after: null, rows, maxBytes: null })
+    const operationOf = await planSteps(checked, access)
     return {
-      table,
-      unit: [isSameTable, ...unitOf({ after: null, last, rows, now: clock() }, entry.progress(table.id, rows))],
-      change: null,
-      file: await sizeOf(checked),
-      countChange: (results) => storedBy(results).created,
-      result: toStoredRecords,
-      receipt,
-      shown: null,
-      explain: async (caller, { error }) => final(await explain(caller, access, error))
+      ...operationOf({ after: null, last, rows }, entry.progress(access.table.id, rows)),
+      change: { kind: 'import', file: await sizeOf(checked) },
+      result: toStoredRecords
     }
   }
 

@@ -9,8 +9,8 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../../sql/imports.ts'
 import { assertTable, storedTableGone } from '../../tables/failures.ts'
 import type { Access } from '../access/access.ts'
+import type { Commit } from '../change/commit.ts'
 import type { Once } from '../change/retries.ts'
-import type { Totals } from '../read/totals.ts'
 import { assertFitsOneUnit, createAtomicImports, digestBody } from './atomic-imports.ts'
 import { checksOf, countUpdates, withoutHiddenNames } from './checks.ts'
 import { createImportLog } from './log.ts'
@@ -19,8 +19,8 @@ import { type CheckedFile, createImportSteps, isOneStep } from './steps.ts'
 
 interface ImportServiceOptions {
   readonly db: Database
-  readonly totals: Totals
   readonly clock: Clock
+  readonly commit: Commit
   readonly once: Once
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable

@@ -1,5 +1,4 @@
-import type { Database, Staging, WriteResult } from '../../engine/database.ts'
-import { UnexpectedChanges } from '../../engine/database.ts'
+import { type Database, type Staging, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import type { StagedFile, StagedStep } from '../../engine/staging/protocol.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
@@ -7,14 +6,15 @@ import { DomainError, tableChanged } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { mustNotAbort } from '../../sql/conflicts.ts'
-import { countStoredKeys, expectTable, storeStagedSteps } from '../../sql/imports.ts'
+import { expectTable, type StoredRange } from '../../sql/imports.ts'
 import type { Statement } from '../../sql/statement.ts'
-import type { Receipt, ResultSql } from '../../sql/unit-results.ts'
+import type { ResultSql } from '../../sql/unit-results.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
+import type { Commit } from '../change/commit.ts'
+import { final, type Operation, type OperationFailure } from '../change/operation.ts'
 import { createViolations } from '../change/violations.ts'
 import { ignoredByTrigger, valueTaken } from '../failures.ts'
-import type { Totals } from '../read/totals.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import { type ImportPlan, storePlanOf } from './plan.ts'
 
@@ -59,8 +59,8 @@ const stopped = (reason: Error, stored: number, rows: number) => {
 
 export interface StepsOptions {
   readonly db: Database
-  readonly totals: Totals
   readonly clock: Clock
+  readonly commit: Commit
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable
 }
@@ -95,58 +95,61 @@ export const storedBy = (results: readonly WriteResult[]): Stored => {
   }
 }
 
-/** Creates the function that returns the reason of a failed step for the caller. The explanation may fail, too. */
-export const createStepFailures = (db: Database) => {
+/** Creates the function that explains a failed step. */
+const createStepFailures = (db: Database) => {
   const explainViolation = createViolations(db)
 
-  return async (caller: Caller, access: Access, error: unknown): Promise<Error> => {
-    if (error instanceof UnexpectedChanges) {
-      if (error.statement === 0) return tableChanged(access.table.name)
-      return mustNotAbort(access.table) || access.rows ? valueTaken() : ignoredByTrigger()
-    }
-    try {
-      return await explainViolation(caller, error as Error, { access })
-    } catch (failure) {
-      return failure as Error
-    }
+  const reasonOf = async (caller: Caller, access: Access, { error, statement }: OperationFailure): Promise<Error> => {
+    if (!(error instanceof UnexpectedChanges)) return explainViolation(caller, error, { access })
+    if (statement === 0) return tableChanged(access.table.name)
+    return mustNotAbort(access.table) || access.rows ? valueTaken() : ignoredByTrigger()
   }
+
+  return (access: Access): Operation['explain'] =>
+    async (caller, failure) =>
+      final(await reasonOf(caller, access, failure))
 }
 
-/**
- * Returns the first statement of a step, the function that makes the statements for a range of records, and the results of
- * one step with all records, before it.
- */
-export const planSteps = (
-  { plan, file: { fields, rows } }: CheckedFile,
-  { id, name, hasConflictTriggers }: RegisteredTable,
-  schema: string
-) => {
-  const storePlan = { ...storePlanOf(plan, fields, schema), hasConflictTriggers }
-  const { on, updated } = storePlan
-  const stored = on ? countStoredKeys(storePlan, on) : '0'
-  const results: readonly ResultSql[] = [
-    // In the order of `storedBy`: the check, the changed and the created records, the row of the import.
-    { changes: '0', params: [] },
-    { changes: updated.length > 0 ? stored : '0', params: [] },
-    { changes: `? - ${stored}`, params: [BigInt(rows)] },
-    { record: '?', params: [String(rows)] }
-  ]
-  return {
-    isSameTable: expectTable(id, name, plan.target.declarations[0] as string),
-    unitOf: storeStagedSteps(storePlan),
-    receipt: (): Receipt => ({ before: results })
+/** Creates the function that plans the operations that store the records of a file, each with a range of them. */
+export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'>) => {
+  const explain = createStepFailures(db)
+
+  /** Returns the function that returns an operation. */
+  return async ({ plan, staging, file: { fields, rows } }: CheckedFile, access: Access) => {
+    const { table } = access
+    const { id, name, hasConflictTriggers } = table
+    const storePlan = { ...storePlanOf(plan, fields), hasConflictTriggers }
+    const { unitOf, storedKeys } = await staging.store(storePlan)
+    const isSameTable = expectTable(id, name, plan.target.declarations[0] as string)
+    /** Of an operation with all records, before it. In the order of `storedBy`. */
+    const results: readonly ResultSql[] = [
+      { changes: '0', params: [] },
+      { changes: storePlan.updated.length > 0 ? storedKeys : '0', params: [] },
+      { changes: `? - ${storedKeys}`, params: [BigInt(rows)] },
+      { record: '?', params: [String(rows)] }
+    ]
+    return (range: Omit<StoredRange, 'now'>, progress: Statement): Operation<Stored> => ({
+      table,
+      unit: [isSameTable, ...unitOf({ ...range, now: clock() }, progress)],
+      change: { kind: 'import', file: null },
+      countChange: (results) => storedBy(results).created,
+      result: storedBy,
+      receipt: () => ({ before: results }),
+      shown: null,
+      explain: explain(access)
+    })
   }
 }
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */
-export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOptions) => {
-  const explain = createStepFailures(db)
+export const createImportSteps = ({ db, clock, commit, currentTable }: StepsOptions) => {
+  const planSteps = createStepPlans({ db, clock })
 
   /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
   return async (caller: Caller, access: Access, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
     const { table } = access
     const { plan, staging, file } = checked
-    const { isSameTable, unitOf } = planSteps(checked, table, await staging.attach())
+    const operationOf = await planSteps(checked, access)
     let [created, updated, done] = [0, 0, 0]
     const maxBytes = isOneStep(plan, file) ? null : maxBytesOf(plan)
     let rows = MAX_ROWS_OF_ONE_STEP
@@ -158,10 +161,8 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
       assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
       const progress = entry.progress(table.id, file.skipped + done + rows)
-      const unit = [isSameTable, ...unitOf({ after, last, rows, now: clock() }, progress)]
-      const countChange = (results: readonly WriteResult[]) => storedBy(results).created
-      const [results = []] = await totals.track([{ table, unit, countChange }], db.write(unit))
-      return { stored: storedBy(results), took: performance.now() - start }
+      const [stored] = await commit(caller, [operationOf({ after, last, rows }, progress)])
+      return { stored, took: performance.now() - start }
     }
 
     const storeStep = async () => {
@@ -178,8 +179,7 @@ export const createImportSteps = ({ db, totals, clock, currentTable }: StepsOpti
     try {
       while (done < file.rows) await storeStep()
     } catch (error) {
-      const reason = await explain(caller, access, error)
-      throw done > 0 ? stopped(reason, file.skipped + done, file.skipped + file.rows) : reason
+      throw done > 0 ? stopped(error as Error, file.skipped + done, file.skipped + file.rows) : error
     }
     return { created, updated }
   }

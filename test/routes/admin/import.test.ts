@@ -530,13 +530,13 @@ t.test('a conflict that the declaration of the table ignores ends the import', a
   /** Another program stores the key after the check. */
   const storeFirst: typeof stage = (request) => {
     const staging = stage(request)
-    const attach = () => {
+    const store: typeof staging.store = (plan) => {
       const other = new BetterSqlite3(file)
       other.exec('INSERT INTO ignoring VALUES (1)')
       other.close()
-      return staging.attach()
+      return staging.store(plan)
     }
-    return { ...staging, attach }
+    return { ...staging, store }
   }
   Object.assign(app.database, { stage: storeFirst })
   expectError(t, await csv.post(url('ignoring'), 'id\n1\n'), 409, 'UNIQUE_VIOLATION')
@@ -544,7 +544,7 @@ t.test('a conflict that the declaration of the table ignores ends the import', a
   expectData(t, await csv.post(url('ignoring'), 'id\n2\n'), imported(1))
 })
 
-const interrupt = (t: Test, ...rest: [method: 'attach' | 'step', event: (call: number) => unknown]) =>
+const interrupt = (t: Test, ...rest: [method: 'store' | 'step', event: (call: number) => unknown]) =>
   beforeCalls(t, app, ...rest)
 
 const manyRecords = (count: number) => `n\n${'1\n'.repeat(count)}`
@@ -560,7 +560,7 @@ const takeName = async (name: string) => {
 
 t.test('a table that takes the name of the table gets none of the records', async (t) => {
   const name = await newTable(INTEGERS)
-  interrupt(t, 'attach', () => takeName(name))
+  interrupt(t, 'store', () => takeName(name))
   expectError(t, await csv.post(url(name), manyRecords(2)), 409, 'TABLE_CHANGED')
   t.strictSame([await totalOf(name), await totalOf(`${name}_old`)], [0, 0])
 })
@@ -576,7 +576,7 @@ t.test('a rename between two steps ends the import', async (t) => {
 
 t.test('a table that another program has replaced gets none of the records', async (t) => {
   const name = await newTable(INTEGERS)
-  interrupt(t, 'attach', () => {
+  interrupt(t, 'store', () => {
     const other = new BetterSqlite3(file)
     other.exec(`DROP TABLE ${name}; CREATE TABLE ${name} (id INTEGER PRIMARY KEY, n INTEGER, other TEXT)`)
     other.close()
@@ -587,9 +587,9 @@ t.test('a table that another program has replaced gets none of the records', asy
 
 t.test('a change of the type of a field ends the import, and a new label of the table does not', async (t) => {
   const name = await newTable(INTEGERS)
-  interrupt(t, 'attach', () => admin.put(`/admin/tables/${ids[name]}`, { label: 'New' }))
+  interrupt(t, 'store', () => admin.put(`/admin/tables/${ids[name]}`, { label: 'New' }))
   expectData(t, await csv.post(url(name), manyRecords(1)), imported(1))
-  interrupt(t, 'attach', () => admin.put(`/admin/tables/${ids[name]}/fields/n`, { jsonType: 'boolean' }))
+  interrupt(t, 'store', () => admin.put(`/admin/tables/${ids[name]}/fields/n`, { jsonType: 'boolean' }))
   expectError(t, await csv.post(url(name), manyRecords(1)), 409, 'TABLE_CHANGED')
   t.equal(await totalOf(name), 1)
 })

@@ -4,13 +4,7 @@ import t, { type Test } from 'tap'
 import { prepareStagingFiles } from '../../../../services/engine/loop/staging-files.ts'
 import type { StagedCheck, StagingRequest } from '../../../../services/engine/staging/protocol.ts'
 import type { Structure } from '../../../../services/model/table.ts'
-import {
-  selectImportTarget,
-  selectOrphans,
-  selectTaken,
-  storeStagedSteps,
-  toImportTarget
-} from '../../../../services/sql/imports.ts'
+import { selectImportTarget, selectOrphans, selectTaken, toImportTarget } from '../../../../services/sql/imports.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
 import { databaseFile, prepareFile, rejection, sql, stagingDirectoryOf, startEngine } from '../engine.ts'
 
@@ -108,12 +102,9 @@ t.test('a file is staged, checked and stored', async (t) => {
   t.strictSame([errors.total, errors.first.map(({ line }) => line)], [3, [2, 6, 6]])
   t.match(await rejection(staging.check([checkOf(sql('SELECT nothing'))])), { message: /nothing/ })
 
-  const schema = await staging.attach()
-  t.match(await rejection(staging.attach()), { message: /already in use/ })
-  const unitOf = storeStagedSteps({
+  const { unitOf } = await staging.store({
     table: 'items',
     structure,
-    schema,
     rows: null,
     inserted: ['id', 'name', 'n', 'made'],
     updated: ['name', 'n'],
@@ -292,7 +283,17 @@ t.test('files of a killed process are deleted at the start, and threads end at t
     hasFixedFields: false
   })
   await staging.end()
-  await staging.attach()
+  await staging.store({
+    table: 't',
+    structure: {} as Structure,
+    rows: null,
+    inserted: [],
+    updated: [],
+    on: null,
+    otherKeys: [],
+    hasConflictTriggers: false,
+    setsUpdatedAt: false
+  })
   await db.close()
   t.match(await rejection(staging.end()), { code: 'OVERLOADED' })
   t.match(await rejection(staging.close()), { code: 'OVERLOADED' })
