@@ -15,12 +15,10 @@ import { createUpserts, type Upserted } from './change/upserts.ts'
 import { createWorkEstimates } from './change/work-estimates.ts'
 import { createAggregates } from './read/aggregates.ts'
 import type { Cursors } from './read/cursors.ts'
-import { createPages } from './read/pages.ts'
+import { createLists } from './read/lists.ts'
 import { createPlanner } from './read/planner.ts'
-import { createQueries } from './read/queries.ts'
 import { createRead } from './read/read.ts'
 import type { Scan } from './read/scans.ts'
-import type { ListRequest } from './read/selection.ts'
 import type { Totals } from './read/totals.ts'
 
 interface RecordServiceOptions {
@@ -53,8 +51,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const operations = createOperations({ ...options, planner, read })
   const estimate = createWorkEstimates({ ...options, planner })
   const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
-  const pages = createPages({ ...options, planner })
-  const queries = createQueries({ ...options, planner })
+  const { list, query } = createLists({ ...options, planner })
   const { aggregate } = createAggregates(options.scan)
   const upserts = createUpserts(options)
   const filteredChanges = createFilteredChanges(options)
@@ -96,12 +93,6 @@ export const createRecordService = (options: RecordServiceOptions) => {
     return record
   }
 
-  /** Returns a page as JSON text: `{ rows, total, page, size, next? }`. */
-  const list = (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
-    const isQuery = request.cursor !== undefined || request.total === false || request.expand !== undefined
-    return isQuery ? queries.list(caller, access, request) : pages.list(caller, access, request)
-  }
-
   return {
     read,
     create,
@@ -110,7 +101,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
     remove,
     increment,
     list,
-    query: queries.query,
+    query,
     aggregate,
     batch,
     operations,

@@ -1,5 +1,6 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import { columnRef, identifier } from './identifiers.ts'
+import { STABLE_PARAM } from './selections.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
@@ -101,6 +102,6 @@ export const selectRange = (
   guard: string
 ): Statement => ({
   sql: `SELECT count(*) AS rows, coalesce(sum(width), 0) AS bytes FROM (
-    SELECT ${width} AS width FROM ${identifier(table)} WHERE ${guard} AND ${where} LIMIT ?)`,
+    SELECT ${width} AS width FROM ${identifier(table)} WHERE ${guard} AND ${where} LIMIT ${STABLE_PARAM})`,
   params: [...params, BigInt(max)]
 })

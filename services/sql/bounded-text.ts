@@ -2,6 +2,9 @@ import type { SqlValue } from '../model/sql-value.ts'
 import type { RecordText } from './record-text.ts'
 import type { Statement } from './statement.ts'
 
+/** Joins records as the elements of a JSON array, without its brackets. */
+export const LIST = "coalesce(group_concat(value, ','), '')"
+
 /** Maximum bytes of text that one statement makes on the event loop, which it blocks. */
 export const MAX_BYTES_ON_LOOP = 1024 * 1024
 

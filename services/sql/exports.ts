@@ -2,17 +2,10 @@ import type { RegisteredTable, Structure } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
-import {
-  orderBy,
-  orderClause,
-  pageByScanning,
-  paramsOfWhere,
-  type Selection,
-  STABLE_PARAM,
-  selectionWhere,
-  type Window
-} from './lists.ts'
+import type { Window } from './page-ranges.ts'
+import { pageByReading } from './pages.ts'
 import type { RecordText } from './record-text.ts'
+import { orderBy, orderClause, paramsOfWhere, type Selection, STABLE_PARAM, selectionWhere } from './selections.ts'
 import type { Statement } from './statement.ts'
 
 /** The records of an export, each as one line. */
@@ -30,8 +23,11 @@ const joinLines = ({ lineEnd }: RecordLines) => {
 }
 
 /** Selects one page as `text`; empty without rows. */
-export const exportPage = (selection: Selection, lines: RecordLines, window: Window): Statement =>
-  pageByScanning(selection, lines.record, window, `coalesce(${joinLines(lines)}, '')`)
+export const exportPage = (selection: Selection, lines: RecordLines, { limit, offset }: Window): Statement => {
+  const start = { position: null, offset }
+  const page = { selection, record: lines.record, start, limit, needsNext: false }
+  return pageByReading(page, { join: `coalesce(${joinLines(lines)}, '')` })
+}
 
 /** The limits of one step of an export. `maxBytes` does not apply to a single row. */
 interface StepLimits {

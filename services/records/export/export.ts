@@ -11,7 +11,7 @@ import {
   selectKeys,
   selectLines
 } from '../../sql/exports.ts'
-import { isInKeyOrder, type Selection } from '../../sql/lists.ts'
+import { isInKeyOrder, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'

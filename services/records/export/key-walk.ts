@@ -1,7 +1,7 @@
 import type { ChunkScan } from '../../engine/database.ts'
 import { INT64 } from '../../model/literals.ts'
 import { exportByKey, type RecordLines } from '../../sql/exports.ts'
-import type { Selection } from '../../sql/lists.ts'
+import type { Selection } from '../../sql/selections.ts'
 import { type Chunk, createStepReader, createStepSize, MAX_STEP_BYTES } from './steps.ts'
 
 /** Reads all rows in the order of an integer key, step by step. Each step starts after the last key of the previous one. */

@@ -20,7 +20,7 @@ import {
   type Output,
   periodGroup
 } from '../../sql/aggregates.ts'
-import type { OrderItem, RowSelection } from '../../sql/lists.ts'
+import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { DomainError, invalid } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
-import type { Position } from '../../sql/queries.ts'
+import type { Position } from '../../sql/page-ranges.ts'
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32

@@ -1,4 +1,4 @@
-import type { OrderItem, RowSelection } from '../../sql/lists.ts'
+import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 
 /** An aggregate has no order. */
 export type IndexedSelection = RowSelection & { readonly order?: readonly OrderItem[] }

@@ -1,6 +1,6 @@
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
-import type { OrderItem } from '../../sql/lists.ts'
+import type { OrderItem } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
 
 const MAX_ITEMS = 8

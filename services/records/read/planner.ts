@@ -2,37 +2,30 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from '../../engine/database.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
+import { selectRange } from '../../sql/affected-rows.ts'
 import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
 import type { Comparison, Condition } from '../../sql/conditions.ts'
 import { ALIAS_PREFIX } from '../../sql/expansions.ts'
-import {
-  followsKey,
-  isInKeyOrder,
-  pageByScanning,
-  pageBySeeking,
-  pageNearStart,
-  type Selection,
-  type Window
-} from '../../sql/lists.ts'
-import { LAST, type PageSelection, type PageStatement, pageByIndex } from '../../sql/queries.ts'
-import type { RecordText } from '../../sql/record-text.ts'
+import { selectFiltered } from '../../sql/filtered-changes.ts'
+import type { PageSelection } from '../../sql/page-ranges.ts'
+import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
+import { amongFew, followsKey, isInKeyOrder, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
 /**
- * How a page is read. `index` (skips rows of an index) and `seek` (starts at a key position) are bounded work for the
- * event loop; `scan` needs a reader thread; `nothing` needs no statement: the page is after the last row.
+ * How a page is read. `bounded`: on the event loop. `scan`: in a reader thread. `nothing`: the page is after the last row.
  */
-export type PagePlan =
-  | { readonly via: 'nothing' }
-  | { readonly via: 'index' | 'seek' | 'scan'; readonly statement: Statement }
+export type PagePlan = { readonly via: 'nothing' | 'scan' } | { readonly via: 'bounded'; readonly statement: Statement }
 
-/** A page to read: of which records, and which part of them. */
-export interface PageRequest {
-  readonly access: Access
-  readonly record: RecordText
-  readonly selection: Selection
-  readonly window: Window
+const SCAN: PagePlan = { via: 'scan' }
+
+/** The rows that an index finds for a filter. */
+export interface CountedRange {
+  /** Their number. null: the filter matches only some of them. */
+  readonly total: number | null
+  /** The selection for the event loop. null: these are too many rows. */
+  readonly few: Selection | null
 }
 
 /** How a record is read by its key. */
@@ -44,8 +37,13 @@ interface RecordPlan {
 /** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
-/** Maximum rows of a query's page on the event loop: each may lie on another page of the file. */
-const MAX_QUERY_ROWS = 250
+/** Maximum rows that are read on the event loop, unless they follow the key: each may lie on another page of the file. */
+const MAX_SCATTERED_ROWS = 250
+/** Maximum bytes of text that the filter of these rows reads. */
+const MAX_FILTERED_BYTES = 256 * 1024
+
+/** Maximum entries of an index that are counted on the event loop. */
+const MAX_COUNTED_ROWS = 1000
 
 /** Limits of the query plans cached per access, one per SQL text, and of the characters of these: clients choose the filter. */
 const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
@@ -169,19 +167,6 @@ export const createPlanner = (db: Database) => {
     return isBounded ? { via: 'index', statement: byIndex } : { via: 'scan', statement: statements.read(key, true) }
   }
 
-  /** For a selection without a filter: a filtered page is always a scan. `total`: the rows of the selection. */
-  const planPage = async ({ access, record, selection, window }: PageRequest, total: number): Promise<PagePlan> => {
-    if (window.offset >= total) return { via: 'nothing' }
-    const scan = (): PagePlan => ({ via: 'scan', statement: pageByScanning(selection, record, window) })
-    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(window.limit, total - window.offset))
-    if (record.minCost > maxRowBytes || !followsKey(selection)) return scan()
-    const bounded = { ...window, maxRowBytes, total }
-    const nearStart = pageNearStart(selection, record, bounded)
-    if ((await queryPlan(access, nearStart)).sorts) return scan()
-    if (window.offset <= MAX_SKIPPED_ROWS) return { via: 'index', statement: nearStart }
-    return isInKeyOrder(selection) ? { via: 'seek', statement: pageBySeeking(selection, record, bounded) } : scan()
-  }
-
   /** Whether SQLite reads only rows of the page and the one after it, in their order. */
   const isBoundedPage = async (access: Access, statement: PageStatement) => {
     const plan = await queryPlan(access, statement)
@@ -191,18 +176,27 @@ export const createPlanner = (db: Database) => {
     return isBounded
   }
 
-  /**
-   * Returns the statement that reads a page of a query by an index, on the event loop. null: it needs a scan. An SQL view may
-   * read any rows.
-   */
-  const planQuery = async (access: Access, page: PageSelection): Promise<Statement | null> => {
-    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / page.limit)
-    const maxOffset = followsKey(page.selection) ? MAX_SKIPPED_ROWS : 0
-    if (access.table.structure.isView || page.limit > MAX_QUERY_ROWS || page.start.offset > maxOffset) return null
-    if (page.record.minCost > maxRowBytes || sortsByGenerated(page.selection)) return null
+  /** Returns the statement that reads the rows of a page by an index. null: no index serves its filter and its order. */
+  const planByIndex = async (access: Access, page: PageSelection, maxRowBytes: number) => {
     const byIndex = pageByIndex(page, maxRowBytes)
     if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null
     return (await isBoundedPage(access, byIndex)) ? byIndex : null
+  }
+
+  /** Plans a page. `rows`: the number of rows of the selection, if it is known. An SQL view may read any rows. */
+  const planPage = async (access: Access, page: PageSelection, rows: number | null): Promise<PagePlan> => {
+    const { selection, record, start, limit, needsNext } = page
+    if (rows !== null && start.offset >= rows) return { via: 'nothing' }
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(limit, (rows ?? limit) - start.offset))
+    const isOrdered = followsKey(selection)
+    if (access.table.structure.isView || record.minCost > maxRowBytes || sortsByGenerated(selection)) return SCAN
+    if (!isOrdered && limit > MAX_SCATTERED_ROWS) return SCAN
+    if (start.offset <= (isOrdered ? MAX_SKIPPED_ROWS : 0)) {
+      const statement = await planByIndex(access, page, maxRowBytes)
+      return statement ? { via: 'bounded', statement } : SCAN
+    }
+    const canSeek = rows !== null && !selection.filter && !needsNext && isInKeyOrder(selection)
+    return canSeek ? { via: 'bounded', statement: pageBySeeking(page, maxRowBytes, rows) } : SCAN
   }
 
   /**
@@ -212,7 +206,34 @@ export const createPlanner = (db: Database) => {
   const rangeOf = async (access: Access, statement: Statement, { comparisons }: Condition) =>
     servedBy(access.table, comparisons, (await queryPlan(access, statement)).steps)
 
-  return { usesIndex, rangeOf, planRecord, planPage, planQuery }
+  /** Counts the rows that an index finds for the filter of a selection. null: it has none, or finds too many. */
+  const countRange = async (access: Access, selection: Selection): Promise<CountedRange | null> => {
+    const { table, filter } = selection
+    if (!filter || filter.comparisons.length === 0) return null
+    const served = await rangeOf(access, selectFiltered({ table, condition: filter }), filter)
+    if (served.length === 0) return null
+    const candidates = {
+      where: served.map(({ sql }) => sql).join(' AND '),
+      params: served.flatMap((comparison) => comparison.params)
+    }
+    const isExact = filter.isIndexable && served.length === filter.comparisons.length
+    const range = { ...candidates, width: isExact ? '0' : filter.width }
+    const [row] = await db.read(selectRange(table.name, range, MAX_COUNTED_ROWS + 1, 'TRUE'))
+    const rows = Number(row?.rows)
+    if (rows > MAX_COUNTED_ROWS) return null
+    const isFew = rows <= MAX_SCATTERED_ROWS && Number(row?.bytes) <= MAX_FILTERED_BYTES
+    const canBeRead = isFew && table.structure.rowid !== null && !sortsByGenerated(selection)
+    return { total: isExact ? rows : null, few: canBeRead ? amongFew(selection, candidates) : null }
+  }
+
+  /** Whether no step of the plan of a statement reads all rows of the table. */
+  const readsFew = async (access: Access, statement: Statement) => {
+    const { steps } = await queryPlan(access, statement)
+    const { name } = access.table
+    return !steps.some((step) => step === `SCAN ${name}` || step.startsWith(`SCAN ${name} `))
+  }
+
+  return { usesIndex, rangeOf, planRecord, planPage, countRange, readsFew }
 }
 
 export type Planner = ReturnType<typeof createPlanner>

@@ -1,8 +1,10 @@
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import { DomainError, hasCode } from '../../model/errors.ts'
-import type { RowSelection } from '../../sql/lists.ts'
-import { countCandidates } from '../../sql/search-index.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { columnRef } from '../../sql/identifiers.ts'
+import { countCandidates, isCandidate } from '../../sql/search-index.ts'
+import type { RowSelection } from '../../sql/selections.ts'
 import type { Totals } from './totals.ts'
 
 /** With more candidates than this share of the rows, a scan is faster than reading them by their keys. */
@@ -15,6 +17,12 @@ const MIN_CANDIDATES = 1000
  * error has another cause, the scan fails, too.
  */
 const mayBeOfIndex = (error: unknown) => !(error instanceof DomainError) || hasCode(error, 'STRUCTURE_CHANGED')
+
+/** A table with a search index has a rowid. */
+const candidatesOf = ({ id, name, structure }: RegisteredTable, match: string) => ({
+  where: isCandidate(id, columnRef(name, String(structure.rowid))),
+  params: [match]
+})
 
 /**
  * Creates the function that runs a read with the search index of its table, if the index finds few enough rows. The index
@@ -47,7 +55,7 @@ export const createSearch = (db: Database, totals: Totals) => {
     if (match === null || searchIndex.state !== 'ready' || !(await hasFew(caller, selection, match)))
       return read(selection)
     try {
-      return await read({ ...selection, match })
+      return await read({ ...selection, candidates: candidatesOf(selection.table, match) })
     } catch (error) {
       if (mayBeOfIndex(error)) return read(selection)
       throw error

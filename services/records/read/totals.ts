@@ -1,7 +1,7 @@
 import type { Database, WriteResult } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { RegisteredTable } from '../../model/table.ts'
-import { countRows, countUpTo } from '../../sql/lists.ts'
+import { countRows, countUpTo } from '../../sql/selections.ts'
 import type { Param, Unit } from '../../sql/statement.ts'
 
 interface Entry {

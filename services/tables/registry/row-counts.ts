@@ -3,7 +3,7 @@ import { scansOf } from '../../engine/scans.ts'
 import type { Caller } from '../../model/caller.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Registration } from '../../model/table.ts'
-import { countRows } from '../../sql/lists.ts'
+import { countRows } from '../../sql/selections.ts'
 
 /** Creates the function that counts the rows of a stored table. */
 export const createRowCounts = (db: Database) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createScan } from '../../../services/engine/reader/scan.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
-import { countRows } from '../../../services/sql/lists.ts'
+import { countRows } from '../../../services/sql/selections.ts'
 import { startServices, tokenCaller } from '../services.ts'
 
 const SCHEMA = `

@@ -83,17 +83,66 @@ t.test('the plan of a statement', async (t) => {
     t.equal(planned.length, 0)
   })
 
+  t.test('of a filter finds rows by an index, and reads few of them on the event loop', async (t) => {
+    external.exec(`CREATE TABLE sold (id INTEGER PRIMARY KEY, day INTEGER, n INTEGER, note TEXT, twice INTEGER AS (n * 2));
+      CREATE INDEX sold_day ON sold (day);
+      WITH i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < 4000)
+      INSERT INTO sold SELECT i, CASE WHEN i <= 5 THEN 1 WHEN i <= 505 THEN 2 ELSE 3 END, -i, 'note ' || i FROM i;
+      CREATE TABLE wide (id INTEGER PRIMARY KEY, day INTEGER, note TEXT);
+      CREATE INDEX wide_day ON wide (day);
+      INSERT INTO wide VALUES (1, 1, printf('%.*c', 300000, 'a')), (2, 1, printf('%.*c', 900000, 'b'));`)
+    const { list } = await serve('sold')
+    const where = (filter: object) => ({ filter: { where: filter } })
+    reset()
+    t.match(await list({ ...where({ day: { eq: 1 } }), fields: ['n'] }), { total: 5, rows: { length: 5 } })
+    t.match(await list({ ...where({ day: { eq: 1 } }), fields: ['n'], order: 'n', size: 2 }), {
+      total: 5,
+      rows: [{ id: 5 }, { id: 4 }]
+    })
+    t.match(await list({ ...where({ day: { eq: 1 }, n: { lt: -3 } }), fields: ['n'] }), {
+      total: 2,
+      rows: [{ id: 4 }, { id: 5 }]
+    })
+    t.match(await list({ ...where({ day: { eq: 1 }, note: { contains: '2' } }), fields: ['n'] }), { total: 1 })
+    t.match(await list({ ...where({ day: { eq: 2 } }), fields: ['n'], size: 1 }), { total: 500, rows: [{ id: 6 }] })
+    t.match(await list({ ...where({ day: { eq: 1 } }), fields: ['n'], page: 9 }), { total: 5, rows: [] })
+    const sorted = { ...where({ day: { eq: 1 } }), fields: ['n'], order: 'n', size: 2 }
+    t.match(await list({ ...sorted, total: false }), { total: -1, rows: [{ id: 5 }, { id: 4 }] })
+    t.match(await list({ ...sorted, cursor: '' }), { total: 5, rows: [{ id: 5 }, { id: 4 }], next: /./ })
+    t.strictSame(scanned, [])
+
+    t.match(await list({ ...where({ day: { eq: 2 }, n: { lt: -3 } }), fields: ['n'], size: 1 }), { total: 500 })
+    t.match(await list({ ...where({ day: { eq: 3 } }), fields: ['n'], size: 1 }), { total: 3495 })
+    t.match(await list({ ...where({ n: { eq: -7 } }), fields: ['n'] }), { total: 1 })
+    t.equal(scanned.length, 3, 'many rows are read in a reader thread')
+    await list(where({ day: { eq: 1 }, n: { lt: 0 } }))
+    await list({ ...where({ day: { eq: 1 }, n: { lt: 0 } }), fields: ['n'], order: 'twice' })
+    t.equal(scanned.length, 5, 'so are generated columns')
+
+    const wide = await serve('wide')
+    reset()
+    t.match(await wide.list(where({ day: { eq: 1 }, note: { contains: 'b' } })), { total: 1 })
+    t.match(await wide.list({ ...where({ day: { eq: 1 }, id: { gt: 0 } }), order: 'note' }), { total: 2 })
+    t.equal(scanned.length, 2, 'so are wide rows')
+  })
+
   t.test('of a list', async (t) => {
     const { list } = await serve('items')
     // A reader thread counts the rows of a large table once.
     await list({ size: 1 })
 
-    t.test('by another column than the key sends every page to a reader thread, without a plan', async (t) => {
+    t.test('by an indexed column keeps the first page on the event loop, unless it is large', async (t) => {
       t.strictSame(ids(await list({ order: 'indexed', size: 2 })), [1500, 1499])
+      t.strictSame(scanned, [])
       t.strictSame(ids(await list({ order: '-indexed,-id', page: 500, size: 2 })), [999, 1000])
+      t.equal((await list({ order: 'indexed', size: 251 })).rows.length, 251)
+      t.equal(scanned.length, 2)
+      t.equal(planned.length, 1)
+    })
+
+    t.test('by a column without an index sends every page to a reader thread', async (t) => {
       t.strictSame(ids(await list({ order: 'plain', size: 2 })), [1500, 1499])
-      t.equal(scanned.length, 3)
-      t.strictSame(planned, [])
+      t.equal(scanned.length, 1)
     })
 
     t.test('by the key keeps every page on the event loop', async (t) => {

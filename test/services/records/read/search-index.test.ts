@@ -5,7 +5,7 @@ import { DomainError } from '../../../../services/model/errors.ts'
 import { createAccessOf } from '../../../../services/records/access/access.ts'
 import { createSearch } from '../../../../services/records/read/search.ts'
 import { selectionOf } from '../../../../services/records/read/selection.ts'
-import { countRows } from '../../../../services/sql/lists.ts'
+import { countRows } from '../../../../services/sql/selections.ts'
 import { rejection } from '../../engine/engine.ts'
 import { startServices } from '../../services.ts'
 

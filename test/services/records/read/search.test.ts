@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createScan } from '../../../../services/engine/reader/scan.ts'
 import { selectionOf } from '../../../../services/records/read/selection.ts'
-import { pageWithTotal } from '../../../../services/sql/lists.ts'
+import { pageWithTotal } from '../../../../services/sql/pages.ts'
 import { startServices } from '../../services.ts'
 
 const ROWS = 20_000
@@ -76,7 +76,13 @@ t.test('a search', async (t) => {
     const {
       all: { json }
     } = access()
-    const statement = pageWithTotal(selectionOf(access(), { q, order: 'words' }), json, { limit: 20, offset: 0 })
+    const statement = pageWithTotal({
+      selection: selectionOf(access(), { q, order: 'words' }),
+      record: json,
+      start: { position: null, offset: 0 },
+      limit: 20,
+      needsNext: false
+    })
     const stop = new Int32Array(new SharedArrayBuffer(4))
     return (stopAt = Number.POSITIVE_INFINITY) => {
       Atomics.store(stop, 0, 0)

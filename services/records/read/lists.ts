@@ -2,19 +2,22 @@ import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import { invalid } from '../../model/errors.ts'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
-import { countRows, orderBy, type Selection } from '../../sql/lists.ts'
-import { type PageSelection, type PageStart, type Position, pageByReading } from '../../sql/queries.ts'
+import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
+import type { PageSelection, PageStart, Position } from '../../sql/page-ranges.ts'
+import { pageByReading, pageWithTotal } from '../../sql/pages.ts'
+import { countRows, orderBy, type Selection } from '../../sql/selections.ts'
+import type { Statement } from '../../sql/statement.ts'
 import { tableKeepsChanging } from '../../tables/failures.ts'
 import type { Access, Projection } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import { textOf } from './page-text.ts'
-import type { Planner } from './planner.ts'
+import type { CountedRange, Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
 import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 
-interface QueryServiceOptions {
+interface ListOptions {
   readonly db: Database
   readonly planner: Planner
   readonly totals: Totals
@@ -24,12 +27,32 @@ interface QueryServiceOptions {
   readonly maxPageSize: number
 }
 
-/** `rows`: the elements of a JSON array as text, without its brackets. `next`: null on the last page. */
-interface PageWithNext {
+/** A page that has been read. */
+interface Page {
+  /** The elements of a JSON array as text, without its brackets. */
   readonly rows: string
+  /** The cursor of the next page. null on the last page, and if the request has no cursor. */
   readonly next: string | null
-  readonly selection: Selection
+  /** null: the request needs no total. */
+  readonly total: number | null
   readonly limit: number
+}
+
+/** A page to read. */
+interface Request {
+  readonly caller: Caller
+  readonly access: Access
+  readonly page: PageSelection
+  /** Counts the rows that an index finds, once. */
+  readonly range: () => Promise<CountedRange | null>
+}
+
+/** How a selection is read. */
+interface Reading {
+  /** Minimum estimated cost of the text, in bytes. */
+  readonly minCost: number
+  /** Returns the statement for the selection. `maxBytes`: of its text. */
+  readonly compose: (selection: Selection, maxBytes?: number) => Statement
 }
 
 const notUtf8 = (name: string) =>
@@ -62,24 +85,55 @@ const cursorAndPage = () =>
 /** Whether no two records have the same position. Those of a view without a key may be equal. */
 const hasPositions = ({ table }: Selection) => table.structure.key.length > 0
 
-/** Creates the functions that read records by filters and cursors. */
-export const createQueries = (options: QueryServiceOptions) => {
+/** Creates the functions that read pages of records. The planner decides how each page is read. */
+export const createLists = (options: ListOptions) => {
   const { db, planner, totals, scan, cursors, readableBy, maxPageSize } = options
 
-  /** Returns a row with the `text` of the page, and a second one if another page follows. */
-  const readRows = async (caller: Caller, access: Access, page: PageSelection): Promise<readonly Row[]> => {
-    const byIndex = await planner.planQuery(access, page)
-    const rows = byIndex ? await db.read(byIndex) : []
-    // Without a text, a row is too wide for the event loop.
-    if (typeof rows[0]?.text === 'string') return rows
-    return scan(caller, page.selection, (selection) => pageByReading({ ...page, selection }))
+  /** Reads on the event loop if an index finds few rows, otherwise in a reader thread. */
+  const readSelection = async ({ caller, access, page, range }: Request, { minCost, compose }: Reading) => {
+    const few = minCost <= MAX_BYTES_ON_LOOP ? (await range())?.few : null
+    const statement = few && compose(few, MAX_BYTES_ON_LOOP)
+    const rows = statement && (await planner.readsFew(access, statement)) ? await db.read(statement) : []
+    // Without a text, the page is too large for the event loop.
+    return rows[0] && rows[0].text !== null ? rows : scan(caller, page.selection, compose)
   }
 
-  const count = async (caller: Caller, selection: Selection): Promise<number> => {
-    const { filter, table } = selection
-    if (!filter && !table.structure.isView) return totals.get(caller, table)
-    const [row] = await scan(caller, selection, countRows)
-    return Number(row?.total)
+  /** Returns a row with the `text` of the page, and a second one if another page follows. `total`: see `planPage`. */
+  const readRows = async (request: Request, total: number | null): Promise<readonly Row[]> => {
+    const { access, page } = request
+    const plan = await planner.planPage(access, page, total)
+    if (plan.via === 'nothing') return [{ text: '' }]
+    const bounded = plan.via === 'bounded' ? await db.read(plan.statement) : []
+    // Without a text, a row is too wide for the event loop, or the key has gaps.
+    if (typeof bounded[0]?.text === 'string') return bounded
+    return readSelection(request, {
+      minCost: page.record.minCost * page.limit,
+      compose: (selection, maxBytes) => pageByReading({ ...page, selection }, { maxBytes })
+    })
+  }
+
+  /** Returns the number of rows if it is known, or if counting is little work. Other tables change that of an SQL view. */
+  const findTotal = async ({ caller, page, range }: Request): Promise<number | null> => {
+    const { filter, table } = page.selection
+    if (filter) return (await range())?.total ?? null
+    return table.structure.isView ? null : totals.get(caller, table)
+  }
+
+  /** Returns the rows as `readRows` does, and the total. */
+  const readWithTotal = async (request: Request) => {
+    const { page } = request
+    const total = await findTotal(request)
+    if (total !== null) return { rows: await readRows(request, total), total }
+    if (page.needsNext) {
+      const rows = await readRows(request, null)
+      const [row] = await readSelection(request, { minCost: 0, compose: countRows })
+      return { rows, total: Number(row?.total) }
+    }
+    const rows = await readSelection(request, {
+      minCost: page.record.minCost * page.limit,
+      compose: (selection, maxBytes) => pageWithTotal({ ...page, selection }, maxBytes)
+    })
+    return { rows, total: Number(rows[0]?.total) }
   }
 
   /** The cursor of a view without a key has the number of records before the page. */
@@ -96,14 +150,14 @@ export const createQueries = (options: QueryServiceOptions) => {
     if (request.expand === undefined) return caller
     const confirm = async () => {
       await caller.confirm()
-      // The cache may have evicted the projection meanwhile. Then an equal one is composed.
+      // If the cache no longer has the projection, an equal one is composed.
       if (projectionOf(access, request, readableBy(caller)).json.text !== before.json.text) throw tableKeepsChanging()
     }
     return { ...caller, confirm }
   }
 
   /** The page has `next` if the request has a cursor, which may be empty. */
-  const readPage = async (caller: Caller, access: Access, request: ListRequest): Promise<PageWithNext> => {
+  const readPage = async (caller: Caller, access: Access, request: ListRequest, needsTotal: boolean): Promise<Page> => {
     const { cursor } = request
     const selection = selectionOf(access, request)
     const projection = projectionOf(access, request, readableBy(caller))
@@ -111,10 +165,19 @@ export const createQueries = (options: QueryServiceOptions) => {
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
     const page = { selection, record: projection.json, limit, start, needsNext: digest !== null }
-    const [row, following] = await readRows(confirmExpansions(caller, access, request, projection), access, page)
+    let counted: Promise<CountedRange | null> | undefined
+    const range = () => {
+      counted ??= planner.countRange(access, selection)
+      return counted
+    }
+    const reading = { caller: confirmExpansions(caller, access, request, projection), access, page, range }
+    const { rows, total } = needsTotal
+      ? await readWithTotal(reading)
+      : { rows: await readRows(reading, null), total: null }
+    const [row, following] = rows
     const text = textOf(row)
     const next = digest && row && following ? cursors.write(digest, positionAfter(page, row)) : null
-    return { rows: text, next, selection, limit }
+    return { rows: text, next, total, limit }
   }
 
   /**
@@ -122,20 +185,19 @@ export const createQueries = (options: QueryServiceOptions) => {
    * @throws VALIDATION_FAILED, INVALID_CURSOR, CURSOR_OF_OTHER_QUERY, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
   const query = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
-    const { cursor = '', total = false } = request
-    const { rows, next, selection, limit } = await readPage(caller, access, { ...request, cursor })
-    const counted = total ? `,"total":${await count(caller, selection)}` : ''
+    const { cursor = '', total: needsTotal = false } = request
+    const { rows, next, total, limit } = await readPage(caller, access, { ...request, cursor }, needsTotal)
+    const counted = total === null ? '' : `,"total":${total}`
     return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
   }
 
   /** Returns a page of a list as JSON text: `{ rows, total, page, size, next? }`. `total` is -1 without a count. */
   const list = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
-    const { cursor, page = 1, total = true } = request
+    const { cursor, page = 1, total: needsTotal = true } = request
     if (cursor !== undefined && request.page !== undefined) throw cursorAndPage()
-    const { rows, next, selection, limit } = await readPage(caller, access, request)
-    const counted = total ? await count(caller, selection) : -1
+    const { rows, next, total, limit } = await readPage(caller, access, request, needsTotal)
     const last = cursor === undefined ? '' : `,"next":${JSON.stringify(next)}`
-    return `{"rows":[${rows}],"total":${counted},"page":${page},"size":${limit}${last}}`
+    return `{"rows":[${rows}],"total":${total ?? -1},"page":${page},"size":${limit}${last}}`
   }
 
   return { query, list }

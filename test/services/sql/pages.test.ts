@@ -2,8 +2,9 @@ import t from 'tap'
 import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dialect.ts'
 import type { Column, RegisteredTable } from '../../../services/model/table.ts'
 import { exportByKey } from '../../../services/sql/exports.ts'
-import { countUpTo, pageByScanning, pageBySeeking, pageNearStart } from '../../../services/sql/lists.ts'
+import { pageByIndex, pageBySeeking } from '../../../services/sql/pages.ts'
 import { csvText, jsonText } from '../../../services/sql/record-text.ts'
+import { countUpTo } from '../../../services/sql/selections.ts'
 
 const columns = [{ name: 'id', jsonType: 'integer', sqliteType: 'INTEGER', declaredType: 'INTEGER' } as Column]
 const structure = { columns, isStrict: false, key: ['id'], isRowidKey: true, rowid: 'id' }
@@ -11,15 +12,13 @@ const table = { name: 't', structure } as unknown as RegisteredTable
 const dialect = createSqliteDialect()
 const shape = { tableName: 't', isStrict: false, columns, dialect, integers: 'auto' as const }
 const selection = { table, dialect, order: [{ name: 'id', descending: false }], rows: null, filter: null }
-const window = { limit: 20, offset: 0 }
-const bounded = { ...window, maxRowBytes: 1000, total: 100 }
 
 t.test('no LIMIT is a bare parameter: SQLite would plan the statement again at every run', async (t) => {
-  const json = jsonText(shape)
+  const start = { position: null, offset: 0 }
+  const page = { selection, record: jsonText(shape), start, limit: 20, needsNext: false }
   const statements = {
-    'near the start': pageNearStart(selection, json, bounded),
-    'by position': pageBySeeking(selection, json, bounded),
-    'by a scan': pageByScanning(selection, json, window),
+    'by an index': pageByIndex(page, 1000),
+    'by position': pageBySeeking(page, 1000, 100),
     'of a count': countUpTo(table, 1000),
     'of an export': exportByKey(
       selection,
