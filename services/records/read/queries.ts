@@ -96,7 +96,7 @@ export const createQueries = (options: QueryServiceOptions) => {
     if (request.expand === undefined) return caller
     const confirm = async () => {
       await caller.confirm()
-      // The cache may have evicted the projection meanwhile. Then an equal one is composed.
+      // If the cache has evicted the projection, `projectionOf` composes an equal one.
       if (projectionOf(access, request, readableBy(caller)).json.text !== before.json.text) throw tableKeepsChanging()
     }
     return { ...caller, confirm }
