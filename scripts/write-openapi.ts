@@ -11,8 +11,8 @@ const generate = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-openapi-'))
   const app = await buildApp({ config: readConfig({ DATA_DIR: directory }), onDeath: console.error })
   try {
-    const answer = await app.inject('/openapi.json')
-    return `${JSON.stringify(answer.json(), null, 2)}\n`
+    const response = await app.inject('/openapi.json')
+    return `${JSON.stringify(response.json(), null, 2)}\n`
   } finally {
     await app.close()
     rmSync(directory, { recursive: true })

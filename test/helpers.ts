@@ -176,7 +176,7 @@ export const plainField = (name: string, jsonType: Field['jsonType'], sqliteType
   isUnique: false
 })
 
-/** The same for a key of one field. */
+/** Returns the JSON of a field that alone is the primary key, as `plainField` does for other fields. */
 export const keyField = (...plain: Parameters<typeof plainField>): Field => ({
   ...plainField(...plain),
   isPrimary: true,

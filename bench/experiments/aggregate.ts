@@ -17,7 +17,7 @@ const READING_SECONDS = 3
 
 const read = findWorkload('read')
 
-/** The same request as SQL and for the service. */
+/** `REQUEST` as SQL. */
 const BARE_SQL = `SELECT qty, count(*) AS records, sum(price) AS total, max(price) AS highest FROM ${TABLE} GROUP BY qty`
 const REQUEST = {
   groupBy: ['qty'],

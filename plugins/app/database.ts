@@ -28,7 +28,7 @@ export interface Opening {
   readonly abandon: () => Promise<void>
 }
 
-/** Up to this number of open connections, read batches cost more than they save (docs/architecture.md). */
+/** Up to this number of open connections, reads run at once: read batches would cost more than they save. */
 const MAX_QUIET_CONNECTIONS = 2
 
 const assertExists = (database: string) => {
@@ -79,7 +79,7 @@ const createDirectory = (path: string) => {
 const assertUsable = (directory: string) => {
   const { R_OK, W_OK, X_OK } = constants
   try {
-    // The dot refuses a file.
+    // `/.` fails if the path is a file.
     accessSync(`${directory}/.`, R_OK | W_OK | X_OK)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -89,7 +89,7 @@ const assertUsable = (directory: string) => {
   }
 }
 
-/** Checks what Rowhouse needs apart from the database, before it is opened. Returns what `createDirectory` returns. */
+/** Checks the secret and the directories before the database is opened. Returns the function of `createDirectory`. */
 const prepareDirectory = (config: Config) => {
   checkSecret(config)
   const removeDirectory = createDirectory(config.DATA_DIR)
@@ -126,7 +126,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
       (database) => database.close(),
       () => {}
     )
-  // A database that is refused leaves nothing behind. `opened` is awaited later, and rejects there too.
+  // Removes the new directory if the database is refused. The start awaits `opened` later, and fails there.
   opened.catch(removeDirectory)
   return { opened, watch, abandon }
 }

@@ -151,7 +151,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
     let verified = await verifyOwn(caller, change.oldPassword)
     const hash = await credentials.hash(change.newPassword, address)
     const unit = () => [statements.changePassword(id, verified, hash, clock()), endSessionsOf(id, sessionId)]
-    // The stored hash may have changed since: another change in the same session, or a login that renewed the hash.
+    // The stored hash may have changed since: another change in the same session, or a login that stored a stronger hash.
     while (!(await commit(caller, unit()))) verified = await verifyOwn(caller, change.oldPassword)
     memorySessions.renew(sessionId, hash)
   }

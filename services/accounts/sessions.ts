@@ -147,7 +147,7 @@ export const createSessionService = (options: SessionServiceOptions) => {
    */
   const logIn = async ({ address }: Caller, login: Login, userAgent = ''): Promise<Session> => {
     const client = { address, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }
-    // One retry: a concurrent login that renews the hash changes the account too.
+    // One retry: a concurrent login that stores a stronger hash changes the account, too.
     const session = (await attempt(login, client)) ?? (await attempt(login, client))
     if (!session) throw invalidCredentials()
     return session

@@ -55,7 +55,7 @@ const extensionsOf = ({ references }: TypedTable, column: Column): Json => ({
   ...(column.isPrimary && { 'x-primary-key': true }),
   ...(column.isReadonly && { 'x-read-only': true }),
   ...(references.has(column.name) && { 'x-references': references.get(column.name) }),
-  // `TEXT` says no more than the type of the schema; `VARCHAR(20)` and `DATETIME` do.
+  // `TEXT` adds nothing to the type of the schema; `VARCHAR(20)` and `DATETIME` do.
   ...(![column.sqliteType, ''].includes(column.declaredType.toUpperCase()) && {
     'x-sqlite-type': column.declaredType
   })

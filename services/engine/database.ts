@@ -49,7 +49,7 @@ export type OnTime = (milliseconds: number) => void
 
 /** The file of an import, while its records are checked and stored. */
 export interface Staging {
-  /** Takes bytes of the file. Resolves when there is room for more. */
+  /** Stages bytes of the file. Resolves when the next bytes can be written. */
   write(bytes: Uint8Array): Promise<void>
   /** Ends the file. */
   end(): Promise<StagedFile>
@@ -92,8 +92,8 @@ export interface Database extends Scans {
   /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
   plan(statement: Statement): Promise<readonly string[]>
   /**
-   * Runs scans of SQL views in processes that are killed if a statement takes too long: a view can work for ever before it
-   * returns a row, and nothing else can end it. One reader can be held.
+   * Runs scans of SQL views in processes that are killed after 30 s: a view can run without an end before it returns a row,
+   * and a thread cannot be stopped inside SQLite. One reader can be held.
    */
   readonly viewScans: Pick<Scans, 'scan' | 'holdReader'> & {
     /** Prepares an SQL view and describes it, without running it. Does not wait for scans. */
@@ -106,7 +106,7 @@ export interface Database extends Scans {
   tryChange(unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial>
   /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
   write(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
-  /** Runs one large unit as `write` does, when its turn comes: large units leave half of the time to the other ones. */
+  /** Queues one large unit, and runs it as `write` does. Large units use at most half of the writer thread's time. */
   writeBulk(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
   /** Counts the text that clients have not read yet. Beyond its limit, `write` fails with OVERLOADED for a large result. */
   readonly unread: UnreadText

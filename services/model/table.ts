@@ -1,7 +1,7 @@
 import type { Field, ForeignKey, JsonType, SearchIndex, Table } from '../../schemas/table.ts'
 import type { Conflicts } from './unique-key.ts'
 
-/** What the CHECK constraints of a table say about the values of one column. NULL passes every check. */
+/** What the CHECK constraints of a table require of the values of one column. NULL passes every check. */
 export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
 /** What a DEFAULT clause contains. `time`: CURRENT_TIMESTAMP and the like, which are texts. */

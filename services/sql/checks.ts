@@ -35,7 +35,10 @@ const count = (tokens: Tokens, word: string) => partsOf(tokens).filter(([token])
 /** Each BETWEEN has an AND of its own. */
 const lacksAnd = (term: Tokens) => count(term, 'AND') < count(term, 'BETWEEN')
 
-/** Returns the terms that must all hold. OR and CASE bind other than AND does: with one of them, no term is certain. */
+/**
+ * Returns the terms of a conjunction. Returns none if the tokens contain OR or CASE: then no single term must hold, as in
+ * `a > 1 AND b > 2 OR c > 3`.
+ */
 const conjuncts = (tokens: Tokens): readonly Tokens[] => {
   if (isGroup(tokens)) return conjuncts(tokens.slice(1, -1))
   if (count(tokens, 'OR') > 0 || count(tokens, 'CASE') > 0) return []
@@ -172,7 +175,7 @@ const both = (one: Checks, other: Checks): Checks =>
   })
 
 /**
- * Returns what the CHECK constraints of a CREATE TABLE statement say about each column, by its folded name. Each check
+ * Returns what the CHECK constraints of a CREATE TABLE statement require of each column, by its folded name. Each check
  * counts for the column that it names, wherever it is declared. Only these forms are read, joined by AND: `a IN (…)`
  * with literals, `a BETWEEN n AND m`, comparisons with a number, and both for `length(a)`. Texts are not read if the
  * statement declares a collation: 'A' may equal 'a' then.

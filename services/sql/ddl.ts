@@ -44,7 +44,7 @@ const ON_DELETE: Record<OnDelete, string> = {
 const referenceClause = ({ table, field, onDelete = 'noAction' }: NewReference) =>
   ` REFERENCES ${identifier(table)} (${identifier(field)})${ON_DELETE[onDelete]}`
 
-/** A column with what its declaration has besides. */
+/** A column, with the default and the foreign key of its declaration. */
 export interface ColumnDeclaration {
   readonly column: Column
   /** The stored form, which differs from JSON for booleans. */

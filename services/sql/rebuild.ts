@@ -11,7 +11,7 @@ import { joinTerms } from './terms.ts'
 /** The tokens of one column or constraint of a table. */
 type Definition = readonly [Token, ...Token[]]
 
-/** New parts of the declaration of a column. What is absent stays. */
+/** Changes to the declaration of a column. An absent part keeps its declaration. */
 export interface NewDefinition {
   readonly type?: string | undefined
   /** null: no default. */

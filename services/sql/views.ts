@@ -19,7 +19,7 @@ export const withViewKey = (structure: Structure, key: readonly string[]): Struc
 const MAX_SHOWN = 100
 
 /**
- * Selects one group of rows that no key can tell apart: their number as `count`, and the values as SQL literals of text,
+ * Selects one group of rows that no key distinguishes: their number as `count`, and the values as SQL literals of text,
  * `v0`, `v1`, …. A row with a null is such a group, too. Texts are compared by the collation of the column, as in the order
  * of pages.
  */

@@ -73,7 +73,7 @@ const checkNewExpiry = (expiresAt: number | null | undefined, now: number) => {
   throw invalid([{ path: '/expiresAt', code: 'range', message }])
 }
 
-/** Returns null for an invalid text, which only another program can have written: the other tokens load all the same. */
+/** Returns null for an invalid text, which only another program can have written: the other tokens still load. */
 const readPermissions = (text: string) => {
   try {
     const permissions = JSON.parse(text) as Permissions

@@ -81,7 +81,7 @@ if (skip) {
     t.match(await read(2), { name: 'Leo' })
   })
 
-  t.test('a page that is opened while the service is stopped says so, and can be tried again', async (t) => {
+  t.test('a page that is opened while the service is stopped says so, and can be loaded again', async (t) => {
     const { page } = await openTable(t)
     await stop()
     const problem = page.getByRole('main').getByRole('alert')

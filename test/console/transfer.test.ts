@@ -246,7 +246,7 @@ if (skip) {
     await dialog.getByRole('cell', { name: 'second' }).waitFor()
   })
 
-  t.test('an import whose file is sent goes on without its dialog, and a notice says what happened', async (t) => {
+  t.test('an import whose file is sent continues without its dialog, and a notice says what happened', async (t) => {
     const page = await openAsAdmin(t, PAGE)
     const before = await total()
     await button(page, 'Import').click()

@@ -56,7 +56,7 @@ const schemasIn = (schema: unknown, path: string): readonly (readonly [string, J
 
 const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
-/** Returns every media type of a document with its place. */
+/** Returns every media type of a document, with the name of its operation and part. */
 const mediaOf = (document: Document) => {
   const bodies = operationsOf(document).flatMap(({ operationId, requestBody, responses }) => [
     [`${operationId} request`, requestBody] as const,

@@ -31,7 +31,7 @@ const connect = async ({ address }: Service) => {
   }
 }
 
-t.test('after kill -9 an import is interrupted, with exactly the records that are stored, and goes on', async (t) => {
+t.test('after kill -9 an import is interrupted, with exactly the stored records, and can be continued', async (t) => {
   const directory = temporaryDirectory(t)
   const start = () => startService(t, { DATA_DIR: directory })
   const killed = await start()

@@ -11,7 +11,7 @@ const token = await asToken(app, admin)
 const run = async (...operations: readonly object[]) => dataOf(await token.post('/data/_batch', { operations }))
 const totalOf = async () => dataOf(await token.get('/data/items')).total
 
-t.test('cached totals follow each operation of a batch', async (t) => {
+t.test('each operation of a batch updates the cached totals', async (t) => {
   t.equal(await totalOf(), 0)
   const values = { sku: 'a', n: 1 }
   await run({ op: 'create', table: 'items', values })

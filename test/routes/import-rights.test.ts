@@ -89,7 +89,7 @@ t.test('an upsert ends when the token loses the action update', async (t) => {
   await expectStopped(t, response, table, /needs the action 'update'/)
 })
 
-t.test('an import goes on while the right lasts', async (t) => {
+t.test('an import continues while the right lasts', async (t) => {
   const [token, table] = [await newToken(), await newTable()]
   const permissions = { tables: [table.name], actions: ['create'] }
   interrupt(t, app, 'step', (call) => call === 1 && admin.put(token.url, { permissions }))
@@ -116,7 +116,7 @@ t.test('a logout removes the half of a new table', async (t) => {
   t.notOk(tables.some(({ name }: Table) => name === 'half'))
 })
 
-t.test('an import that stores records goes on without its client', async (t) => {
+t.test('an import that stores records continues without its client', async (t) => {
   const [token, table] = [await newToken(), await newTable()]
   await app.listen({ port: 0 })
   const { port } = app.server.address() as AddressInfo

@@ -69,7 +69,7 @@ const areas = [
 for (const { kind, caller, urlOf } of areas) {
   const url = urlOf('1')
 
-  t.test(`a read by the ${kind} has a strong tag, which follows the record`, async (t) => {
+  t.test(`a read by the ${kind} has a strong tag, which changes with the record`, async (t) => {
     const tag = await readTag(caller, url)
     t.match(tag, /^"[\w-]{22}"$/)
     t.equal(await readTag(caller, url), tag)

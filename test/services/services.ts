@@ -64,7 +64,7 @@ export const startServices = async (t: Test, schema: string) => {
       remove: (pk: string) => records.remove(serviceCaller, access(), pk),
       increment: (pk: string | number, field: string, count?: number | string) =>
         records.increment(serviceCaller, access(), { pk, field, ...(count !== undefined && { count }) }),
-      /** The same changes, with their records. */
+      /** Changes that return the record. */
       returning: {
         update: async (pk: string, body: object) =>
           parse(await records.update(serviceCaller, access(), pk, body as Record<string, unknown>, RETURNS)),

@@ -86,7 +86,7 @@ const readAll = async (options: PageOptions) => {
 
 /**
  * One page of records. The service caches the count of a whole table, and reads late pages from the end
- * if it is asked for: the last page of 1,000,000 records takes 3 ms instead of 125. Counts of filters are not cached.
+ * if the request needs it: the last page of 1,000,000 records takes 3 ms instead of 125. Counts of filters are not cached.
  */
 export const pageQuery = (tableId: number, view: View, { page, size }: PageNumber) =>
   queryOptions({

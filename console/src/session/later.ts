@@ -1,6 +1,6 @@
 const KEY = 'rowhouse.password-later'
 
-/** Whether this administrator changes the first password later: asked once for each login. */
+/** Whether this administrator has chosen, since the login, to change the first password later. */
 export const isPasswordLater = (id: number) => sessionStorage.getItem(KEY) === String(id)
 
 export const changePasswordLater = (id: number) => sessionStorage.setItem(KEY, String(id))

@@ -59,7 +59,7 @@ const startThread = (workerData: StagingThreadOptions) => {
       worker.postMessage(message, memoryOf(message))
     })
 
-  /** Resolves when the calls that the thread has received, and the thread, have ended. */
+  /** Resolves when the thread has ended, after all calls that it has received. */
   const end = () => {
     worker.postMessage('close')
     return ended
@@ -69,8 +69,8 @@ const startThread = (workerData: StagingThreadOptions) => {
 }
 
 /**
- * Sends bytes to the thread in large chunks. Two memories move back and forth: one is filled while the thread reads the
- * other.
+ * Sends bytes to the thread in chunks of `CHUNK_BYTES`. Uses two buffers: the event loop fills one while the thread reads
+ * the other. Each reply returns the buffer of its chunk.
  */
 const createChunks = (send: (chunk: FileChunk) => Promise<FileChunk>) => {
   let memory = new Uint8Array(CHUNK_BYTES)
@@ -86,7 +86,7 @@ const createChunks = (send: (chunk: FileChunk) => Promise<FileChunk>) => {
     length = 0
   }
 
-  /** Resolves when the next bytes can be taken. */
+  /** Resolves when the next bytes can be written. */
   const write = async (bytes: Uint8Array): Promise<void> => {
     for (let rest = bytes; rest.length > 0; ) {
       const part = rest.subarray(0, CHUNK_BYTES - length)

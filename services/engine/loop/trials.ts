@@ -18,7 +18,10 @@ interface TrialsOptions {
   readonly tryInProcess: Database['tryChange']
 }
 
-/** Compiling a view may take for ever. Without views, a small schema is tried at once, without starting a process. */
+/**
+ * Tries changes in a process that can be killed, because the compilation of a view may not end. A small schema without views
+ * is tried on the event loop: this saves the start of a process.
+ */
 export const createTrials = ({ file, read, tryInProcess }: TrialsOptions): Database['tryChange'] => {
   const tryHere = createTrial({ file, busyTimeout: 0, cacheSize: 1 })
 

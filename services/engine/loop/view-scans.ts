@@ -10,7 +10,7 @@ import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toDomainError, toViewError } from './sqlite-errors.ts'
 import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
 
-/** An export may hold one, so that there are always two others for all other statements. */
+/** One export may hold a process. Two remain for all other statements. */
 const MAX_PROCESSES = 3
 const IDLE_MS = 60_000
 
@@ -18,7 +18,7 @@ type Options = Pick<ViewProcessOptions, 'file' | 'cacheSize'> & Partial<ViewProc
 
 /** Runs statements on SQL views in processes of their own. A process starts with the first statement. */
 export const createViewScans = (options: Options) => {
-  // One caller can use all but one: its views may work for ever.
+  // One process stays free for other callers, because the views of one caller may never end.
   const slots = createSlots(MAX_PROCESSES, MAX_PROCESSES - 1)
   const processes = new Set<ViewProcess>()
   const free = new Set<ViewProcess>()
@@ -38,7 +38,7 @@ export const createViewScans = (options: Options) => {
 
   const takeProcess = () => {
     if (isStopped) throw toViewError(engineStopped)
-    // An idle process may be ending.
+    // An idle process may have disconnected before its end.
     const process = [...free].find(({ isConnected }) => isConnected()) ?? start()
     free.delete(process)
     return process
@@ -65,7 +65,7 @@ export const createViewScans = (options: Options) => {
   const scan = (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> =>
     slots.run(caller, () => inFree((process) => runIn(process, statement)), onTime)
 
-  /** Here, because it compiles all views of the file, and nothing can end that in a thread. */
+  /** Runs in a process that can be killed, because a trial compiles all views of the file, which can run without an end. */
   const tryChange = (unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial> =>
     slots.run(caller, async () => {
       const outcome = await inFree((process) => process.tryChange({ trial: unit, options }))

@@ -73,7 +73,7 @@ export const compileAll = ({ raw, run, rows }: Connection): Compilation => {
     return updateOf(tableName, updatedColumns(tokens, event) ?? columnsOf(tableName).slice(0, 1))
   }
 
-  /** SQLite does not name the trigger in its error, so no other trigger exists meanwhile. */
+  /** SQLite does not name the trigger in its error, so it is the only trigger during the compilation. */
   const compileTrigger = (trigger: Declared) => {
     raw.exec(trigger.sql)
     try {

@@ -1,5 +1,5 @@
 import type { FileChunk, StagingMessage } from './protocol.ts'
 
-/** Returns the memory that moves with a call, and back with its reply. */
+/** Returns the buffers to transfer with a call, and to transfer back with its reply. */
 export const memoryOf = ({ method, argument }: StagingMessage) =>
   method === 'write' ? [(argument as FileChunk).memory.buffer] : []

@@ -54,7 +54,7 @@ const toCounted = ({ rows, bytes }: Row): Counted => ({ rows: Number(rows), byte
 
 const NOTHING: Counted = { rows: 0, bytes: 0 }
 
-/** Returns the columns whose texts the search index takes again; null if it does not change. */
+/** Returns the columns whose texts the search index stores again; null if it does not change. */
 const searchedColumns = (
   { id, name, structure, searchIndex }: RegisteredTable,
   columns: ChangedRows['columns'] | 'all'

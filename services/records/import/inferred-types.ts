@@ -5,7 +5,7 @@ import type { SampledValue } from './file-samples.ts'
 const fractionOf = (text: string) => /\.(\d+)/.exec(text)?.[1] ?? ''
 
 /**
- * Whether the numbers tell all that the texts do. `1.10` beside `1.9` is a version; `1.10` beside `1.90` is a price.
+ * Whether the numbers keep every digit of the texts. `1.10` beside `1.9` is a version; `1.10` beside `1.90` is a price.
  */
 const areNumbers = (texts: readonly string[]) => {
   const fractions = texts.map(fractionOf).filter((fraction) => fraction !== '')

@@ -72,7 +72,12 @@ const checkChange = (table: RegisteredTable, change: FieldChange) => {
   if (!isRedefined && name === undefined) return
   assertTable(table)
   if (table.isOutdated) throw tableOutdated(table.name)
-  if (isTimestamp(table.structure, column)) throw structureInUse(`Rowhouse fills '${column.name}' in: autoTimestamps.`)
+  if (isTimestamp(table.structure, column)) {
+    throw structureInUse(
+      `'${column.name}' is a timestamp that Rowhouse fills (autoTimestamps). Only its label can change.`,
+      'To change it, drop the other timestamp first: this switches autoTimestamps off.'
+    )
+  }
   if (isRedefined && column.isPrimary) {
     throw structureInUse(`'${column.name}' is the key, or a part of it. Only its name and its label can change.`)
   }

@@ -20,7 +20,7 @@ export interface StoredTable {
   readonly structure: Structure
 }
 
-/** A table or view of the file. If `structure` is null, it cannot be served, and `reason` says why. */
+/** A table or view of the file. If `structure` is null, it cannot be served, for the `reason`. */
 export type StoredObject =
   | (StoredTable & { readonly type: string; readonly reason: null })
   | { readonly name: string; readonly type: string; readonly structure: null; readonly reason: string }

@@ -63,7 +63,7 @@ const DERIVED = [
   ...['isRequired', 'isNullable', 'isExact', 'defaultKind', 'isIndexed', 'isUnique']
 ]
 
-/** The build of a search index goes on between two requests. The model knows only whether there is one. */
+/** The build of a search index continues between two requests. The model knows only whether there is one. */
 const simplify = (key: string, value: unknown) => {
   if (key === 'searchIndex') return (value as SearchIndex).state !== 'off'
   return DERIVED.includes(key) ? undefined : value

@@ -58,7 +58,7 @@ export const runOnly = (change: Change, returned?: Body) => {
 export const storedOf = (model: Model, { name }: Registered): StoredTable =>
   findStored(model, name) ?? refuse(409, 'STRUCTURE_CHANGED')
 
-/** The same for a write. Not even an administrator can write to a view. */
+/** Also refuses a view: not even an administrator can write to it. */
 export const storedForWrite = (model: Model, table: Registered): StoredTable => {
   const stored = storedOf(model, table)
   return table.kind === 'view' ? refuse(403, 'TABLE_READ_ONLY') : stored

@@ -77,7 +77,7 @@ t.test('a dry run and a file with errors are not listed', async (t) => {
   t.strictSame(await latest(), before)
 })
 
-t.test('an import that failed goes on after the records that are stored', async (t) => {
+t.test('an import that failed continues after the records that are stored', async (t) => {
   const { id, name } = await newTable()
   const url = `/admin/tables/${id}/import`
   refuse(name, ROWS - 1)

@@ -84,7 +84,7 @@ t.test('the metadata of the table stays', async (t) => {
   expectDone(t, await remove(name.toUpperCase()))
 })
 
-t.test('the plan of a list follows the index in the next request', async (t) => {
+t.test('the plan of a list is updated with the index in the next request', async (t) => {
   const table = await createTable(admin, {
     name: 'planned',
     fields: [

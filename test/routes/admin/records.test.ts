@@ -630,7 +630,7 @@ t.test('a list', async (t) => {
     expectError(t, await admin.get(`${url}?q=${'x'.repeat(256)}`), 400, 'VALIDATION_FAILED', '/q')
     expectError(t, await admin.get(`${url}?q=a%00b`), 400, 'VALIDATION_FAILED', '/q')
   })
-  t.test('has a total that follows creates and deletes', async (t) => {
+  t.test('has a total that creates and deletes update', async (t) => {
     await admin.post(url, {})
     t.equal(dataOf(await admin.get(url)).total, 61)
     await admin.delete(`${url}/30`)

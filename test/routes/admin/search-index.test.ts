@@ -158,7 +158,7 @@ t.test('writes change the index, and their responses are the same as without it'
   t.equal(await countOf(token, 'ocarina'), 1)
 })
 
-t.test('a generated text follows the fields that it is made of', async (t) => {
+t.test('the index of a generated text is updated with the fields that it is made of', async (t) => {
   const { app, admin, external, token } = await start(
     t,
     `CREATE TABLE parts (id INTEGER PRIMARY KEY, n INTEGER, code TEXT AS ('part-' || n));
@@ -303,7 +303,7 @@ t.test('switching off and unregistering end a build', async (t) => {
   t.not(next, id)
 })
 
-t.test('an index follows the fields of the table', async (t) => {
+t.test('an index is updated when the fields of the table change', async (t) => {
   const { app, admin, token } = await start(t)
   const { id } = await createTable(admin, { name: 'notes', fields: [{ name: 'text', jsonType: 'string' }] })
   const url = `/admin/tables/${id}`

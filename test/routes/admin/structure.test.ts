@@ -96,7 +96,7 @@ t.test('a new table can get the old name', async (t) => {
   t.equal(indexes.length, 1)
 })
 
-t.test('a rename answers the tokens that name the table, and renames it in them on request', async (t) => {
+t.test('a rename returns the tokens that name the table, and renames it in them on request', async (t) => {
   const { app, admin, rename } = await start(t)
   const owners = await importTable(admin, 'owners')
   const permissions = { tables: ['other', 'OWNERS', 'people'], actions: ['read'] }
@@ -150,7 +150,7 @@ t.test('a rename needs a free name and a table, also in a file with a broken vie
   expectError(t, await rename(owners, { name: 'owners' }), 409, 'STRUCTURE_CHANGED')
 })
 
-t.test('a search index follows a renamed table and field', async (t) => {
+t.test('a search index is kept after a table and a field are renamed', async (t) => {
   const { admin, rename, change, drop } = await start(t)
   const fields = [{ name: 'a', jsonType: 'string' } as const, { name: 'n', jsonType: 'integer' } as const]
   const table = await createTable(admin, { name: 'notes', fields })
@@ -219,7 +219,12 @@ t.test('the name of a field must be free and valid', async (t) => {
   expectError(t, await change(pets, 'nam', { name: 'a' }), 404, 'FIELD_NOT_FOUND')
   expectError(t, await change(pets, 'name', {}), 400, 'VALIDATION_FAILED')
   expectError(t, await change(view, 'name', { name: 'a' }), 403, 'TABLE_READ_ONLY')
-  expectError(t, await change(timed, 'created_at', { name: 'a' }), 409, 'STRUCTURE_IN_USE')
+  const refused = await change(timed, 'created_at', { name: 'a' })
+  expectError(t, refused, 409, 'STRUCTURE_IN_USE')
+  t.match(refused.json().error, {
+    message: "'created_at' is a timestamp that Rowhouse fills (autoTimestamps). Only its label can change.",
+    hint: 'To change it, drop the other timestamp first: this switches autoTimestamps off.'
+  })
   expectError(t, await change({ id: 999 }, 'name', { name: 'a' }), 404, 'TABLE_NOT_FOUND')
   t.equal(fieldOf(dataOf(await change(view, 'name', { label: 'Name' })), 'name').label, 'Name')
 })
@@ -390,7 +395,7 @@ t.test('rowids, WITHOUT ROWID and STRICT are kept', async (t) => {
   t.strictSame(db.prepare('SELECT rowid, v FROM named').all(), [{ rowid: 7, v: 1 }])
 })
 
-t.test('a new name together with a new default follows everywhere, too', async (t) => {
+t.test('a new name together with a new default is updated everywhere, too', async (t) => {
   const { admin, change, declaration } = await start(
     t,
     `${SCHEMA} CREATE TABLE friends (id INTEGER PRIMARY KEY, nick TEXT REFERENCES owners (nick));

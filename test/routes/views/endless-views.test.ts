@@ -3,7 +3,7 @@ import type { Database } from '../../../services/engine/database.ts'
 import { createViewScans } from '../../../services/engine/loop/view-scans.ts'
 import { asAdmin, asToken, createDatabase, dataOf, expectError, importTable, startApp } from '../../helpers.ts'
 
-/** SQLite works for ever before it has one row of `cross_join`, or the count of `recursive`. */
+/** SQLite never returns a row of `cross_join`, nor the count of `recursive`. */
 const file = createDatabase(
   t,
   `CREATE TABLE n (i INTEGER PRIMARY KEY);
@@ -18,7 +18,7 @@ const token = await asToken(app, admin)
 const reader = await asToken(app, admin)
 for (const name of ['cross_join', 'recursive', 'other', 'n']) await importTable(admin, name)
 
-/** The same with a short time limit. The services read the property for each statement. */
+/** Replaces the view scans of the app by some with a short time limit. The services read the property for each statement. */
 const viewScans = createViewScans({ file, cacheSize: 2, limit: 400 })
 t.teardown(() => viewScans.close())
 ;(app.database as { viewScans: Database['viewScans'] }).viewScans = viewScans

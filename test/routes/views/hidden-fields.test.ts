@@ -168,7 +168,7 @@ t.test('a hidden field of a view is hidden in the views over it', async (t) => {
   t.strictSame(await visible(token, 'of_compound'), [])
 })
 
-t.test('renames and external changes are followed', async (t) => {
+t.test('renames and external changes update the hidden fields', async (t) => {
   const { admin, token, register, find, execute } = await setup(t, `${TABLES}; CREATE VIEW star AS SELECT * FROM staff`)
   await register({ name: 'staff', fields: [hide('password')] })
   await register({ name: 'star' })

@@ -445,7 +445,7 @@ t.test('a view that fails has the reason of SQLite, and harms nothing else', asy
   t.equal(dataOf(await token.get('/data/keyed')).total, 5)
 })
 
-t.test('a registered view follows the schema', async (t) => {
+t.test('a registered view is reloaded when the schema changes', async (t) => {
   const dependent = await importTable(admin, 'dependent')
   const ofView = await importTable(admin, 'of_view')
   const url = `/admin/tables/${ofView.id}`

@@ -113,7 +113,7 @@ t.test('administrators', async (t) => {
     await admins.changeOwnPassword(by(session), back)
   })
 
-  t.test('a password change succeeds if the stored hash was renewed concurrently', async (t) => {
+  t.test('a password change succeeds if a stronger hash was stored concurrently', async (t) => {
     const session = await logIn('Ada', 'battery staple')
     const renewed = await createPasswords(CHEAP).hash('battery staple')
     const change = { oldPassword: 'battery staple', newPassword: 'another staple' }

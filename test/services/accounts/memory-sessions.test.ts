@@ -104,7 +104,7 @@ t.test('sessions on a full disk', async (t) => {
     await t.rejects(changing.logIn(anonymousCaller(ADDRESS), login), { code: 'INVALID_CREDENTIALS' })
   })
 
-  t.test('a login opens a session while its hash cannot be renewed', async (t) => {
+  t.test('a login opens a session while its stronger hash cannot be stored', async (t) => {
     const credentials = createCredentials(createPasswords({ ...CHEAP, memoryCost: 16 }))
     const costly = createTestSessions({ db, clock, credentials })
     const session = await costly.logIn(anonymousCaller(ADDRESS), { name: 'admin', password: PASSWORD })

@@ -129,13 +129,13 @@ t.test('a higher hashing cost', async (t) => {
   const createAtCost = (memoryCost: number) =>
     createTestSessions({ db, clock, credentials: createCredentials(createPasswords({ ...CHEAP, memoryCost })) })
 
-  t.test('renews no hash if the password is wrong', async (t) => {
+  t.test('stores no stronger hash if the password is wrong', async (t) => {
     const before = await storedHash(db)
     await t.rejects(createAtCost(16).logIn(CLIENT, { ...LOGIN, password: 'wrong' }), { code: 'INVALID_CREDENTIALS' })
     t.equal(await storedHash(db), before)
   })
 
-  t.test('renews the hash at the next login, also with concurrent logins', async (t) => {
+  t.test('stores a stronger hash at the next login, also with concurrent logins', async (t) => {
     const sessions = createAtCost(16)
     const opened = await Promise.all([1, 2, 3].map(() => sessions.logIn(CLIENT, LOGIN)))
     t.equal(new Set(opened.map(({ id }) => id)).size, 3)

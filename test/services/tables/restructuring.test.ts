@@ -85,7 +85,7 @@ t.test('a foreign key that is declared between the check and the commit prevents
   await tables.drop(serviceCaller, id, true)
 })
 
-t.test('a deletion is tried again while other tables change, and not without end', async (t) => {
+t.test('a deletion is retried while other tables change, a limited number of times', async (t) => {
   const { tables, id, interrupt } = await start(t)
   const createIndex = async () => (await tables.createIndex(serviceCaller, id, { fields: ['lives'] })).name
   const otherTables = Array.from({ length: 40 }, (_, number) => `CREATE TABLE other_${number} (id INTEGER PRIMARY KEY)`)

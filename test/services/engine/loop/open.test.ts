@@ -42,7 +42,7 @@ t.test('the engine on a file of another program', async (t) => {
     t.strictSame(external.prepare(COUNT.sql).all(), [{ n: 1 }])
   })
 
-  t.test('a plan follows schema changes, also if the statement was explained before', async (t) => {
+  t.test('a plan is updated after schema changes, also if the statement was explained before', async (t) => {
     const byLength = sql('SELECT id FROM notes ORDER BY length(text) LIMIT ?', 1n)
     t.match(await db.plan(byLength), ['SCAN notes', 'USE TEMP B-TREE FOR ORDER BY'])
     external.exec('CREATE INDEX by_length ON notes (length(text))')

@@ -121,7 +121,7 @@ t.test('callers that wait are served in rotation, also after a statement was sto
   t.ok(order.indexOf('b') < 4, order.join(' '))
 })
 
-t.test('a caller whose views never end leaves a process to others, and descriptions wait for nobody', async (t) => {
+t.test('a caller whose views never end leaves a process to others, and descriptions do not wait', async (t) => {
   const { scan, describe } = start(t, { limit: 3000 })
   const endless = [1, 2, 3].map(() => rejection(scan(sql(ENDLESS), ann)))
   const began = performance.now()

@@ -20,7 +20,7 @@ t.test('the kind of a column follows from its JSON type, stored type and declara
   t.equal(kind('string', 'NUMERIC', 'DATETIME').name, 'loose')
 })
 
-t.test('a field for numbers asks for a number', async (t) => {
+t.test('the message of a field for numbers says that it must be a number', async (t) => {
   const messageOf = (value: unknown) => {
     const column = { jsonType: 'number', sqliteType: 'NUMERIC' } as Column
     const checked = kind('number', 'NUMERIC').check(value, column, 'auto')

@@ -4,7 +4,7 @@ import { serviceCaller } from '../../../../services/model/caller.ts'
 import { createTrials } from '../../../../services/tables/changes/trials.ts'
 import { startServices } from '../../services.ts'
 
-t.test('a deletion that fails is not tried again', async (t) => {
+t.test('a deletion that fails is not retried', async (t) => {
   const { db, registry } = await startServices(t, 'CREATE TABLE cats (id INTEGER PRIMARY KEY)')
   let writes = 0
   const write: Database['write'] = async () => {
