@@ -4,6 +4,7 @@ import { ok } from '../../schemas/envelope.ts'
 import { ImportBodySchema, ImportQuerySchema, ImportResultEnvelope } from '../../schemas/import.ts'
 import { IMPORT_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
+import { actionsToUpsert } from '../further-actions.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
 
 const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -27,6 +28,7 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'token',
         action: 'create',
+        furtherActions: actionsToUpsert,
         errors: [...TOKEN_READ_ERRORS, ...IMPORT_ERRORS],
         takesRetryKey: true
       }

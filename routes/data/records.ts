@@ -23,6 +23,7 @@ import {
   TableParamsSchema,
   TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { actionsToReturn, actionsToUpsert } from '../further-actions.ts'
 import { readListQuery } from '../list-query.ts'
 import { pathKey } from '../path-key.ts'
 import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
@@ -104,6 +105,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         takesRetryKey: true,
         credential,
         action: 'create',
+        furtherActions: actionsToUpsert,
         errors: [...TOKEN_TABLE_ERRORS, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED']
       }
     },
@@ -133,7 +135,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RecordBodySchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential, action: 'update', errors: CHANGE, takesRetryKey: true }
+      config: { credential, action: 'update', furtherActions: actionsToReturn, errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, table, params, url, query, body }, reply) => {
       const pk = pathKey(table, params.pk, url)
@@ -155,7 +157,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: IfMatchHeadersSchema,
         response: { 200: RecordChangedSchema }
       },
-      config: { credential, action: 'delete', errors: CHANGE, takesRetryKey: true }
+      config: { credential, action: 'delete', furtherActions: actionsToReturn, errors: CHANGE, takesRetryKey: true }
     },
     async ({ caller, table, params, url, query }, reply) => {
       const pk = pathKey(table, params.pk, url)
@@ -185,6 +187,7 @@ const recordRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential,
         action: 'update',
+        furtherActions: actionsToReturn,
         takesRetryKey: true,
         errors: [...CHANGE, 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW']
       }
