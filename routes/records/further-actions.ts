@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { furtherActionsOf } from '../services/model/actions.ts'
+import { furtherActionsOf } from '../../services/model/actions.ts'
 
 interface ChangeQuery {
   readonly return?: unknown
