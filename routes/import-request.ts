@@ -10,7 +10,7 @@ import type { ImportOptions } from '../services/records/import/plan.ts'
 interface FileRequest {
   readonly headers: IncomingHttpHeaders
   readonly query: ImportQuery
-  /** The integers that a token sends in NDJSON. */
+  /** The integers that the caller sends in NDJSON. */
   readonly integers: IntegerFormat
 }
 

@@ -1,4 +1,5 @@
 import { parseJson } from '../plugins/http/json-body.ts'
+import type { IntegerFormat } from '../schemas/token.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
 
 interface TextQuery {
@@ -14,9 +15,9 @@ const invalidFilter = (message: string) =>
   )
 
 /** @throws VALIDATION_FAILED */
-const parseFilter = (text: string, keepsWideIntegers: boolean) => {
+const parseFilter = (text: string, integers: IntegerFormat) => {
   try {
-    return parseJson(Buffer.from(text), { keepsWideIntegers, subject: "'filter'" })
+    return parseJson(Buffer.from(text), { keepsWideIntegers: integers === 'number', subject: "'filter'" })
   } catch (error) {
     throw invalidFilter((error as DomainError).message)
   }
@@ -25,16 +26,16 @@ const parseFilter = (text: string, keepsWideIntegers: boolean) => {
 const splitNames = (names: string) => names.split(',').map((name) => name.trim())
 
 /**
- * Returns the parameters of a list. Parses `filter`, and splits `fields` and `expand` at commas. An empty filter counts as
- * absent.
+ * Returns the parameters of a list. Parses `filter`, whose integers have the format of the caller, and splits `fields` and
+ * `expand` at commas. An empty filter counts as absent.
  * @throws VALIDATION_FAILED
  */
 export const readListQuery = <Q extends TextQuery>(
   { filter = '', fields, expand, ...query }: Q,
-  keepsWideIntegers = false
+  integers: IntegerFormat
 ) => ({
   ...query,
-  ...(filter !== '' && { filter: parseFilter(filter, keepsWideIntegers) }),
+  ...(filter !== '' && { filter: parseFilter(filter, integers) }),
   ...(fields !== undefined && { fields: splitNames(fields) }),
   ...(expand !== undefined && { expand: splitNames(expand) })
 })

@@ -6,19 +6,21 @@ import type {
   RouteOptions
 } from 'fastify'
 import fp from 'fastify-plugin'
+import type { TableAction } from '../../services/model/actions.ts'
 import type { Caller } from '../../services/model/caller.ts'
 import { disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
-import type { NeededAction } from '../../services/tokens/permissions.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
 import { CALLER } from '../http/caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The action that a token needs on the table of the path, or of `body.name`. `none`: every valid token is accepted. */
-    action?: NeededAction | 'none'
+    action?: TableAction | 'none'
+    /** Returns the actions that the request needs besides `action`. Also called before the query is validated. */
+    furtherActions?: FurtherActions
   }
   interface FastifyInstance {
     /** An onRequest hook: requires a valid bearer token, else 401. */
@@ -33,14 +35,22 @@ declare module 'fastify' {
     readonly table: RegisteredTable
     [TOKEN]: LiveToken | null
     [TABLE]: RegisteredTable | null
-    /** The action whose right was checked; null on routes without an action. */
-    [ACTION]: NeededAction | null
+    /** The actions whose rights were checked; null before the check, and on routes without an action. */
+    [ACTIONS]: RouteActions | null
   }
 }
 
 const TOKEN: unique symbol = Symbol('token')
 const TABLE: unique symbol = Symbol('table')
-const ACTION: unique symbol = Symbol('action')
+const ACTIONS: unique symbol = Symbol('actions')
+
+type FurtherActions = (request: FastifyRequest) => readonly TableAction[]
+
+/** The actions that a route declares. */
+interface RouteActions {
+  readonly action: TableAction
+  readonly furtherActions: FurtherActions
+}
 
 const FLUSH_INTERVAL_MS = 60_000
 
@@ -60,23 +70,16 @@ const requireHook = <T>(value: T | null, hook: string): T => {
   return value
 }
 
-/** The boundary function for the query, which is not validated yet when the right is checked the first time. */
-const returnsRecord = (request: FastifyRequest) => (request.query as { readonly return?: unknown }).return === 'record'
+const noActions: FurtherActions = () => []
 
-/** Whether the request is an upsert: of one record, or of those of a file. */
-const isUpsert = (request: FastifyRequest) => {
-  const { upsert, mode } = request.query as { readonly upsert?: unknown; readonly mode?: unknown }
-  return upsert !== undefined || mode === 'upsert'
-}
-
-/**
- * An update or a delete with `return=record` also reads the record, so it also needs the action `read`. An upsert may update
- * a record, so it also needs `update`.
- */
-const authorizeAll = (request: FastifyRequest, token: LiveToken, action: NeededAction, table: string | undefined) => {
-  authorize(token, action, table)
-  if ((action === 'update' || action === 'delete') && returnsRecord(request)) authorize(token, 'read', table)
-  if (action === 'create' && isUpsert(request)) authorize(token, 'update', table)
+/** Checks the rights to all actions that the request needs. @throws ACTION_NOT_ALLOWED */
+const authorizeAll = (
+  request: FastifyRequest,
+  token: LiveToken,
+  { action, furtherActions }: RouteActions,
+  table: string | undefined
+) => {
+  for (const needed of [action, ...furtherActions(request)]) authorize(token, needed, table)
 }
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
@@ -100,7 +103,7 @@ export default fp<TokenAuthOptions>(
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)
-    fastify.decorateRequest(ACTION, null)
+    fastify.decorateRequest(ACTIONS, null)
     fastify.decorateRequest('token', {
       getter() {
         return requireHook(this[TOKEN], 'authenticateToken')
@@ -118,13 +121,13 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
-    /** Checks the right to the action with the latest state of the token, and returns the latest state of the table. */
-    const currentTable = (request: FastifyRequest, action: NeededAction): RegisteredTable | null => {
+    /** Checks the rights with the latest state of the token, and returns the latest state of the table. */
+    const currentTable = (request: FastifyRequest, actions: RouteActions): RegisteredTable | null => {
       const token = tokens.current(request.token)
       const name = pathTable(request)
-      authorizeAll(request, token, action, name ?? bodyTable(request))
+      authorizeAll(request, token, actions, name ?? bodyTable(request))
       request[TOKEN] = token
-      return name === undefined ? null : openToTokens(tables.find(name), name, action !== 'read')
+      return name === undefined ? null : openToTokens(tables.find(name), name, actions.action !== 'read')
     }
 
     const callerOf = (request: FastifyRequest): Caller => ({
@@ -143,42 +146,43 @@ export default fp<TokenAuthOptions>(
     })
 
     const confirmRight = (request: FastifyRequest) => {
-      const action = request[ACTION]
-      if (action === null) tokens.current(request.token)
-      else confirmTable(request, action)
+      const actions = request[ACTIONS]
+      if (actions === null) tokens.current(request.token)
+      else confirmTable(request, actions)
     }
 
-    const confirmTable = (request: FastifyRequest, action: NeededAction) => {
+    const confirmTable = (request: FastifyRequest, actions: RouteActions) => {
       const before = request[TABLE]
-      const now = currentTable(request, action)
+      const now = currentTable(request, actions)
       // Schema operations read the table again. Other operations hold an access to it, without its hidden fields.
-      if (!before || !now || action === 'schema') return
+      if (!before || !now || actions.action === 'schema') return
       assertSameRecords(before, now)
     }
 
     /** Runs before the body is read, so that no body is read for a token without the right. */
     const authorizeEarly =
-      (action: NeededAction): onRequestHookHandler =>
+      (actions: RouteActions): onRequestHookHandler =>
       (request, _reply, done) => {
-        authorizeAll(request, request.token, action, pathTable(request))
+        authorizeAll(request, request.token, actions, pathTable(request))
         done()
       }
 
     /** Runs after the body was read: the token may have been revoked while a slow body arrived. */
     const authorizeRequest =
-      (action: NeededAction): preHandlerHookHandler =>
+      (actions: RouteActions): preHandlerHookHandler =>
       (request, _reply, done) => {
-        request[TABLE] = currentTable(request, action)
-        request[ACTION] = action
+        request[TABLE] = currentTable(request, actions)
+        request[ACTIONS] = actions
         done()
       }
 
     fastify.decorate('requireAction', (route) => {
-      const action = route.config?.action
+      const { action, furtherActions = noActions } = route.config ?? {}
       if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
       if (action === 'none') return
-      route.preHandler = [authorizeRequest(action), route.preHandler ?? []].flat()
-      if (!isSafe(route)) route.onRequest = [authorizeEarly(action), route.onRequest ?? []].flat()
+      const actions = { action, furtherActions }
+      route.preHandler = [authorizeRequest(actions), route.preHandler ?? []].flat()
+      if (!isSafe(route)) route.onRequest = [authorizeEarly(actions), route.onRequest ?? []].flat()
     })
 
     saveUses(fastify, flushInterval)

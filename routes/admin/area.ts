@@ -1,15 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import recordRoutes from '../records/routes.ts'
 import admins from './admins.ts'
-import aggregates from './aggregates.ts'
 import batch from './batch.ts'
 import document from './document.ts'
 import fields from './fields.ts'
 import importLog from './import-log.ts'
-import imports from './imports.ts'
 import indexes from './indexes.ts'
-import queries from './queries.ts'
-import records from './records.ts'
+import { adminRecords } from './records.ts'
 import status from './status.ts'
+import tableFiles from './table-files.ts'
 import tables from './tables.ts'
 import tokens from './tokens.ts'
 
@@ -25,11 +24,9 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(fields, { prefix: '/tables' })
   await fastify.register(indexes, { prefix: '/tables' })
-  await fastify.register(records, { prefix: '/tables' })
-  await fastify.register(imports, { prefix: '/tables' })
+  await fastify.register(tableFiles, { prefix: '/tables' })
+  await fastify.register(recordRoutes, { prefix: '/tables', area: adminRecords })
   await fastify.register(importLog, { prefix: '/imports' })
-  await fastify.register(queries, { prefix: '/tables' })
-  await fastify.register(aggregates, { prefix: '/tables' })
   await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
   await fastify.register(admins, { prefix: '/admins' })

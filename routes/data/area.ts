@@ -1,14 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { createBodyParser } from '../../plugins/http/body-parser.ts'
 import { parseJson } from '../../plugins/http/json-body.ts'
-import aggregates from './aggregates.ts'
+import recordRoutes from '../records/routes.ts'
 import batch from './batch.ts'
 import document from './document.ts'
-import exports from './exports.ts'
 import identity from './identity.ts'
-import imports from './imports.ts'
-import queries from './queries.ts'
-import records from './records.ts'
+import increments from './increments.ts'
+import { tokenRecords } from './records.ts'
 import schema from './schema.ts'
 
 /** The routes for programs with a token. The hooks apply to all of them. */
@@ -35,11 +33,8 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(identity)
   await fastify.register(document)
   await fastify.register(schema)
-  await fastify.register(records)
-  await fastify.register(queries)
-  await fastify.register(exports)
-  await fastify.register(imports)
-  await fastify.register(aggregates)
+  await fastify.register(recordRoutes, { area: tokenRecords })
+  await fastify.register(increments)
   await fastify.register(batch)
 }
 

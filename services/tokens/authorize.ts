@@ -1,11 +1,12 @@
+import type { TableAction } from '../model/actions.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
-import type { NeededAction, Scope } from './permissions.ts'
+import type { Scope } from './permissions.ts'
 
 interface Scoped {
   readonly scope: Scope
 }
 
-const reason = ({ scope }: Scoped, action: NeededAction, table: string | undefined) => {
+const reason = ({ scope }: Scoped, action: TableAction, table: string | undefined) => {
   const object = table === undefined ? 'the table to create' : `the table '${excerpt(table)}'`
   if (scope.grants(action)) return `The token's tables do not include ${object}.`
   return `The token needs the action ${action === 'read' ? "'read'" : `'${action}' (or 'write')`} on ${object}.`
@@ -16,7 +17,7 @@ const reason = ({ scope }: Scoped, action: NeededAction, table: string | undefin
  * `table` is undefined before the body that names it has been read. Then only the action is checked.
  * @throws ACTION_NOT_ALLOWED
  */
-export const authorize = (token: Scoped, action: NeededAction, table: string | undefined) => {
+export const authorize = (token: Scoped, action: TableAction, table: string | undefined) => {
   const { scope } = token
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
   throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, table), {

@@ -1,11 +1,9 @@
 import type { Action, Permissions } from '../../schemas/token.ts'
+import type { TableAction } from '../model/actions.ts'
 import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 
-/** An action that a request needs. `write` is none of them: it grants all of them except `read`. */
-export type NeededAction = Exclude<Action, 'write'>
-
-const GRANTED: Record<Action, readonly NeededAction[]> = {
+const GRANTED: Record<Action, readonly TableAction[]> = {
   read: ['read'],
   write: ['create', 'update', 'delete', 'schema'],
   create: ['create'],
@@ -18,9 +16,9 @@ export interface Scope {
   /** Whether the token may do anything with the table. */
   reaches(table: string): boolean
   /** Whether the token has the action, on any table. */
-  grants(action: NeededAction): boolean
+  grants(action: TableAction): boolean
   /** Whether the token may perform the action on the table. */
-  allows(action: NeededAction, table: string): boolean
+  allows(action: TableAction, table: string): boolean
 }
 
 /**

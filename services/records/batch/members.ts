@@ -1,9 +1,6 @@
 import type { BatchOperation, OperationName } from '../../../schemas/batch.ts'
-import type { Action } from '../../../schemas/token.ts'
+import { furtherActionsOf, type TableAction } from '../../model/actions.ts'
 import { excerpt, invalid, MAX_DETAILS, pointer } from '../../model/errors.ts'
-
-/** An action that an operation of a batch needs on its table. */
-export type TableAction = Exclude<Action, 'write'>
 
 type Member = Exclude<keyof BatchOperation, 'op' | 'table'>
 
@@ -49,14 +46,16 @@ export const checkMembers = (input: BatchOperation) => {
   ])
 }
 
-const ACTIONS: Record<OperationName, readonly TableAction[]> = {
-  create: ['create'],
-  upsert: ['create', 'update'],
-  update: ['update'],
-  delete: ['delete'],
-  incr: ['update']
+const ACTION: Record<OperationName, TableAction> = {
+  create: 'create',
+  upsert: 'create',
+  update: 'update',
+  delete: 'delete',
+  incr: 'update'
 }
 
-/** Returns the actions that the caller needs. A filter shows which records match it, so it also needs `read`. */
-export const actionsOf = ({ op, filter }: BatchOperation): readonly TableAction[] =>
-  filter === undefined ? ACTIONS[op] : [...ACTIONS[op], 'read']
+/** Returns the actions that the caller needs on the table. */
+export const actionsOf = ({ op, filter }: BatchOperation): readonly TableAction[] => [
+  ACTION[op],
+  ...furtherActionsOf({ isUpsert: op === 'upsert', showsRecords: filter !== undefined })
+]

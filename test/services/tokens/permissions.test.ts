@@ -1,15 +1,16 @@
 import t from 'tap'
 import { type Action, actions } from '../../../schemas/token.ts'
-import { createScope, type NeededAction } from '../../../services/tokens/permissions.ts'
+import type { TableAction } from '../../../services/model/actions.ts'
+import { createScope } from '../../../services/tokens/permissions.ts'
 
-const ALL: readonly NeededAction[] = ['read', 'create', 'update', 'delete', 'schema']
+const ALL: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
 const allowed = (granted: readonly Action[]) => {
   const scope = createScope({ tables: ['cats'], actions: [...granted] })
   return ALL.filter((action) => scope.allows(action, 'cats'))
 }
 
 t.test('each action grants exactly its own actions', async (t) => {
-  const expected: Record<Action, readonly NeededAction[]> = {
+  const expected: Record<Action, readonly TableAction[]> = {
     read: ['read'],
     write: ['create', 'update', 'delete', 'schema'],
     create: ['create'],

@@ -1,43 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { addFileBodies } from '../../plugins/http/body-chunks.ts'
-import { ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
-import {
-  ImportBodySchema,
-  ImportQuerySchema,
-  ImportResultEnvelope,
-  TableFileQuerySchema,
-  TableFromFileEnvelope
-} from '../../schemas/import.ts'
-import { IMPORT_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
+import { ok } from '../../schemas/envelope.ts'
+import { ImportBodySchema, TableFileQuerySchema, TableFromFileEnvelope } from '../../schemas/import.ts'
+import { IMPORT_ERRORS } from '../../schemas/operation-errors.ts'
 import { toTable } from '../../services/tables/table-json.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
 
-const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { imports, tableFiles, tables, accessOf, config } = fastify
+const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { tableFiles, config } = fastify
   addFileBodies(fastify, config.IMPORT_LIMIT)
-
-  fastify.post(
-    '/:id/import',
-    {
-      schema: {
-        operationId: 'adminImportRecords',
-        summary: 'Import records from CSV or NDJSON',
-        description:
-          'Creates a record for each line of a file, or changes the records with the same keys. All lines are checked first: if one is wrong, nothing is imported. The file may also set read-only fields. Generated fields are ignored.',
-        tags: ['records'],
-        params: TableIdParamsSchema,
-        querystring: ImportQuerySchema,
-        body: ImportBodySchema,
-        response: { 200: ImportResultEnvelope }
-      },
-      config: { credential: 'administrator', errors: [...TABLE_ERRORS, ...IMPORT_ERRORS], takesRetryKey: true }
-    },
-    async ({ caller, params, query, body, headers }) => {
-      const access = accessOf(caller, tables.get(params.id))
-      const request = readImportRequest({ headers, query, integers: 'auto' })
-      return ok(await imports.importFile(caller, access, { ...request, setsReadOnly: true }, fileOf(body)))
-    }
-  )
 
   fastify.post(
     '/from-file',
@@ -64,4 +35,4 @@ const importRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-export default importRoutes
+export default tableFileRoutes

@@ -1,0 +1,187 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import {
+  QUERY_ERRORS,
+  RECORD_CHANGE_ERRORS,
+  RECORD_CREATE_ERRORS,
+  RECORD_READ_ERRORS
+} from '../../schemas/operation-errors.ts'
+import {
+  CreateHeadersSchema,
+  CreateQuerySchema,
+  IfMatchHeadersSchema,
+  IfNoneMatchHeadersSchema,
+  ListQuerySchema,
+  PageEnvelope,
+  RecordBodySchema,
+  RecordChangedSchema,
+  RecordEnvelope,
+  ReturnQuerySchema,
+  recordResponses
+} from '../../schemas/record.ts'
+import { readListQuery } from '../list-query.ts'
+import { pathKey } from '../path-key.ts'
+import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
+import {
+  assertRoomForResponse,
+  changeOptions,
+  okChanged,
+  okRecord,
+  okStored,
+  okText,
+  okUpserted
+} from '../replies/json-text.ts'
+import type { RecordAreaOptions } from './area.ts'
+import { actionsToReturn, actionsToUpsert } from './further-actions.ts'
+
+const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
+  const { records } = fastify
+  const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, accessTo } = area
+  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
+
+  fastify.get(
+    paths.list,
+    {
+      schema: {
+        operationId: { administrator: 'adminListRecords', token: 'listRecords' }[credential],
+        summary: 'List, sort and search records',
+        description: {
+          administrator:
+            'Returns one page of the matching records, with the hidden fields. Without `order`, the records are sorted by the key.',
+          token: 'Returns one page of the matching records, sorted by the key unless `order` is sent.'
+        }[credential],
+        tags,
+        params: tableParams,
+        querystring: ListQuerySchema,
+        response: { 200: PageEnvelope }
+      },
+      config: { credential, action: 'read', errors: [...recheckErrors, ...QUERY_ERRORS] }
+    },
+    async (request, reply) => {
+      const { caller, query } = request
+      const access = accessTo(request)
+      return okText(reply, await records.list(caller, access, readListQuery(query, caller.integers)))
+    }
+  )
+
+  fastify.get(
+    `${paths.records}/:pk`,
+    {
+      schema: {
+        operationId: { administrator: 'adminReadRecord', token: 'readRecord' }[credential],
+        summary: 'Read one record',
+        description: {
+          administrator: 'Returns the record with this key, with the hidden fields.',
+          token: 'Returns the record with this key, without the hidden fields.'
+        }[credential],
+        tags,
+        params: recordParams,
+        headers: IfNoneMatchHeadersSchema,
+        response: recordResponses
+      },
+      config: { credential, action: 'read', errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND'] }
+    },
+    async (request, reply) => {
+      const { caller, params, url } = request
+      const access = accessTo(request)
+      return okRecord(reply, await records.read(caller, access, pathKey(access.table, params.pk, url)))
+    }
+  )
+
+  fastify.post(
+    paths.records,
+    {
+      schema: {
+        operationId: { administrator: 'adminCreateRecord', token: 'createRecord' }[credential],
+        summary: 'Create a record',
+        description: 'Stores a record and returns it, with its key and its defaults.',
+        tags,
+        params: tableParams,
+        querystring: CreateQuerySchema,
+        headers: CreateHeadersSchema,
+        body: RecordBodySchema,
+        response: { 200: RecordEnvelope }
+      },
+      config: {
+        credential,
+        action: 'create',
+        furtherActions: actionsToUpsert,
+        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED'],
+        takesRetryKey: true
+      }
+    },
+    async (request, reply) => {
+      const { caller, query, headers, body } = request
+      assertRoomForResponse(reply)
+      const access = accessTo(request)
+      if (query.upsert === undefined) {
+        refuseIfNoneMatch(headers)
+        return okStored(reply, await records.create(caller, access, body))
+      }
+      const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
+      return okUpserted(reply, await records.upsert(caller, access, upsert))
+    }
+  )
+
+  fastify.put(
+    `${paths.records}/:pk`,
+    {
+      schema: {
+        operationId: { administrator: 'adminUpdateRecord', token: 'updateRecord' }[credential],
+        summary: 'Update a record',
+        description: 'Changes only the fields that are sent. The key cannot change.',
+        tags,
+        params: recordParams,
+        querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
+        body: RecordBodySchema,
+        response: { 200: RecordChangedSchema }
+      },
+      config: {
+        credential,
+        action: 'update',
+        furtherActions: actionsToReturn,
+        errors: changeErrors,
+        takesRetryKey: true
+      }
+    },
+    async (request, reply) => {
+      const { caller, params, url, query, body } = request
+      const access = accessTo(request)
+      const pk = pathKey(access.table, params.pk, url)
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.update(caller, access, pk, body, options))
+    }
+  )
+
+  fastify.delete(
+    `${paths.records}/:pk`,
+    {
+      schema: {
+        operationId: { administrator: 'adminDeleteRecord', token: 'deleteRecord' }[credential],
+        summary: 'Delete a record',
+        description: 'Deletes the record with this key. With `return=record`, returns it as it was.',
+        tags,
+        params: recordParams,
+        querystring: ReturnQuerySchema,
+        headers: IfMatchHeadersSchema,
+        response: { 200: RecordChangedSchema }
+      },
+      config: {
+        credential,
+        action: 'delete',
+        furtherActions: actionsToReturn,
+        errors: changeErrors,
+        takesRetryKey: true
+      }
+    },
+    async (request, reply) => {
+      const { caller, params, url, query } = request
+      const access = accessTo(request)
+      const pk = pathKey(access.table, params.pk, url)
+      const options = changeOptions(reply, query)
+      return okChanged(reply, await records.remove(caller, access, pk, options))
+    }
+  )
+}
+
+export default recordRoutes
