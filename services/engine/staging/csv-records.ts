@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { CsvParserStream, ParserOptions } from 'fast-csv'
 import type { CsvCell } from '../../model/kinds/kind.ts'
 import { createQuotedCells, QUOTED } from './quoted-cells.ts'
@@ -24,65 +23,34 @@ const nextCharacter = {
 }
 
 const createParser = (delimiter: string) => {
-  const options = new ParserOptions({ delimiter })
-  return new CsvParserStream(Object.assign(options, { NEXT_TOKEN_REGEXP: nextCharacter }))
-}
-
-/** fast-csv removes a byte order mark at the start of each chunk. There, it belongs to a cell. */
-const withByteOrderMark = (text: string) => (text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + text : text)
-
-/** A stream emits some records of a chunk after it has accepted the chunk. */
-const createQueue = <T>() => {
-  let items: readonly T[] = []
-  let taken = 0
-  return {
-    add: (more: readonly T[]) => {
-      items = items.slice(taken).concat(more)
-      taken = 0
-    },
-    take: () => {
-      taken += 1
-      return items[taken - 1] as T
-    }
-  }
+  const options = Object.assign(new ParserOptions({ delimiter }), { NEXT_TOKEN_REGEXP: nextCharacter })
+  // The callback of `write` gets the error, too.
+  return new CsvParserStream<string[], string[]>(options).on('error', () => {})
 }
 
 /** Calls `onCells` for each line of a CSV file. An empty line has no cells. */
 export const createCsvReader = (delimiter: string, onCells: OnCells): RecordReader => {
   const takeOut = createQuotedCells(delimiter)
   const parser = createParser(delimiter)
-  const quoted = createQueue<string>()
-  const lines = createQueue<number>()
-  let failure: unknown
 
-  const toCell = (text: string): CsvCell =>
-    text === QUOTED ? { text: quoted.take(), isQuoted: true } : { text, isQuoted: false }
-
-  parser.on('data', (cells: string[]) => {
-    try {
-      if (failure === undefined) onCells(lines.take(), cells.map(toCell))
-    } catch (error) {
-      failure = error
-    }
-  })
-
-  /** Reads the whole records of a chunk. `parse` resolves when the parser has taken their text. */
-  const read = async (chunk: Uint8Array, isLast: boolean, parse: (text: string) => Promise<unknown>) => {
+  const read = async (chunk: Uint8Array, isLast: boolean) => {
     const part = takeOut(chunk, isLast)
-    quoted.add(part.quoted)
-    lines.add(part.lines)
-    await parse(withByteOrderMark(part.text))
-    failure ??= part.failure
-    if (failure !== undefined) throw failure
+    const [lines, quoted] = [part.lines.values(), part.quoted.values()]
+    const toCell = (text: string): CsvCell =>
+      text === QUOTED ? { text: quoted.next().value as string, isQuoted: true } : { text, isQuoted: false }
+    // Called for each record before `write` calls back. Without a result, no record is queued in the stream.
+    parser.transform((cells: string[], done: () => void) => {
+      onCells(lines.next().value as number, cells.map(toCell))
+      done()
+    })
+    // fast-csv removes one byte order mark. The text may begin with another, which belongs to a cell.
+    const text = BYTE_ORDER_MARK + part.text
+    await new Promise<void>((resolve, reject) => parser.write(text, (error) => (error ? reject(error) : resolve())))
+    if (part.failure !== undefined) throw part.failure
   }
 
   return {
-    write: (chunk) => read(chunk, false, (text) => new Promise<void>((resolve) => parser.write(text, () => resolve()))),
-    end: () =>
-      read(new Uint8Array(), true, (text) => {
-        const ended = once(parser, 'end')
-        parser.end(text)
-        return ended
-      })
+    write: (chunk) => read(chunk, false),
+    end: () => read(new Uint8Array(), true)
   }
 }

@@ -14,3 +14,35 @@ t.test('a chunk keeps the byte order mark that a cell begins with', async (t) =>
     [2, [`${BYTE_ORDER_MARK}c`, 'd']]
   ])
 })
+
+t.test('each record of a chunk has its line and its quoted cells', async (t) => {
+  const read: unknown[] = []
+  const reader = createCsvReader(',', (...record) => read.push(record))
+  await reader.write(Buffer.from('a,"b\nc"\n"d",e\nf'))
+  await reader.end()
+  const quoted = (text: string) => ({ text, isQuoted: true })
+  const plain = (text: string) => ({ text, isQuoted: false })
+  t.strictSame(read, [
+    [1, [plain('a'), quoted('b\nc')]],
+    [3, [quoted('d'), plain('e')]],
+    [4, [plain('f')]]
+  ])
+})
+
+t.test('an error for a record is thrown, and no later record is read', async (t) => {
+  const read: number[] = []
+  const error = new Error('wrong')
+  const reader = createCsvReader(',', (line) => {
+    read.push(line)
+    if (line === 2) throw error
+  })
+  await t.rejects(reader.write(Buffer.from('a\nb\nc\n')), error)
+  t.strictSame(read, [1, 2])
+})
+
+t.test('the records before one that cannot be read are read', async (t) => {
+  const read: number[] = []
+  const reader = createCsvReader(',', (line) => read.push(line))
+  await t.rejects(reader.write(Buffer.from('a\nb"\n')), { reason: { line: 2, code: 'syntax' } })
+  t.strictSame(read, [1])
+})
