@@ -110,16 +110,19 @@ export const queryOf = (name: string, body: () => object): Workload => ({
   })
 })
 
-/** A list of `queried_items` that is filtered by an indexed field, without its total. */
-export const filteredList: Workload = {
-  name: 'list with a filter',
+const filteredBy = (name: string, parameters: string): Workload => ({
+  name,
   target: null,
   isWrite: false,
   request: () => {
     const filter = encodeURIComponent(JSON.stringify({ where: { qty: { eq: between(0, 999) } } }))
-    return { method: 'GET', path: `/data/${QUERIED_TABLE}?filter=${filter}&total=false&size=${PAGE_SIZE}` }
+    return { method: 'GET', path: `/data/${QUERIED_TABLE}?filter=${filter}&size=${PAGE_SIZE}${parameters}` }
   }
-}
+})
+
+/** A list of `queried_items` that is filtered by an indexed field, without its total. */
+export const filteredList = filteredBy('list with a filter', '&total=false')
+export const filteredListWithTotal = filteredBy('list with a filter, total', '')
 
 export const findWorkload = (name: string): Workload => {
   const found = workloads.find((candidate) => candidate.name === name)

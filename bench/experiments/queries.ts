@@ -3,7 +3,16 @@ import { type Context, WARM_UP_SECONDS } from '../context.ts'
 import { type Environment, withEnvironment } from '../environment.ts'
 import { alignedTable, atLeast, figureTable, ratio } from '../report.ts'
 import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
-import { BRANDS_TABLE, filteredList, findWorkload, QUERIED_TABLE, queryOf, TABLE, type Workload } from '../workloads.ts'
+import {
+  BRANDS_TABLE,
+  filteredList,
+  filteredListWithTotal,
+  findWorkload,
+  QUERIED_TABLE,
+  queryOf,
+  TABLE,
+  type Workload
+} from '../workloads.ts'
 
 const WALK_SIZE = 1000
 /** The cursor page begins after this share of the rows. */
@@ -38,11 +47,16 @@ export const runQueries = async (context: Context) => {
   return withEnvironment(context, { tables, rows }, async (environment) => {
     const cursor = await findDeepCursor(environment, rows)
     const deep = queryOf('query, deep cursor', () => ({ cursor }))
-    const cases = [list, filteredList, first, deep, expanded]
+    const cases = [list, filteredList, first, deep, expanded, filteredListWithTotal]
     const samples = await measureAll(environment, cases, rounds)
-    const [lists = [], filters = [], firsts = [], deeps = [], expansions = []] = samples
+    const [lists = [], filters = [], firsts = [], deeps = [], expansions = [], counted = []] = samples
     const figures = [
       { name: 'list with a filter / list with total', share: ratioOf('perSecond', filters, lists), target: 1 },
+      {
+        name: 'list with a filter and its total / list with total',
+        share: ratioOf('perSecond', counted, lists),
+        target: 0.5
+      },
       { name: 'deep cursor / first page', share: ratioOf('perSecond', deeps, firsts), target: 0.9 },
       { name: 'expand / without', share: ratioOf('perSecond', expansions, firsts), target: 0.6 }
     ]

@@ -67,7 +67,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: READ_ERRORS }
     },
-    async ({ caller }) => ok(await tables.listImportable(caller))
+    async ({ caller }) => ok(await tables.listAdoptable(caller))
   )
 
   fastify.post(
@@ -97,7 +97,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     },
     async ({ caller, body }) => {
-      const imported = await tables.importTables(caller, body)
+      const imported = await tables.adoptTables(caller, body)
       return ok(Array.isArray(imported) ? imported.map(toTable) : toTable(imported))
     }
   )

@@ -57,9 +57,9 @@ export const changePassword = (id: number, verified: string, hash: string, now: 
 })
 
 /** Stores the same password with a higher hashing cost, unless the password has changed. */
-export const replaceHash = (id: number, hash: string, renewed: string): Statement => ({
+export const replaceHash = (id: number, hash: string, stronger: string): Statement => ({
   sql: 'UPDATE _rowhouse_admins SET password_hash = ? WHERE id = ? AND password_hash = ?',
-  params: [renewed, BigInt(id), hash],
+  params: [stronger, BigInt(id), hash],
   expect: 1
 })
 

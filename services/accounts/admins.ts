@@ -153,7 +153,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
     const unit = () => [statements.changePassword(id, verified, hash, clock()), endSessionsOf(id, sessionId)]
     // The stored hash may have changed since: another change in the same session, or a login that stored a stronger hash.
     while (!(await commit(caller, unit()))) verified = await verifyOwn(caller, change.oldPassword)
-    memorySessions.renew(sessionId, hash)
+    memorySessions.replaceHash(sessionId, hash)
   }
 
   /**

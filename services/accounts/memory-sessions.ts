@@ -43,7 +43,7 @@ export const createMemorySessions = ({ clock }: { readonly clock: Clock }) => {
     /** Returns whether the session was kept here. */
     end: (id: string): boolean => sessions.delete(id),
     /** Keeps a session valid after its own administrator has set a password with this hash. */
-    renew: (id: string, hash: string) => {
+    replaceHash: (id: string, hash: string) => {
       const session = sessions.get(id)
       if (session) sessions.set(id, { ...session, hash })
     }

@@ -5,7 +5,7 @@ import { tableNotFound } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
-import { createImports } from './adopt/adopt.ts'
+import { createAdoption } from './adopt/adopt.ts'
 import { createFieldAdditions } from './changes/field-additions.ts'
 import { createFieldDrops } from './changes/field-drops.ts'
 import { createFieldUpdates } from './changes/field-updates.ts'
@@ -96,7 +96,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   return {
     ...createTableCreation({ db, registry, clock, register }),
     ...createIndexes({ db, registry, commitTried }),
-    ...createImports({ db, registry, clock, register }),
+    ...createAdoption({ db, registry, clock, register }),
     update: createTableUpdates({ registry, clock, writes, reservations, renames, searchIndexes }),
     refresh,
     addField: createFieldAdditions({ db, registry, clock, writes, searchIndexes, tryChange }),

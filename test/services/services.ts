@@ -49,7 +49,7 @@ export const startServices = async (t: Test, schema: string) => {
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {
-    const { id } = tables.find(name) ?? (await tables.importTable(serviceCaller, name))
+    const { id } = tables.find(name) ?? (await tables.adoptTable(serviceCaller, name))
     const access = () => accessOf(serviceCaller, tables.get(id))
     return {
       id,

@@ -1,7 +1,7 @@
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import { excerpt } from '../../model/errors.ts'
 import { findViolation, stringViolation } from '../../model/json-violations.ts'
-import { withoutGuard } from '../../model/kinds/csv-cells.ts'
+import { unescapeFormula } from '../../model/kinds/csv-cells.ts'
 import type { Checked, CsvCell } from '../../model/kinds/kind.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import { isExactReal } from '../../model/literals.ts'
@@ -146,12 +146,12 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
   const stop = (line: number) =>
     new UnreadableFile({ line, column: null, code: 'fields', message: 'The names of the fields are wrong.' })
 
-  const unguard = format.type === 'csv' && format.unescapesFormulas ? withoutGuard : (text: string) => text
+  const readText = format.type === 'csv' && format.unescapesFormulas ? unescapeFormula : (text: string) => text
 
   const checkCell = (field: ImportField, { text, isQuoted }: CsvCell): Checked => {
     if (text === '' && !isQuoted) return checkNull(field)
     const { column } = field
-    const cell = { text: unguard(text), isQuoted }
+    const cell = { text: readText(text), isQuoted }
     const checked = kindOf(column).parseCell(cell, column)
     const losesDigits = keepsDigits && column.jsonType === 'number' && 'value' in checked && !isExactReal(cell.text)
     return losesDigits ? LOST_DIGITS : checked
@@ -163,7 +163,7 @@ export const createStagedRecords = (options: StagingThreadOptions, table: Staged
     const readHeader = (line: number, cells: readonly CsvCell[]) => {
       const named = findFields(
         line,
-        cells.map(({ text }) => unguard(text))
+        cells.map(({ text }) => readText(text))
       )
       checkUnseenNames(line)
       if (!named || unseenNames.size > 0) throw stop(line)

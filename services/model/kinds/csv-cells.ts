@@ -17,7 +17,7 @@ const FORMULA = ['=', '+', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff20', '\uff0
 const NEEDS_QUOTE = new RegExp(`^'*[${String.fromCodePoint(...BLANK)}]*[${FORMULA}]`, 'u')
 
 /** Returns the text without the `'` that an export with `escape=formulas` has added. */
-export const withoutGuard = (text: string) =>
+export const unescapeFormula = (text: string) =>
   text.startsWith("'") && NEEDS_QUOTE.test(text.slice(1)) ? text.slice(1) : text
 
 const WHITE_SPACE = `char(${BLANK.join(', ')})`

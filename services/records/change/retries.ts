@@ -112,8 +112,8 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
 
   const findStored = async (caller: Caller, attempt: Attempt) => {
     const [row] = await db.read(selectRetry(attempt))
-    const [whole] = row?.results === null ? await db.scan(selectLargeRetry(attempt), caller) : [row]
-    return whole && toStoredRetry(whole)
+    const [complete] = row?.results === null ? await db.scan(selectLargeRetry(attempt), caller) : [row]
+    return complete && toStoredRetry(complete)
   }
 
   const storeOp = ({ digest, ...key }: Attempt, operations: readonly Operation[]): Operation => {

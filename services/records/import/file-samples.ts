@@ -4,7 +4,7 @@ import type { JsonType } from '../../../schemas/table.ts'
 import { createCsvReader, type RecordReader } from '../../engine/staging/csv-records.ts'
 import { createNdjsonReader } from '../../engine/staging/ndjson-records.ts'
 import type { ImportFormat } from '../../engine/staging/protocol.ts'
-import { withoutGuard } from '../../model/kinds/csv-cells.ts'
+import { unescapeFormula } from '../../model/kinds/csv-cells.ts'
 import type { CsvCell } from '../../model/kinds/kind.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import { toColumn } from '../../tables/changes/field-rules.ts'
@@ -69,17 +69,17 @@ interface Sampler {
 }
 
 const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv' }): Sampler => {
-  const unguard = (cell: CsvCell) => (unescapesFormulas ? { ...cell, text: withoutGuard(cell.text) } : cell)
+  const readCell = (cell: CsvCell) => (unescapesFormulas ? { ...cell, text: unescapeFormula(cell.text) } : cell)
   const records: SampledRecord[] = []
   let names: readonly string[] | undefined
 
   const sampledCells = (header: readonly string[], cells: readonly CsvCell[]) =>
     header.flatMap((name, index) => {
       const cell = cells[index]
-      return cell && (cell.text !== '' || cell.isQuoted) ? [[name, sampledCell(unguard(cell))] as const] : []
+      return cell && (cell.text !== '' || cell.isQuoted) ? [[name, sampledCell(readCell(cell))] as const] : []
     })
   const reader = createCsvReader(delimiter, (_line, cells) => {
-    if (!names) names = cells.length > 0 ? cells.map((cell) => unguard(cell).text) : undefined
+    if (!names) names = cells.length > 0 ? cells.map((cell) => readCell(cell).text) : undefined
     else if (cells.length > 0 || names.length === 1) records.push(new Map(sampledCells(names, cells)))
   })
   return { reader, names: () => names ?? [], records }

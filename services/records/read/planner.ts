@@ -49,8 +49,8 @@ const MAX_COUNTED_ROWS = 1000
 const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
 
 /**
- * Maximum characters of a query's statement on the event loop. Its length grows with the fields of the record, of the
- * order and of the filter. SQLite compiles this many in some milliseconds.
+ * Maximum characters of a statement on the event loop, except for whole records in the order of the key. The length grows
+ * with the fields of the record, of the order and of the filter. SQLite compiles this many in some milliseconds.
  */
 const MAX_SQL_LENGTH = 64 * 1024
 
@@ -179,7 +179,8 @@ export const createPlanner = (db: Database) => {
   /** Returns the statement that reads the rows of a page by an index. null: no index serves its filter and its order. */
   const planByIndex = async (access: Access, page: PageSelection, maxRowBytes: number) => {
     const byIndex = pageByIndex(page, maxRowBytes)
-    if (byIndex.sql.length > MAX_SQL_LENGTH || byIndex.ranges.includes(null)) return null
+    const isUsual = page.record === access.all.json && page.selection.filter === null && followsKey(page.selection)
+    if ((byIndex.sql.length > MAX_SQL_LENGTH && !isUsual) || byIndex.ranges.includes(null)) return null
     return (await isBoundedPage(access, byIndex)) ? byIndex : null
   }
 
@@ -187,7 +188,8 @@ export const createPlanner = (db: Database) => {
   const planPage = async (access: Access, page: PageSelection, rows: number | null): Promise<PagePlan> => {
     const { selection, record, start, limit, needsNext } = page
     if (rows !== null && start.offset >= rows) return { via: 'nothing' }
-    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / Math.min(limit, (rows ?? limit) - start.offset))
+    const maxRows = rows === null ? limit : Math.min(limit, rows - start.offset)
+    const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / maxRows)
     const isOrdered = followsKey(selection)
     if (access.table.structure.isView || record.minCost > maxRowBytes || sortsByGenerated(selection)) return SCAN
     if (!isOrdered && limit > MAX_SCATTERED_ROWS) return SCAN
@@ -206,10 +208,13 @@ export const createPlanner = (db: Database) => {
   const rangeOf = async (access: Access, statement: Statement, { comparisons }: Condition) =>
     servedBy(access.table, comparisons, (await queryPlan(access, statement)).steps)
 
-  /** Counts the rows that an index finds for the filter of a selection. null: it has none, or finds too many. */
+  /**
+   * Counts the rows that an index finds for the filter of a selection. null: no index does, it finds too many, or the
+   * selection is of an SQL view, which may read any rows.
+   */
   const countRange = async (access: Access, selection: Selection): Promise<CountedRange | null> => {
     const { table, filter } = selection
-    if (!filter || filter.comparisons.length === 0) return null
+    if (!filter || filter.comparisons.length === 0 || table.structure.isView) return null
     const served = await rangeOf(access, selectFiltered({ table, condition: filter }), filter)
     if (served.length === 0) return null
     const candidates = {

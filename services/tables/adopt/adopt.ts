@@ -9,7 +9,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { findUnusableKey, withViewKey } from '../../sql/views.ts'
 import { keyNotUnique, notImportable, tableRegistered, tableUnusable } from '../failures.ts'
 import { isReserved } from '../names/reserved-names.ts'
-import { changedChoices, importedChoices, measuredChoices, type UnnamedChoices } from '../registry/choices.ts'
+import { adoptedChoices, changedChoices, measuredChoices, type UnnamedChoices } from '../registry/choices.ts'
 import { createMeasurement, type ExactTypes } from '../registry/exactness.ts'
 import type { Register } from '../registry/registration.ts'
 import type { TableRegistry } from '../registry/registry.ts'
@@ -18,7 +18,7 @@ import { createStoredTables, type StoredObject, type StoredTable, servable } fro
 import { checkVisibleKey } from '../registry/view-fields.ts'
 import { checkEditable } from '../token-access.ts'
 
-interface ImportOptions {
+interface AdoptionOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
@@ -70,7 +70,7 @@ const toImportable = (object: StoredObject, rows: number | null): ImportableTabl
 }
 
 /** Imports register tables that the database already has. */
-export const createImports = ({ db, registry, clock, register }: ImportOptions) => {
+export const createAdoption = ({ db, registry, clock, register }: AdoptionOptions) => {
   const stored = createStoredTables(db)
   const measure = createMeasurement(db)
   const estimateRows = createRowEstimates(db)
@@ -95,7 +95,7 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     stored.readAll(caller, (name) => registry.find(name) === undefined)
 
   /** Returns what the file has and the registry has not: tables and views, by name. */
-  const listImportable = async (caller: Caller): Promise<ImportableTable[]> => {
+  const listAdoptable = async (caller: Caller): Promise<ImportableTable[]> => {
     const listed: ImportableTable[] = []
     for (const object of await readUnregistered(caller)) {
       listed.push(toImportable(object, await estimateRows(caller, object)))
@@ -123,7 +123,7 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     const chosen: UnnamedChoices[] = []
     for (const table of tables) {
       if (isEditable) checkEditable(table)
-      const choices = await importedChoices(table.structure)
+      const choices = await adoptedChoices(table.structure)
       const hiddenSources = registry.hiddenSources({ ...table, choices })
       const changed = changedChoices({ ...table, choices, hiddenSources }, fields)
       checkVisibleKey(table.structure.key, registry.hiddenSources({ ...table, choices: changed }))
@@ -141,7 +141,7 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
   }
 
   /** @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, VALIDATION_FAILED, UNIQUE_VIOLATION */
-  const importTable = async (
+  const adoptTable = async (
     caller: Caller,
     name: string,
     { primaryKey, ...changes }: SingleImport = {}
@@ -152,7 +152,7 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
     return table as RegisteredTable
   }
 
-  const importList = async (caller: Caller, names: readonly string[], changes: TableChanges) => {
+  const adoptList = async (caller: Caller, names: readonly string[], changes: TableChanges) => {
     if (names.length === 1 && names[0] === ALL) return registerAll(caller, await readImportable(caller), changes)
     checkList(names)
     return registerAll(caller, await readNamed(caller, names), changes)
@@ -163,16 +163,16 @@ export const createImports = ({ db, registry, clock, register }: ImportOptions) 
    * all tables or none.
    * @throws VALIDATION_FAILED, TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, UNIQUE_VIOLATION
    */
-  const importTables = async (caller: Caller, request: TableImport): Promise<RegisteredTable | RegisteredTable[]> => {
+  const adoptTables = async (caller: Caller, request: TableImport): Promise<RegisteredTable | RegisteredTable[]> => {
     const { name, names, primaryKey, ...changes } = request
     if (names === undefined) {
       if (name === undefined) throw violation('/name', 'required', "'name' is required, or 'names' for several tables.")
-      return importTable(caller, name, { ...changes, ...(primaryKey && { primaryKey }) })
+      return adoptTable(caller, name, { ...changes, ...(primaryKey && { primaryKey }) })
     }
     if (primaryKey) throw violation('/primaryKey', 'conflict', "'primaryKey' is for one view. Send 'name'.")
     if (name !== undefined) throw violation('/names', 'unknown', "Send 'name' or 'names', not both.")
-    return importList(caller, names, changes)
+    return adoptList(caller, names, changes)
   }
 
-  return { importTable, importTables, listImportable }
+  return { adoptTable, adoptTables, listAdoptable }
 }

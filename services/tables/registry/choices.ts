@@ -106,7 +106,7 @@ export const declaredChoices = async ({ columns, autoTimestamps }: Structure): P
 }
 
 /** The choices for a table that is imported: none. */
-export const importedChoices = async ({ columns, isView, key }: Structure): Promise<UnnamedChoices> => {
+export const adoptedChoices = async ({ columns, isView, key }: Structure): Promise<UnnamedChoices> => {
   const clientNames = await nameFields(namesOf(columns))
   const fields = columns.map((column, index) => registeredField(column, String(clientNames[index])))
   return { fields, autoTimestamps: false, ...(isView && { viewKey: key }) }

@@ -27,10 +27,16 @@ const SCHEMA = `
 t.test('pages and steps of large records', async (t) => {
   const { serve, db, exports } = await startServices(t, SCHEMA)
 
-  /** The length of each text that was made on the event loop, where `readText` runs. 0: no text, the limit was exceeded. */
+  /** The length of each text that was made on the event loop. 0: no text, the limit was exceeded. */
   const loopLengths: number[] = []
-  const { readText } = db
+  const { read, readText } = db
   Object.assign(db, {
+    read: async (statement: Parameters<typeof read>[0]) => {
+      const rows = await read(statement)
+      const text = rows[0]?.text
+      if (text !== undefined) loopLengths.push(String(text ?? '').length)
+      return rows
+    },
     readText: async (statement: Parameters<typeof readText>[0]) => {
       const text = await readText(statement)
       loopLengths.push(text?.length ?? 0)

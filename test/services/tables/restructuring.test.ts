@@ -24,7 +24,7 @@ const start = async (t: Test) => {
   const clock = Date.now
   const tokenNames = createTokenService({ db, clock }).names
   const tables = createTableService({ db: { ...db, write }, registry, clock, tokenNames, onBuildFailure: () => {} })
-  const { id } = await tables.importTable(serviceCaller, 'cats')
+  const { id } = await tables.adoptTable(serviceCaller, 'cats')
   return {
     tables,
     registry,

@@ -56,7 +56,7 @@ t.test('fields that hide the rowid', async (t) => {
   })
 
   t.test('other fields do not change the name of the rowid', async (t) => {
-    const { id } = await tables.importTable(serviceCaller, 'imported')
+    const { id } = await tables.adoptTable(serviceCaller, 'imported')
     t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, 'rowid')
     const { id: keyed } = await tables.create(serviceCaller, { name: 'keyed', label: '', fields: [text('a')] })
     t.equal((await tables.addField(serviceCaller, keyed, text('rowid'))).structure.rowid, 'id')

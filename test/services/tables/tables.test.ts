@@ -26,20 +26,20 @@ t.test('tables', async (t) => {
       ['keyless', /every name of its rowid/]
     ] as const) {
       t.match(
-        await rejection(tables.importTable(serviceCaller, name)),
+        await rejection(tables.adoptTable(serviceCaller, name)),
         { code: 'TABLE_NOT_IMPORTABLE', message: reason },
         name
       )
     }
-    t.match(await rejection(tables.importTable(serviceCaller, 'gone')), { code: 'TABLE_NOT_FOUND' })
-    t.match(await tables.importTable(serviceCaller, 'THEIRS'), {
+    t.match(await rejection(tables.adoptTable(serviceCaller, 'gone')), { code: 'TABLE_NOT_FOUND' })
+    t.match(await tables.adoptTable(serviceCaller, 'THEIRS'), {
       name: 'theirs',
       label: '',
       note: null,
       isPublished: true,
       isEditable: true
     })
-    t.match(await rejection(tables.importTable(serviceCaller, 'Theirs')), { code: 'TABLE_REGISTERED' })
+    t.match(await rejection(tables.adoptTable(serviceCaller, 'Theirs')), { code: 'TABLE_REGISTERED' })
   })
 
   t.test('reserved names are refused', async (t) => {
@@ -53,7 +53,7 @@ t.test('tables', async (t) => {
       '_ME',
       '_schema'
     ]) {
-      t.match(await rejection(tables.importTable(serviceCaller, name)), { code: 'TABLE_NOT_IMPORTABLE' }, name)
+      t.match(await rejection(tables.adoptTable(serviceCaller, name)), { code: 'TABLE_NOT_IMPORTABLE' }, name)
     }
     t.match(
       await rejection(
@@ -82,14 +82,14 @@ t.test('tables', async (t) => {
     t.match(settled[1], { reason: { code: 'TABLE_EXISTS' } })
     external.exec('CREATE TABLE imported (a)')
     const imports = await Promise.allSettled([
-      tables.importTable(serviceCaller, 'imported'),
-      tables.importTable(serviceCaller, 'IMPORTED')
+      tables.adoptTable(serviceCaller, 'imported'),
+      tables.adoptTable(serviceCaller, 'IMPORTED')
     ])
     t.match(imports, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED' } }])
     external.exec('CREATE TABLE many_a (a); CREATE TABLE many_b (a)')
     const lists = await Promise.allSettled([
-      tables.importTable(serviceCaller, 'many_b'),
-      tables.importTables(serviceCaller, { names: ['many_a', 'many_b'] })
+      tables.adoptTable(serviceCaller, 'many_b'),
+      tables.adoptTables(serviceCaller, { names: ['many_a', 'many_b'] })
     ])
     t.match(lists, [{ status: 'fulfilled' }, { reason: { code: 'TABLE_REGISTERED', message: /'many_b'/ } }])
     t.equal(tables.find('many_a'), undefined)
@@ -158,7 +158,7 @@ t.test('tables', async (t) => {
     })
 
     external.exec(`CREATE TABLE longer_defaults (id INTEGER PRIMARY KEY, a TEXT DEFAULT '${'x'.repeat(70_000)}')`)
-    const imported = await tables.importTable(serviceCaller, 'longer_defaults')
+    const imported = await tables.adoptTable(serviceCaller, 'longer_defaults')
     t.match(await rejection(tables.addField(serviceCaller, imported.id, long('b', 1))), {
       details: [{ path: '/field/defaultValue', code: 'length' }]
     })
@@ -279,7 +279,7 @@ t.test('a change that is acknowledged during a load of the registry is kept', as
     tokenNames: createTokenService({ db, clock: Date.now }).names,
     onBuildFailure: () => {}
   })
-  const { id } = await tables.importTable(serviceCaller, 'theirs')
+  const { id } = await tables.adoptTable(serviceCaller, 'theirs')
   isLocked = true
   const loading = registry.load()
   await tables.update(serviceCaller, id, { isPublished: false })

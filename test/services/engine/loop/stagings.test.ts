@@ -102,7 +102,7 @@ t.test('a file is staged, checked and stored', async (t) => {
   t.strictSame([errors.total, errors.first.map(({ line }) => line)], [3, [2, 6, 6]])
   t.match(await rejection(staging.check([checkOf(sql('SELECT nothing'))])), { message: /nothing/ })
 
-  const { unitOf } = await staging.store({
+  const plan = {
     table: 'items',
     structure,
     rows: null,
@@ -112,7 +112,9 @@ t.test('a file is staged, checked and stored', async (t) => {
     otherKeys: [],
     hasConflictTriggers: false,
     setsUpdatedAt: false
-  })
+  }
+  const { unitOf } = await staging.store(plan)
+  t.match(await rejection(staging.store(plan)), { message: /already in use/ })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
   t.match(await db.write(unitOf({ after: null, ...first, now: 0 }, { ...sql('SELECT 1'), expect: 1 })), [

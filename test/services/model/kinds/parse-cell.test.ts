@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonType, SqliteType } from '../../../../schemas/table.ts'
-import { withoutGuard } from '../../../../services/model/kinds/csv-cells.ts'
+import { unescapeFormula } from '../../../../services/model/kinds/csv-cells.ts'
 import { kindOf } from '../../../../services/model/kinds/kind-of.ts'
 import type { Column } from '../../../../services/model/table.ts'
 
@@ -54,8 +54,8 @@ t.test('where a column has texts and numbers, quotes decide', async (t) => {
 })
 
 t.test('the guard against formulas is removed, and no other quote', async (t) => {
-  t.equal(withoutGuard("'=1"), '=1')
-  t.equal(withoutGuard("''=1"), "'=1")
-  t.equal(withoutGuard("'x"), "'x")
-  t.equal(withoutGuard('=1'), '=1')
+  t.equal(unescapeFormula("'=1"), '=1')
+  t.equal(unescapeFormula("''=1"), "'=1")
+  t.equal(unescapeFormula("'x"), "'x")
+  t.equal(unescapeFormula('=1'), '=1')
 })

@@ -16,7 +16,7 @@ type Fail = (sql: string) => Error | undefined
 const start = async (t: Test) => {
   const { db, tables, registry, totals } = await startServices(t, SCHEMA)
   t.teardown(tables.builds.stop)
-  const { id } = await tables.importTable(serviceCaller, 'items')
+  const { id } = await tables.adoptTable(serviceCaller, 'items')
   await tables.update(serviceCaller, id, { searchIndex: true })
   while (registry.get(id).searchIndex.state === 'building') await new Promise((resolve) => setTimeout(resolve, 10))
   const count = async (fail: Fail = () => undefined) => {

@@ -10,7 +10,7 @@ import '../../../plain-threads.ts'
 const setup = async (t: Test, sql: string) => {
   const services = await startServices(t, sql)
   const { tables, registry, external } = services
-  const { id } = await tables.importTable(serviceCaller, 't')
+  const { id } = await tables.adoptTable(serviceCaller, 't')
   const exact = () => [...tables.get(id).exactFields]
   const refresh = () => tables.refresh(serviceCaller, id)
   const execute = async (text: string) => {
@@ -62,7 +62,7 @@ t.test('one value that does not fit makes its column inexact, and no other', asy
   )
   const { tables } = await startServices(t, create.join(' '))
   for (const [index, [column, value]] of cases.entries()) {
-    const { exactFields } = await tables.importTable(serviceCaller, `t${index}`)
+    const { exactFields } = await tables.adoptTable(serviceCaller, `t${index}`)
     t.strictSame([...exactFields], ['rowid', ...KINDS.filter((name) => name !== column)], `${column} ${value}`)
   }
 })

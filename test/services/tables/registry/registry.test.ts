@@ -20,7 +20,7 @@ const TABLE = `CREATE TABLE cats (
 const setup = async (t: Test, sql = TABLE, name = 'cats') => {
   const services = await startServices(t, sql)
   const { tables, registry, external } = services
-  const { id } = await tables.importTable(serviceCaller, name)
+  const { id } = await tables.adoptTable(serviceCaller, name)
   const execute = async (text: string) => {
     external.exec(text)
     await registry.load()
@@ -235,7 +235,7 @@ t.test('a load between a commit and its acknowledgement keeps the newer facts', 
   })
   const anew = (columns: string) => `DROP TABLE cats; CREATE TABLE cats (id INTEGER PRIMARY KEY, ${columns})`
   sql = anew("name TEXT DEFAULT 'Eve'")
-  const { id, structure } = await tables.importTable(serviceCaller, 'cats')
+  const { id, structure } = await tables.adoptTable(serviceCaller, 'cats')
   t.equal(structure.columns[1]?.defaultValue, 'Eve')
   sql = anew('name, extra, twice, lives REAL DEFAULT 9')
   const lives = { name: 'lives', jsonType: 'integer' } as const
@@ -254,7 +254,7 @@ t.test('a registration that cannot be read', async (t) => {
     t,
     `${TABLE}; CREATE TABLE dogs (id INTEGER PRIMARY KEY)`
   )
-  await tables.importTable(serviceCaller, 'dogs')
+  await tables.adoptTable(serviceCaller, 'dogs')
   const setChoices = (choices: string) =>
     external.prepare('UPDATE _rowhouse_tables SET choices = ? WHERE id = ?').run(choices, id)
 
@@ -287,13 +287,13 @@ t.test('a registration that cannot be read', async (t) => {
     t.match(await rejection(tables.update(serviceCaller, id, { label: '' })), unusable)
     t.match(await rejection(tables.refresh(serviceCaller, id)), unusable)
     t.match(await rejection(tables.addField(serviceCaller, id, { name: 'a', jsonType: 'string' })), unusable)
-    t.match(await rejection(tables.importTable(serviceCaller, 'cats')), unusable)
+    t.match(await rejection(tables.adoptTable(serviceCaller, 'cats')), unusable)
     t.match(await rejection(tables.unregister(serviceCaller, id, false)), { code: 'CONFIRMATION_REQUIRED' })
   })
 
   t.test('can be unregistered and imported again', async (t) => {
     await tables.unregister(serviceCaller, id, true)
-    const table = await tables.importTable(serviceCaller, 'cats')
+    const table = await tables.adoptTable(serviceCaller, 'cats')
     t.match(tables.get(table.id), { isOutdated: false, structure: { key: ['id'] } })
     await execute('INSERT INTO cats DEFAULT VALUES')
     t.match(tables.get(table.id), { name: 'cats' })

@@ -21,7 +21,7 @@ const SCHEMA = `
 
 t.test('rows are exact below 10,000, and an estimate from the rowids beyond', async (t) => {
   const { tables } = await startServices(t, SCHEMA)
-  const rows = new Map((await tables.listImportable(serviceCaller)).map((table) => [table.name, Number(table.rows)]))
+  const rows = new Map((await tables.listAdoptable(serviceCaller)).map((table) => [table.name, Number(table.rows)]))
   t.match(Object.fromEntries(rows), { empty: 0, exact: 9999, dense: 30_000, keyed: 10_000 })
   t.equal(rows.get('uneven'), Number.MAX_SAFE_INTEGER, 'one key far from the others')
   for (const [name, expected] of [
@@ -45,7 +45,7 @@ t.test('a table that is dropped while the list is made has no number of rows', a
       clock: Date.now,
       tokenNames: createTokenService({ db, clock: Date.now }).names,
       onBuildFailure: () => {}
-    }).listImportable(serviceCaller)
+    }).listAdoptable(serviceCaller)
   const listed = await withFailure(async (...args): Promise<readonly Row[]> => {
     const found = await db.scan(...args)
     external.exec('DROP TABLE IF EXISTS a')

@@ -23,7 +23,7 @@ const start = async (t: Test, sql: string, change: (db: Database) => Partial<Dat
     onBuildFailure: (table, error) => failures.push([table, (error as Error).message])
   })
   t.teardown(tables.builds.stop)
-  const { id } = await tables.importTable(serviceCaller, 'items')
+  const { id } = await tables.adoptTable(serviceCaller, 'items')
   const isBuilding = () => (registry.get(id) as RegisteredTable).searchIndex.state === 'building'
   const untilBuilt = async () => {
     while (isBuilding()) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -100,7 +100,7 @@ t.test('one build runs after the other', async (t) => {
     t,
     `${insert([1], "'tuba'")} CREATE TABLE others (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO others VALUES (1, 'oboe');`
   )
-  const { id } = await tables.importTable(serviceCaller, 'others')
+  const { id } = await tables.adoptTable(serviceCaller, 'others')
   await Promise.all([switchOn(), tables.update(serviceCaller, id, { searchIndex: true })])
   await untilBuilt()
   while (registry.get(id).searchIndex.state === 'building') await new Promise((resolve) => setTimeout(resolve, 10))
