@@ -4,6 +4,7 @@ import { type Condition, comparedColumn } from './conditions.ts'
 import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement } from './statement.ts'
+import { joinTerms } from './terms.ts'
 
 export interface OrderItem {
   readonly name: string
@@ -104,6 +105,12 @@ export const paramsOfWhere = ({ filter, candidates }: RowSelection): readonly Sq
   ...(candidates?.params ?? []),
   ...(filter?.params ?? [])
 ]
+
+/** An expression for the bytes of the stored values of a row. SQLite reads them from the header of the row. */
+export const storedWidth = ({ name, structure }: RegisteredTable) => {
+  const stored = structure.columns.filter(({ isGenerated }) => !isGenerated)
+  return joinTerms(['0', ...stored.map((column) => `ifnull(octet_length(${columnRef(name, column.name)}), 0)`)], '+')
+}
 
 /**
  * Returns the selection with these candidates, without guards: for the event loop. `where`: a condition that an index serves,

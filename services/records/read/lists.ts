@@ -91,7 +91,8 @@ export const createLists = (options: ListOptions) => {
 
   /** Reads on the event loop if an index finds few rows, otherwise in a reader thread. */
   const readSelection = async ({ caller, access, page, range }: Request, { minCost, compose }: Reading) => {
-    const few = minCost <= MAX_BYTES_ON_LOOP ? (await range())?.few : null
+    const counted = minCost <= MAX_BYTES_ON_LOOP ? await range() : null
+    const few = counted && (await planner.findFew(page.selection, counted))
     const statement = few && compose(few, MAX_BYTES_ON_LOOP)
     const rows = statement && (await planner.readsFew(access, statement)) ? await db.read(statement) : []
     // Without a text, the page is too large for the event loop.

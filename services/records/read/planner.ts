@@ -9,7 +9,14 @@ import { ALIAS_PREFIX } from '../../sql/expansions.ts'
 import { selectFiltered } from '../../sql/filtered-changes.ts'
 import type { PageSelection } from '../../sql/page-ranges.ts'
 import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
-import { amongFew, followsKey, isInKeyOrder, type Selection } from '../../sql/selections.ts'
+import {
+  amongFew,
+  type Candidates,
+  followsKey,
+  isInKeyOrder,
+  type Selection,
+  storedWidth
+} from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
@@ -22,10 +29,10 @@ const SCAN: PagePlan = { via: 'scan' }
 
 /** The rows that an index finds for a filter. */
 export interface CountedRange {
-  /** Their number. null: the filter matches only some of them. */
+  readonly rows: number
+  readonly candidates: Candidates
+  /** The number of rows that the filter matches. null: it has other conditions, too. */
   readonly total: number | null
-  /** The selection for the event loop. null: these are too many rows. */
-  readonly few: Selection | null
 }
 
 /** How a record is read by its key. */
@@ -39,8 +46,6 @@ const MAX_SKIPPED_ROWS = 1000
 
 /** Maximum rows that are read on the event loop, unless they follow the key: each may lie on another page of the file. */
 const MAX_SCATTERED_ROWS = 250
-/** Maximum bytes of text that the filter of these rows reads. */
-const MAX_FILTERED_BYTES = 256 * 1024
 
 /** Maximum entries of an index that are counted on the event loop. */
 const MAX_COUNTED_ROWS = 1000
@@ -221,14 +226,25 @@ export const createPlanner = (db: Database) => {
       where: served.map(({ sql }) => sql).join(' AND '),
       params: served.flatMap((comparison) => comparison.params)
     }
-    const isExact = filter.isIndexable && served.length === filter.comparisons.length
-    const range = { ...candidates, width: isExact ? '0' : filter.width }
+    const range = { ...candidates, width: '0' }
     const [row] = await db.read(selectRange(table.name, range, MAX_COUNTED_ROWS + 1, 'TRUE'))
     const rows = Number(row?.rows)
-    if (rows > MAX_COUNTED_ROWS) return null
-    const isFew = rows <= MAX_SCATTERED_ROWS && Number(row?.bytes) <= MAX_FILTERED_BYTES
-    const canBeRead = isFew && table.structure.rowid !== null && !sortsByGenerated(selection)
-    return { total: isExact ? rows : null, few: canBeRead ? amongFew(selection, candidates) : null }
+    const isExact = filter.isIndexable && served.length === filter.comparisons.length
+    return rows > MAX_COUNTED_ROWS ? null : { rows, candidates, total: isExact ? rows : null }
+  }
+
+  /**
+   * Returns the selection for the event loop if the rows of a range are few and small. A sorted or filtered field may be
+   * behind a long text, which SQLite then reads. null: they are many or large.
+   */
+  const findFew = async (selection: Selection, { rows, candidates }: CountedRange): Promise<Selection | null> => {
+    const { table, filter } = selection
+    if (rows > MAX_SCATTERED_ROWS || table.structure.rowid === null || sortsByGenerated(selection)) return null
+    const range = { ...candidates, width: storedWidth(table) }
+    const [row] = await db.read(selectRange(table.name, range, MAX_SCATTERED_ROWS + 1, 'TRUE'))
+    // Each test of a text reads it once more.
+    const work = Number(row?.bytes) * Number(filter?.tests)
+    return work <= MAX_BYTES_ON_LOOP ? amongFew(selection, candidates) : null
   }
 
   /** Whether no step of the plan of a statement reads all rows of the table. */
@@ -238,7 +254,7 @@ export const createPlanner = (db: Database) => {
     return !steps.some((step) => step === `SCAN ${name}` || step.startsWith(`SCAN ${name} `))
   }
 
-  return { usesIndex, rangeOf, planRecord, planPage, countRange, readsFew }
+  return { usesIndex, rangeOf, planRecord, planPage, countRange, findFew, readsFew }
 }
 
 export type Planner = ReturnType<typeof createPlanner>
