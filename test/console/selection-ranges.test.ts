@@ -31,15 +31,17 @@ const ROWS = `(() => {
 
 const readRows = (page: Page) => page.evaluate<{ selected: number[]; shown: number[] }>(ROWS)
 
-/** Waits until the status bar names the rows that are seen, as after scrolling. */
+/** Waits until the status bar names the rows that are seen, as after scrolling, and until they are loaded. */
 const waitForRows = async (page: Page) => {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))')
   const { shown } = await readRows(page)
   await status(page, `Rows ${shown[0]}–${shown.at(-1)}`)
+  for (const row of shown) await checkbox(page, row, { disabled: false }).waitFor()
 }
 
-const checkbox = (page: Page, row: number) =>
-  page.getByRole('checkbox', { name: `Select row ${row.toLocaleString('en')}`, exact: true })
+/** The checkbox of a row that is not loaded yet is disabled. */
+const checkbox = (page: Page, row: number, options: { readonly disabled?: false } = {}) =>
+  page.getByRole('checkbox', { name: `Select row ${row.toLocaleString('en')}`, exact: true, ...options })
 
 const goToRow = async (page: Page, row: number) => {
   await page.getByLabel('Go to row').fill(String(row))
