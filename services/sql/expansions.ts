@@ -15,18 +15,18 @@ export const aliasOf = (parent: string, index: number) =>
  * does. A number would otherwise be compared with each text of the target, which no index serves.
  */
 export const selectExpanded = (
-  { column, table, targetField, rows }: Expansion,
+  { column, table, targetField, rowRule }: Expansion,
   parent: string,
   alias: string,
   expression: string
 ) => {
-  const rule = rows ? ` AND ${rows({ name: alias }).sql}` : ''
-  return `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)}${rule})`
+  const isSeen = rowRule ? ` AND ${rowRule({ name: alias }).sql}` : ''
+  return `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)}${isSeen})`
 }
 
 /** Returns the parameters of an expression over a record of `parent` with these expansions. */
 export const expansionParams = (parent: string, expansions: readonly Expansion[] = []): readonly SqlValue[] =>
   expansions.flatMap((expansion, index) => {
     const alias = aliasOf(parent, index)
-    return [...expansionParams(alias, expansion.expansions), ...(expansion.rows?.({ name: alias }).params ?? [])]
+    return [...expansionParams(alias, expansion.expansions), ...(expansion.rowRule?.({ name: alias }).params ?? [])]
   })

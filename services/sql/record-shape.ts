@@ -24,7 +24,7 @@ export interface Expansion {
   /** The unique column that it refers to. */
   readonly targetField: string
   /** Records outside of it are not added. null: all records. */
-  readonly rows: RowRule | null
+  readonly rowRule: RowRule | null
   /** What the added record shows. */
   readonly shape: RecordShape
   readonly expansions: readonly Expansion[]

@@ -60,11 +60,7 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
   ]
 }
 
-/**
- * Whether the order begins with the key, so that it usually follows the key's index. Lists in other orders are not
- * planned for the event loop: planning a statement of a wide table takes milliseconds, and the rows of a secondary
- * index may lie far apart.
- */
+/** Whether the order begins with the key, so that it usually follows the key's index. Rows in other orders may lie far apart. */
 export const followsKey = ({ table, order }: Selection) => {
   if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
@@ -88,8 +84,8 @@ export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection,
 const MAX_UNGUARDED_WIDTH = 4096
 
 /**
- * Selects the rows in a reader thread. A search can take long for one row, so its guard runs at every wide row. A guard
- * at every row makes a search of short rows slower by half.
+ * Returns the WHERE clause of the rows, with the guard of reader threads. A search can take long for one row, so its guard
+ * runs at every wide row. A guard at every row makes a search of short rows slower by half.
  */
 export const selectionWhere = (selection: RowSelection) => {
   const { filter, dialect, candidates } = selection

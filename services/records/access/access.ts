@@ -3,7 +3,7 @@ import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../../model/table.ts'
-import type { RowRule } from '../../sql/conditions.ts'
+import type { Condition, RowRule } from '../../sql/conditions.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { keyParser } from '../../sql/keys.ts'
 import type { Expansion, RecordShape } from '../../sql/record-shape.ts'
@@ -30,8 +30,10 @@ export interface Access {
   readonly columns: ReadonlyMap<string, Column>
   /** The visible columns that are not read-only. */
   readonly writable: ReadonlySet<Column>
-  /** The rows that the caller can read and change. null: all of them. */
-  readonly rows: RowRule | null
+  /** The condition of the rows that the caller can read and change. null: all of them. */
+  readonly rows: Condition | null
+  /** The rule that `rows` follows. A statement that has the table under another name needs it. */
+  readonly rowRule: RowRule | null
   /** The columns that a new record must have, including columns that are not visible. */
   readonly required: readonly Column[]
   /** All visible columns. */
@@ -78,11 +80,11 @@ interface AccessOptions {
   readonly dialect: Dialect
   readonly visible: readonly Column[]
   readonly integers: IntegerFormat
-  readonly rows: RowRule | null
+  readonly rowRule: RowRule | null
 }
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
-const createAccess = (table: RegisteredTable, { dialect, visible, integers, rows }: AccessOptions): Access => {
+const createAccess = (table: RegisteredTable, { dialect, visible, integers, rowRule }: AccessOptions): Access => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
   const createProjection = (columns: readonly Column[], expansions: readonly Expansion[] = []): Projection => {
@@ -100,7 +102,7 @@ const createAccess = (table: RegisteredTable, { dialect, visible, integers, rows
     projections.set(key, projection)
     return projection
   }
-  const condition = rows?.(table) ?? null
+  const rows = rowRule?.(table) ?? null
   return {
     table,
     dialect,
@@ -108,12 +110,13 @@ const createAccess = (table: RegisteredTable, { dialect, visible, integers, rows
     columns: new Map(visible.map((column) => [column.name, column])),
     writable: new Set(visible.filter((column) => !column.isReadonly)),
     rows,
+    rowRule,
     required: structure.columns.filter((column) => isRequired(structure, column)),
     all,
     project,
     parseKey: keyParser(structure),
-    matchParams: (key) => (condition ? [...key, ...condition.params] : key),
-    statements: recordStatements(table, all.json, dialect, condition)
+    matchParams: (key) => (rows ? [...key, ...rows.params] : key),
+    statements: recordStatements(table, all.json, dialect, rows)
   }
 }
 
@@ -145,12 +148,12 @@ export const createAccessOf = (dialect: Dialect, rowsOf: RowsOf = allRows): Acce
   }
 
   return (caller, table) => {
-    const rows = rowsOf(caller, table)
-    const cache = rows ? null : cacheOf(caller)
+    const rowRule = rowsOf(caller, table)
+    const cache = rowRule ? null : cacheOf(caller)
     const cached = cache?.get(table)
     if (cached) return cached
     const visible = seesHidden(caller) ? table.structure.columns : shownColumns(table)
-    const access = createAccess(table, { dialect, visible, integers: caller.integers, rows })
+    const access = createAccess(table, { dialect, visible, integers: caller.integers, rowRule })
     cache?.set(table, access)
     return access
   }

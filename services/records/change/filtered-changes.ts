@@ -11,7 +11,7 @@ import type { Access } from '../access/access.ts'
 import { otherHasValue, tooManyAffected } from '../failures.ts'
 import { readFilter } from '../read/filter.ts'
 import { readAssignments } from './input.ts'
-import { final, type Operation, type OperationFailure, type RecordChange } from './operation.ts'
+import { type ChangedRows, changeOf, final, type Operation, type OperationFailure } from './operation.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The records to change. */
@@ -38,12 +38,12 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
   const readCondition = (access: Access, filter: unknown) => {
     assertTable(access.table)
     const condition = readFilter(access, filter)
-    return access.rows ? allOf([access.rows(access.table), condition]) : condition
+    return access.rows ? allOf([access.rows, condition]) : condition
   }
 
-  const changeOf = (access: Access, filter: FilteredRecords, columns: readonly string[] | null): RecordChange => {
+  const changeOfFiltered = (access: Access, filter: FilteredRecords, columns: ChangedRows['columns']) => {
     const { sql: where, params } = filter.condition
-    return { kind: columns ? 'update' : 'delete', rows: { access, columns, where, params, filter } }
+    return changeOf({ access, columns, where, params, filter })
   }
 
   const explain =
@@ -59,7 +59,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
     return {
       table: access.table,
       unit: updateFiltered({ ...records, table: access.table }, sent, clock()),
-      change: changeOf(access, records, namesOf(sent)),
+      change: changeOfFiltered(access, records, namesOf(sent)),
       countChange: null,
       result: changesOf,
       receipt: () => CHANGED_ROWS,
@@ -71,7 +71,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
   const deleteFilteredOp = (access: Access, records: FilteredRecords): Operation<number> => ({
     table: access.table,
     unit: deleteFiltered({ ...records, table: access.table }),
-    change: changeOf(access, records, null),
+    change: changeOfFiltered(access, records, null),
     countChange: (results) => -changesOf(results),
     result: changesOf,
     receipt: () => CHANGED_ROWS,

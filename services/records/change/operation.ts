@@ -71,6 +71,9 @@ export interface Operation<R = unknown> {
   readonly explain: (caller: Caller, failure: OperationFailure) => Diagnosis | Promise<Diagnosis>
 }
 
+/** Returns the change of stored rows without an upsert. */
+export const changeOf = (rows: ChangedRows): RecordChange => ({ kind: rows.columns ? 'update' : 'delete', rows })
+
 /** Returns the diagnosis of an error that a retry would repeat. */
 export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
 

@@ -32,6 +32,8 @@ import type { Read } from '../read/read.ts'
 import { incrementableColumn, readCount } from './increments.ts'
 import { readChanges, readNewRecord, refuseChanged } from './input.ts'
 import {
+  type ChangedRows,
+  changeOf,
   type Diagnosis,
   explainAfterCheck,
   final,
@@ -84,11 +86,8 @@ const readPk = (pk: RecordRef): string | OperationResult => {
 
 const CREATE: RecordChange = { kind: 'create' }
 
-/** `columns`: null for a delete. */
-const changeOf = (access: Access, params: readonly Param[], columns: readonly string[] | null): RecordChange => ({
-  kind: columns ? 'update' : 'delete',
-  rows: { access, columns, where: access.statements.match, params }
-})
+const changeOfRecord = (access: Access, params: readonly Param[], columns: ChangedRows['columns']) =>
+  changeOf({ access, columns, where: access.statements.match, params })
 
 /** Returns the record at this point of the unit, if the operation returns it. */
 const recordResults = ({ statements }: Access, row: RowCondition, { returnsRecord = false }: ChangeOptions) =>
@@ -210,7 +209,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: access.table,
       unit,
-      change: changeOf(access, key.params, namesOf(assignments)),
+      change: changeOfRecord(access, key.params, namesOf(assignments)),
       countChange: null,
       result: returnedRecord,
       receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params, unchanged), options) }),
@@ -228,7 +227,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: access.table,
       unit: [access.statements.remove(key.params, options.returnsRecord ? 'changed' : 'nothing', ifMatch)],
-      change: changeOf(access, key.params, null),
+      change: changeOfRecord(access, key.params, null),
       countChange: () => -1,
       result: returnedRecord,
       receipt: () => ({ before: recordResults(access, access.statements.changedRow(key.params), options) }),
@@ -265,7 +264,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return {
       table: access.table,
       unit,
-      change: changeOf(access, key.params, [column.name]),
+      change: changeOfRecord(access, key.params, [column.name]),
       countChange: null,
       result: returnedRecord,
       receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params), options) }),

@@ -105,7 +105,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       key,
       changed,
       unchanged,
-      rows: access.rows?.(table) ?? null,
+      rows: access.rows,
       json: (shown.length === access.columns.size ? access.all : access.project(shown, [])).json.text,
       onlyCreates: options.onlyCreates ?? false,
       hasEffects: hasTriggers(table) || hasUpdateEffects(table),

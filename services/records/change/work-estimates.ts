@@ -7,7 +7,6 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { selectAffected, selectRange } from '../../sql/affected-rows.ts'
 import type { Condition } from '../../sql/conditions.ts'
 import { keysToCheck } from '../../sql/conflicts.ts'
-import { selectFiltered } from '../../sql/filtered-changes.ts'
 import { indexedTable } from '../../sql/search-index.ts'
 import { guardOf } from '../../sql/selections.ts'
 import { isValue, type Statement } from '../../sql/statement.ts'
@@ -32,6 +31,7 @@ const MAX_STEPS_ON_LOOP = 20_000
 const passesOf = ({ access, columns }: ChangedRows) => 2 + keysToCheck(access.table, columns ?? []).length
 const MAX_ROWS = MAX_STEPS / STEPS.row
 const NO_GUARD = '1'
+const ALL_ROWS = { where: '1', params: [] }
 
 /** A change of stored rows. */
 type RowsChange = Extract<RecordChange, { readonly rows: ChangedRows }>
@@ -91,9 +91,8 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
   const countVisited = async ({ caller, changed }: EstimatedRequest, change: ChangedRows, condition: Condition) => {
     const { access } = change
     const { table } = access
-    const served = await planner.rangeOf(access, selectFiltered({ table, condition }), condition)
-    const where = served.map(({ sql }) => sql).join(' AND ') || '1'
-    const params = served.flatMap((comparison) => comparison.params)
+    const range = await planner.rangeOf(access, condition)
+    const { where, params } = range ?? ALL_ROWS
     const guard = guardOf({ table, dialect: db.dialect })
     const passes = passesOf(change)
     const max = Math.ceil(MAX_STEPS / passes / (1 + condition.tests)) + 1
@@ -107,7 +106,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
     const steps = passes * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
     const fields = helpfulIndex({ table, dialect: db.dialect, rows: null, filter: condition })
-    return { steps, problem: served.length > 0 ? undefined : () => filterNotIndexed(table.name, rows, fields) }
+    return { steps, problem: range ? undefined : () => filterNotIndexed(table.name, rows, fields) }
   }
 
   /** Counts a child whose rows are all read for each row of its parent. */

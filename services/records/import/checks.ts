@@ -45,7 +45,7 @@ const takenCheck = (plan: ImportPlan, key: UniqueKey) =>
 const outsideChecks = (plan: ImportPlan) => {
   const { table, rows } = plan.access
   if (!plan.on || !rows) return []
-  return [takenKeyCheck(plan, plan.on, selectOutside(table.name, plan.on, rows(table), MAX_IMPORT_ERRORS))]
+  return [takenKeyCheck(plan, plan.on, selectOutside(table.name, plan.on, rows, MAX_IMPORT_ERRORS))]
 }
 
 /** Whether the records of the file decide whether an index has another record with the same values. */

@@ -137,7 +137,7 @@ export const storePlanOf = (plan: ImportPlan, fields: readonly string[]): Omit<S
     otherKeys: otherKeysOf(plan, fields),
     updated: changedFields(plan, fields),
     on,
-    rows: access.rows?.({ name: table }) ?? null,
+    rows: access.rows,
     setsUpdatedAt: added.includes(UPDATED_AT)
   }
 }

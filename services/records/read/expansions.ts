@@ -95,7 +95,7 @@ const toExpansion = ({ column, target, targetField, children }: Node): Expansion
   column: column.name,
   table: target.table.name,
   targetField,
-  rows: target.rows,
+  rowRule: target.rowRule,
   shape: target.all.shape,
   expansions: [...children.values()].map(toExpansion)
 })

@@ -39,7 +39,7 @@ interface Page {
 }
 
 /** A page to read. */
-interface Request {
+interface PageRequest {
   readonly caller: Caller
   readonly access: Access
   readonly page: PageSelection
@@ -90,7 +90,7 @@ export const createLists = (options: ListOptions) => {
   const { db, planner, totals, scan, cursors, readableBy, maxPageSize } = options
 
   /** Reads on the event loop if an index finds few rows, otherwise in a reader thread. */
-  const readSelection = async ({ caller, access, page, range }: Request, { minCost, compose }: Reading) => {
+  const readSelection = async ({ caller, access, page, range }: PageRequest, { minCost, compose }: Reading) => {
     const counted = minCost <= MAX_BYTES_ON_LOOP ? await range() : null
     const few = counted && (await planner.findFew(page.selection, counted))
     const statement = few && compose(few, MAX_BYTES_ON_LOOP)
@@ -100,7 +100,7 @@ export const createLists = (options: ListOptions) => {
   }
 
   /** Returns a row with the `text` of the page, and a second one if another page follows. `total`: see `planPage`. */
-  const readRows = async (request: Request, total: number | null): Promise<readonly Row[]> => {
+  const readRows = async (request: PageRequest, total: number | null): Promise<readonly Row[]> => {
     const { access, page } = request
     const plan = await planner.planPage(access, page, total)
     if (plan.via === 'nothing') return [{ text: '' }]
@@ -114,14 +114,15 @@ export const createLists = (options: ListOptions) => {
   }
 
   /** Returns the number of rows if it is known, or if counting is little work. Other tables change that of an SQL view. */
-  const findTotal = async ({ caller, page, range }: Request): Promise<number | null> => {
+  const findTotal = async ({ caller, page, range }: PageRequest): Promise<number | null> => {
     const { filter, table } = page.selection
-    if (filter) return (await range())?.total ?? null
+    const counted = filter && (await range())
+    if (filter) return counted?.isExact ? counted.rows : null
     return table.structure.isView ? null : totals.get(caller, table)
   }
 
   /** Returns the rows as `readRows` does, and the total. */
-  const readWithTotal = async (request: Request) => {
+  const readWithTotal = async (request: PageRequest) => {
     const { page } = request
     const total = await findTotal(request)
     if (total !== null) return { rows: await readRows(request, total), total }

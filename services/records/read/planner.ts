@@ -9,14 +9,7 @@ import { ALIAS_PREFIX } from '../../sql/expansions.ts'
 import { selectFiltered } from '../../sql/filtered-changes.ts'
 import type { PageSelection } from '../../sql/page-ranges.ts'
 import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
-import {
-  amongFew,
-  type Candidates,
-  followsKey,
-  isInKeyOrder,
-  type Selection,
-  storedWidth
-} from '../../sql/selections.ts'
+import { amongFew, followsKey, isInKeyOrder, type Selection, storedWidth } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
@@ -27,12 +20,17 @@ export type PagePlan = { readonly via: 'nothing' | 'scan' } | { readonly via: 'b
 
 const SCAN: PagePlan = { via: 'scan' }
 
+/** A range of an index, as a condition in SQL. */
+interface IndexRange {
+  readonly where: string
+  readonly params: readonly SqlValue[]
+  /** The filter has no other conditions. */
+  readonly isExact: boolean
+}
+
 /** The rows that an index finds for a filter. */
-export interface CountedRange {
+export interface CountedRange extends IndexRange {
   readonly rows: number
-  readonly candidates: Candidates
-  /** The number of rows that the filter matches. null: it has other conditions, too. */
-  readonly total: number | null
 }
 
 /** How a record is read by its key. */
@@ -104,14 +102,13 @@ const indexServes = (step: string, conditions: readonly string[]) => {
  * Returns the comparisons that bound the range of an index which the only reading step of a plan reads. Empty: it may read
  * every row. Of two comparisons with the same column and operator, SQLite does not show which one the index serves.
  */
-const servedBy = ({ structure }: RegisteredTable, comparisons: readonly Comparison[], steps: readonly string[]) => {
+const servedBy = (table: RegisteredTable, comparisons: readonly Comparison[], steps: readonly string[]) => {
+  const { structure } = table
   const [step = '', ...others] = steps.filter((text) => READING_STEP.test(text))
   const isAmbiguous = structure.columns.some(({ name }) => / AND | \(/.test(name))
   if (!step.startsWith('SEARCH ') || others.length > 0 || isAmbiguous) return []
   const shown = step.slice(step.lastIndexOf(' (') + 2, -1).split(' AND ')
-  const names = comparisons.map(
-    ({ column, operator }) => `${column === structure.rowid ? 'rowid' : column}${operator}?`
-  )
+  const names = conditionsOf(table, comparisons)
   return comparisons.filter((_, index) => {
     const name = String(names[index])
     return shown.includes(name) && names.indexOf(name) === names.lastIndexOf(name)
@@ -184,8 +181,9 @@ export const createPlanner = (db: Database) => {
   /** Returns the statement that reads the rows of a page by an index. null: no index serves its filter and its order. */
   const planByIndex = async (access: Access, page: PageSelection, maxRowBytes: number) => {
     const byIndex = pageByIndex(page, maxRowBytes)
-    const isUsual = page.record === access.all.json && page.selection.filter === null && followsKey(page.selection)
-    if ((byIndex.sql.length > MAX_SQL_LENGTH && !isUsual) || byIndex.ranges.includes(null)) return null
+    const isWholeInKeyOrder =
+      page.record === access.all.json && page.selection.filter === null && followsKey(page.selection)
+    if ((byIndex.sql.length > MAX_SQL_LENGTH && !isWholeInKeyOrder) || byIndex.ranges.includes(null)) return null
     return (await isBoundedPage(access, byIndex)) ? byIndex : null
   }
 
@@ -207,11 +205,20 @@ export const createPlanner = (db: Database) => {
   }
 
   /**
-   * Returns the comparisons of a filter that bound the rows which a statement with this filter reads. Empty: it may read
-   * every row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
+   * Returns the range of an index that bounds the rows which a statement with this filter reads. null: it may read every
+   * row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
    */
-  const rangeOf = async (access: Access, statement: Statement, { comparisons }: Condition) =>
-    servedBy(access.table, comparisons, (await queryPlan(access, statement)).steps)
+  const rangeOf = async (access: Access, filter: Condition): Promise<IndexRange | null> => {
+    const { table } = access
+    const { steps } = await queryPlan(access, selectFiltered({ table, condition: filter }))
+    const served = servedBy(table, filter.comparisons, steps)
+    if (served.length === 0) return null
+    return {
+      where: served.map(({ sql }) => sql).join(' AND '),
+      params: served.flatMap(({ params }) => params),
+      isExact: filter.isIndexable && served.length === filter.comparisons.length
+    }
+  }
 
   /**
    * Counts the rows that an index finds for the filter of a selection. null: no index does, it finds too many, or the
@@ -220,31 +227,25 @@ export const createPlanner = (db: Database) => {
   const countRange = async (access: Access, selection: Selection): Promise<CountedRange | null> => {
     const { table, filter } = selection
     if (!filter || filter.comparisons.length === 0 || table.structure.isView) return null
-    const served = await rangeOf(access, selectFiltered({ table, condition: filter }), filter)
-    if (served.length === 0) return null
-    const candidates = {
-      where: served.map(({ sql }) => sql).join(' AND '),
-      params: served.flatMap((comparison) => comparison.params)
-    }
-    const range = { ...candidates, width: '0' }
-    const [row] = await db.read(selectRange(table.name, range, MAX_COUNTED_ROWS + 1, 'TRUE'))
+    const range = await rangeOf(access, filter)
+    if (!range) return null
+    const [row] = await db.read(selectRange(table.name, { ...range, width: '0' }, MAX_COUNTED_ROWS + 1, 'TRUE'))
     const rows = Number(row?.rows)
-    const isExact = filter.isIndexable && served.length === filter.comparisons.length
-    return rows > MAX_COUNTED_ROWS ? null : { rows, candidates, total: isExact ? rows : null }
+    return rows > MAX_COUNTED_ROWS ? null : { ...range, rows }
   }
 
   /**
    * Returns the selection for the event loop if the rows of a range are few and small. A sorted or filtered field may be
    * behind a long text, which SQLite then reads. null: they are many or large.
    */
-  const findFew = async (selection: Selection, { rows, candidates }: CountedRange): Promise<Selection | null> => {
+  const findFew = async (selection: Selection, { rows, where, params }: CountedRange): Promise<Selection | null> => {
     const { table, filter } = selection
     if (rows > MAX_SCATTERED_ROWS || table.structure.rowid === null || sortsByGenerated(selection)) return null
-    const range = { ...candidates, width: storedWidth(table) }
+    const range = { where, params, width: storedWidth(table) }
     const [row] = await db.read(selectRange(table.name, range, MAX_SCATTERED_ROWS + 1, 'TRUE'))
     // Each test of a text reads it once more.
     const work = Number(row?.bytes) * Number(filter?.tests)
-    return work <= MAX_BYTES_ON_LOOP ? amongFew(selection, candidates) : null
+    return work <= MAX_BYTES_ON_LOOP ? amongFew(selection, range) : null
   }
 
   /** Whether no step of the plan of a statement reads all rows of the table. */

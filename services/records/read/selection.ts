@@ -38,10 +38,10 @@ export interface ListRequest extends SelectionRequest, WindowRequest, Projection
   readonly total?: boolean
 }
 
-/** Returns the condition of a filter and a search, for these rows. null: all records. */
-const conditionOf = (access: Access, rows: Condition | null, { filter, q = '' }: SelectionRequest) => {
+/** Returns the condition of a filter and a search, for the rows of the access. null: all records. */
+const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest): Condition | null => {
   const conditions = [
-    ...(rows ? [rows] : []),
+    ...(access.rows ? [access.rows] : []),
     ...(filter === undefined ? [] : [readFilter(access, filter)]),
     ...(q === '' ? [] : [search(access.table, [...access.columns.values()], q)])
   ]
@@ -50,9 +50,8 @@ const conditionOf = (access: Access, rows: Condition | null, { filter, q = '' }:
 
 /** Returns the rows of a request. An empty `q` counts as absent. @throws VALIDATION_FAILED */
 export const rowsOf = (access: Access, request: Omit<SelectionRequest, 'order'>): RowSelection => {
-  const { table, dialect } = access
-  const rows = access.rows?.(table) ?? null
-  return { table, dialect, rows, filter: conditionOf(access, rows, request) }
+  const { table, dialect, rows } = access
+  return { table, dialect, rows, filter: conditionOf(access, request) }
 }
 
 /** Returns the rows and the order of a request. An empty `order` counts as absent. @throws VALIDATION_FAILED */

@@ -119,6 +119,12 @@ t.test('the plan of a statement', async (t) => {
     await list({ ...where({ day: { eq: 1 }, n: { lt: 0 } }), fields: ['n'], order: 'twice' })
     t.equal(scanned.length, 5, 'so are generated columns')
 
+    const ownPlan = db.plan
+    db.plan = async (statement) => (statement.sql.includes('IN (SELECT') ? ['SCAN sold'] : ownPlan(statement))
+    t.match(await list({ ...where({ day: { eq: 1 } }), fields: ['n'], order: 'note', size: 1 }), { rows: [{ id: 1 }] })
+    db.plan = ownPlan
+    t.equal(scanned.length, 6, 'so are all rows, if SQLite does not use the index')
+
     const wide = await serve('wide')
     reset()
     t.match(await wide.list(where({ day: { eq: 1 }, note: { contains: 'b' } })), { total: 1 })
