@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { NewFieldSchema, newNames } from './new-table.ts'
 import { Int64, NullableInt64 } from './numbers.ts'
-import { NewFieldSchema, newNames, TableSchema } from './table.ts'
+import { TableSchema } from './table.ts'
 
 /** The chunks of a body that is read while it arrives. */
 export type BodyChunks = AsyncGenerator<Uint8Array, void, undefined>

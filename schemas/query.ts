@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict } from './envelope.ts'
 import { Int32, Int64 } from './numbers.ts'
@@ -17,31 +17,60 @@ export const MAX_EXPANSIONS = 10
 /** Levels of references that a query expands. */
 export const MAX_EXPANSION_DEPTH = 3
 
-const value = (description: string, example: unknown) =>
-  Type.Optional(Type.Unknown({ description, examples: [example] }))
-const values = (description: string) =>
-  Type.Optional(Type.Array(Type.Unknown(), { description, examples: [['red', 'blue']] }))
-const text = (description: string) => Type.Optional(Type.String({ description, examples: ['cup'] }))
+/** What an operator compares with. `value`: one of the field. */
+export type Operand = 'value' | 'values' | 'text' | 'boolean'
 
-export const ConditionSchema = Type.Object(
-  {
-    eq: value('The field has this value.', 'red'),
-    ne: value('The field has another value, or none.', 'red'),
-    gt: value('The value is greater.', 10),
-    gte: value('The value is greater or equal.', 10),
-    lt: value('The value is less.', 20),
-    lte: value('The value is less or equal.', 20),
-    in: values(`The field has one of these values, at most ${MAX_VALUES}.`),
-    notIn: values('The field has none of these values, or no value.'),
-    isNull: Type.Optional(
-      Type.Boolean({ description: 'true: the field has no value. false: it has one.', examples: [false] })
-    ),
-    contains: text(
-      'The text contains this one. Case is ignored, here and below, of all letters with one lower and one upper form.'
-    ),
-    startsWith: text('The text starts with this one.'),
-    endsWith: text('The text ends with this one.')
+interface OperatorDeclaration {
+  readonly operand: Operand
+  readonly description: string
+  readonly example: unknown
+}
+
+/** The operators of conditions. From this table come both documents, the checks of filters, and the types of the console. */
+export const operators = {
+  eq: { operand: 'value', description: 'The field has this value.', example: 'red' },
+  ne: { operand: 'value', description: 'The field has another value, or none.', example: 'red' },
+  gt: { operand: 'value', description: 'The value is greater.', example: 10 },
+  gte: { operand: 'value', description: 'The value is greater or equal.', example: 10 },
+  lt: { operand: 'value', description: 'The value is less.', example: 20 },
+  lte: { operand: 'value', description: 'The value is less or equal.', example: 20 },
+  in: {
+    operand: 'values',
+    description: `The field has one of these values, at most ${MAX_VALUES}.`,
+    example: ['red', 'blue']
   },
+  notIn: {
+    operand: 'values',
+    description: 'The field has none of these values, or no value.',
+    example: ['red', 'blue']
+  },
+  isNull: { operand: 'boolean', description: 'true: the field has no value. false: it has one.', example: false },
+  contains: {
+    operand: 'text',
+    description:
+      'The text contains this one. Case is ignored, here and below, of all letters with one lower and one upper form.',
+    example: 'cup'
+  },
+  startsWith: { operand: 'text', description: 'The text starts with this one.', example: 'cup' },
+  endsWith: { operand: 'text', description: 'The text ends with this one.', example: 'cup' }
+} as const satisfies Record<string, OperatorDeclaration>
+
+export type Operator = keyof typeof operators
+
+const operandSchemas: Record<Operand, (options: SchemaOptions) => TSchema> = {
+  value: (options) => Type.Unknown(options),
+  values: (options) => Type.Array(Type.Unknown(), options),
+  text: (options) => Type.String(options),
+  boolean: (options) => Type.Boolean(options)
+}
+
+const ConditionSchema = Type.Object(
+  Object.fromEntries(
+    Object.entries(operators).map(([name, { operand, description, example }]) => [
+      name,
+      Type.Optional(operandSchemas[operand]({ description, examples: [example] }))
+    ])
+  ),
   {
     title: 'TableRecordCondition',
     description: 'A condition on one field. With several operators, all of them must hold.',

@@ -53,6 +53,7 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   services: [['model'], ['sql'], ['engine'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']],
   'services/tables': [
     ['failures.ts', 'foreign-keys.ts'],
+    ['assert-table.ts'],
     ['names'],
     ['registry'],
     ['search', 'token-access.ts'],

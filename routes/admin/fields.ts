@@ -2,12 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ok } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
-import {
-  FieldParamsSchema,
-  FieldRedefinitionSchema,
-  FieldRemovalQuerySchema,
-  TableEnvelope
-} from '../../schemas/table.ts'
+import { TableEnvelope } from '../../schemas/table.ts'
+import { FieldParamsSchema, FieldRedefinitionSchema, FieldRemovalQuerySchema } from '../../schemas/table-changes.ts'
 import { toTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']

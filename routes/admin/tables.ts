@@ -1,17 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ImportablesEnvelope, ImportedEnvelope, TableImportSchema } from '../../schemas/adoption.ts'
 import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
+import { FieldAdditionSchema, NewTableSchema } from '../../schemas/new-table.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
-import {
-  FieldAdditionSchema,
-  ImportablesEnvelope,
-  ImportedEnvelope,
-  NewTableSchema,
-  TableChangesSchema,
-  TableEnvelope,
-  TableImportSchema,
-  TablesEnvelope,
-  UnregisterQuerySchema
-} from '../../schemas/table.ts'
+import { TableEnvelope, TablesEnvelope } from '../../schemas/table.ts'
+import { TableChangesSchema, UnregisterQuerySchema } from '../../schemas/table-changes.ts'
 import { toTable, toUpdatedTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']

@@ -120,7 +120,7 @@ const neededComponents = (paths: Json, components: Readonly<Record<string, Json>
   return needed
 }
 
-export interface TypedOptions {
+export interface DocumentContent {
   readonly tables: readonly TypedTable[]
   /** Paths of the generic document that the caller may use, too. */
   readonly sharedPaths: readonly string[]
@@ -178,7 +178,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const { securitySchemes = {}, ...others } = generic.components
   const shared = { ...others, parameters: sharedParameters(operations) }
 
-  const headOf = ({ tables, sharedPaths, title, description }: TypedOptions) => ({
+  const headOf = ({ tables, sharedPaths, title, description }: DocumentContent) => ({
     openapi: generic.openapi,
     info: { ...generic.info, title: inComment(title), description },
     servers: generic.servers,
@@ -204,7 +204,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
     }
   }
 
-  return async (options: TypedOptions, convert: Convert): Promise<TypedText> => {
+  return async (options: DocumentContent, convert: Convert): Promise<TypedText> => {
     const { tables, sharedPaths } = options
     const clientNames = new Set(tables.map(({ table }) => foldName(table.choices.clientName)))
     const pause = createPause()

@@ -1,4 +1,4 @@
-import { ConditionSchema, MAX_VALUES } from '../../schemas/query.ts'
+import { MAX_VALUES, type Operand, operators } from '../../schemas/query.ts'
 import type { IntegerFormat } from '../../schemas/token.ts'
 import { integerSchema } from '../model/kinds/integer.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
@@ -17,23 +17,17 @@ import {
   WIDE_INTEGER
 } from './typed-schemas.ts'
 
-const TEXT_OPERATORS = ['contains', 'startsWith', 'endsWith']
-const LIST_OPERATORS = ['in', 'notIn']
-
-const operandOf = (operator: string, value: Json): Json => {
-  if (TEXT_OPERATORS.includes(operator)) return { type: 'string', minLength: 1 }
-  if (LIST_OPERATORS.includes(operator)) return { type: 'array', items: value, maxItems: MAX_VALUES }
-  return operator === 'isNull' ? { type: 'boolean' } : value
-}
-
 /** Returns the condition of the generic document, for values of one type. */
 const conditionOn = (value: Json, hasText: boolean, description: string): Json => {
-  const operators = Object.entries(ConditionSchema.properties).filter(
-    ([operator]) => hasText || !TEXT_OPERATORS.includes(operator)
-  )
-  const properties = operators.map(
-    ([operator, schema]) => [operator, { ...operandOf(operator, value), description: schema.description }] as const
-  )
+  const operands: Readonly<Record<Operand, Json>> = {
+    value,
+    values: { type: 'array', items: value, maxItems: MAX_VALUES },
+    text: { type: 'string', minLength: 1 },
+    boolean: { type: 'boolean' }
+  }
+  const properties = Object.entries(operators)
+    .filter(([, { operand }]) => hasText || operand !== 'text')
+    .map(([name, { operand, description: meaning }]) => [name, { ...operands[operand], description: meaning }] as const)
   return closedObject(objectOf(properties), [], `${description} With several operators, all of them must hold.`)
 }
 

@@ -1,4 +1,4 @@
-import type { NewReference, OnDelete } from '../../schemas/table.ts'
+import type { NewReference, OnDelete } from '../../schemas/new-table.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
 import { identifier, textLiteral } from './identifiers.ts'

@@ -8,7 +8,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
 import { type UniqueIndex, uniqueIndexOf } from './unique-indexes.ts'
-import { hasKey, namesOfKey, rowidKeys } from './unique-keys.ts'
+import { hasKey, isUniqueKey, namesOfKey, parseUniqueIndexes, rowidKeys, UNIQUE_INDEXES } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
 export const STAGED_TABLE = '_rowhouse_staged'
@@ -30,34 +30,18 @@ export interface ImportTarget {
 export const selectImportTarget = (table: string): Statement => ({
   sql: `SELECT
     (SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE) AS declaration,
-    (SELECT json_group_array(json_object('name', i.name, 'sql', s.sql, 'partial', i.partial, 'fields', (
-        SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
-        FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)) ORDER BY i.seq)
-      FROM temp.pragma_index_list(?) AS i
-      LEFT JOIN main.sqlite_schema AS s ON s.type = 'index' AND s.name = i.name
-      WHERE i."unique") AS unique_indexes`,
+    ${UNIQUE_INDEXES} AS unique_indexes`,
   params: [table, table]
 })
-
-interface UniqueIndexRow {
-  readonly name: string
-  /** null for the index of a constraint. */
-  readonly sql: string | null
-  readonly partial: number
-  readonly fields: readonly { readonly name: string | null; readonly collation: string }[]
-}
 
 /** Returns null if the table does not exist. */
 export const toImportTarget = (row: Row | undefined, structure: Structure): ImportTarget | null => {
   if (!row || row.declaration === null) return null
-  // The boundary where the JSON of `selectImportTarget` gets its type.
-  const indexes = JSON.parse(String(row.unique_indexes)) as readonly UniqueIndexRow[]
-  const isKey = ({ partial, fields }: UniqueIndexRow) => partial === 0 && fields.every(({ name }) => name !== null)
-  const keys = indexes.filter(isKey) as readonly UniqueKey[]
-  const others = indexes.filter((index) => !isKey(index))
+  const indexes = parseUniqueIndexes(row.unique_indexes)
+  const others = indexes.filter((index) => !isUniqueKey(index))
   return {
     declarations: [String(row.declaration), ...indexes.flatMap(({ sql }) => sql ?? [])],
-    uniqueKeys: [...rowidKeys(structure), ...keys],
+    uniqueKeys: [...rowidKeys(structure), ...indexes.filter(isUniqueKey)],
     uniqueIndexes: others.map(({ name, sql }) => uniqueIndexOf(name, String(sql)))
   }
 }

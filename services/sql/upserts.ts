@@ -1,4 +1,3 @@
-import type { Row } from '../model/sql-value.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UniqueField, UniqueKey } from '../model/unique-key.ts'
 import type { Condition } from './conditions.ts'
@@ -17,31 +16,9 @@ import {
   withComputedKey
 } from './records.ts'
 import { isValue, type Param, type RowCondition, type Statement } from './statement.ts'
-import { hasKey, rowidKeys } from './unique-keys.ts'
+import { hasKey } from './unique-keys.ts'
 import type { Receipt } from './unit-results.ts'
 import { storeField, type UsedField } from './unit-values.ts'
-
-/** Selects the unique indexes of a table that identify each of its rows: neither partial nor on expressions. */
-export const selectUniqueKeys = (table: string): Statement => ({
-  sql: `SELECT json_group_array(json(fields)) AS keys FROM (
-    SELECT (SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
-      FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key) AS fields
-    FROM temp.pragma_index_list(?) AS i WHERE i."unique" AND NOT i.partial
-      AND NOT EXISTS (SELECT 1 FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key AND c.name IS NULL)
-    ORDER BY i.name)`,
-  params: [table]
-})
-
-/**
- * The boundary where the JSON of `selectUniqueKeys` gets its type. A key that is the rowid has no index, and SQLite finds
- * no index for a conflict that names the rowid and other fields.
- */
-export const toUniqueKeys = ({ structure }: RegisteredTable, row: Row | undefined): readonly UniqueKey[] => {
-  const indexes = JSON.parse(String(row?.keys)) as readonly (readonly UniqueField[])[]
-  const { isRowidKey, key } = structure
-  const isTarget = (fields: readonly UniqueField[]) => !isRowidKey || !fields.some(({ name }) => key.includes(name))
-  return [...rowidKeys(structure), ...indexes.filter(isTarget).map((fields) => ({ fields }))]
-}
 
 interface Upsert {
   readonly table: RegisteredTable

@@ -1,7 +1,6 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { BrokenObject } from '../engine/reader/compilation.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
-import type { RegisteredTable } from '../model/table.ts'
 
 /** SQLite's advice for a name in double quotes that it does not know. A text instead of the name would be a constant. */
 const STRING_ADVICE = / - should this be a string literal in single-quotes\?$/
@@ -43,11 +42,6 @@ export const viewReadOnly = (name: string) =>
   new DomainError('TABLE_READ_ONLY', `'${name}' is a view, which can only be read.`, {
     hint: 'Change the records of the tables that the view reads.'
   })
-
-/** @throws TABLE_READ_ONLY for an SQL view */
-export const assertTable = ({ name, structure }: Pick<RegisteredTable, 'name' | 'structure'>) => {
-  if (structure.isView) throw viewReadOnly(name)
-}
 
 /** `records`: the number of records that have the values. The values are SQL literals. */
 export const keyNotUnique = (name: string, records: number, values: string) => {

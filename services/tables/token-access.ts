@@ -1,7 +1,8 @@
 import { DomainError, invalid, tableChanged, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
-import { assertTable, tableUnusable } from './failures.ts'
+import { assertTable } from './assert-table.ts'
+import { tableUnusable } from './failures.ts'
 import type { IsVisible } from './foreign-keys.ts'
 import { haveSameRecords } from './registry/structure.ts'
 

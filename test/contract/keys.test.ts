@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { NewField } from '../../schemas/table.ts'
+import type { NewField } from '../../schemas/new-table.ts'
 import type { Statement } from '../../services/sql/statement.ts'
 import {
   type App,

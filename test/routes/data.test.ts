@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { NewField, Table } from '../../schemas/table.ts'
+import type { NewField } from '../../schemas/new-table.ts'
+import type { Table } from '../../schemas/table.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import {
   asAdmin,

@@ -8,10 +8,10 @@ import type { UniqueKey } from '../../model/unique-key.ts'
 import { mustNotAbort } from '../../sql/conflicts.ts'
 import type { UnitAssignment } from '../../sql/records.ts'
 import { isValue, type Param, type Statement } from '../../sql/statement.ts'
-import { hasKey, namesOfKey } from '../../sql/unique-keys.ts'
+import { hasKey, namesOfKey, selectUniqueIndexes, toUniqueKeys } from '../../sql/unique-keys.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
-import { selectUniqueKeys, selectUpserted, toUniqueKeys, upsertStatements } from '../../sql/upserts.ts'
-import { assertTable } from '../../tables/failures.ts'
+import { selectUpserted, upsertStatements } from '../../sql/upserts.ts'
+import { assertTable } from '../../tables/assert-table.ts'
 import type { Access } from '../access/access.ts'
 import { findUniqueKey, type RequestedKey } from '../access/unique-keys.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from '../failures.ts'
@@ -75,7 +75,7 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
   const uniqueKeysOf = async (access: Access) => {
     const cached = keysByAccess.get(access)
     if (cached) return cached
-    const [row] = await db.read(selectUniqueKeys(access.table.name))
+    const [row] = await db.read(selectUniqueIndexes(access.table.name))
     const keys = toUniqueKeys(access.table, row)
     keysByAccess.set(access, keys)
     return keys

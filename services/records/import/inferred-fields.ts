@@ -1,5 +1,6 @@
+import { MAX_DECLARED_FIELDS, type NewField } from '../../../schemas/new-table.ts'
 import { NAME_PATTERN, patternPhrases } from '../../../schemas/patterns.ts'
-import { type JsonType, MAX_DECLARED_FIELDS, type NewField } from '../../../schemas/table.ts'
+import type { JsonType } from '../../../schemas/table.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import { type FileSample, MAX_SAMPLED_BYTES } from './file-samples.ts'

@@ -1,5 +1,5 @@
 import type { BodyChunks } from '../../../schemas/import.ts'
-import type { NewTable } from '../../../schemas/table.ts'
+import type { NewTable } from '../../../schemas/new-table.ts'
 import { UnreadableFile } from '../../engine/staging/import-errors.ts'
 import { type Caller, serviceCaller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'

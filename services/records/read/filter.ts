@@ -1,4 +1,11 @@
-import { MAX_CONDITIONS, MAX_FILTER_DEPTH, MAX_VALUES } from '../../../schemas/query.ts'
+import {
+  MAX_CONDITIONS,
+  MAX_FILTER_DEPTH,
+  MAX_VALUES,
+  type Operand,
+  type Operator,
+  operators
+} from '../../../schemas/query.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
@@ -80,37 +87,43 @@ const readBoolean = ({ path }: Term, value: unknown): boolean => {
   throw fail(path, { code: 'type', message: 'must be true or false' })
 }
 
-type ReadTerm = (term: Term, value: unknown) => Condition
+const readOperand = {
+  value: (term: Term, value: unknown) => readValue(term, term.path, value),
+  values: readValues,
+  text: readText,
+  boolean: readBoolean
+} satisfies Record<Operand, (term: Term, value: unknown) => unknown>
 
-const comparison =
-  (operator: Parameters<typeof compare>[2]): ReadTerm =>
-  (term, value) =>
-    compare(term.access.table, term.column, operator, readValue(term, term.path, value))
+/** Makes the condition of an operator from the operand that its declaration names. */
+type MakeCondition<O extends Operator> = (
+  table: Access['table'],
+  column: Column,
+  operand: ReturnType<(typeof readOperand)[(typeof operators)[O]['operand']]>
+) => Condition
 
-const textMatch =
-  (operator: Parameters<typeof matchesText>[2]): ReadTerm =>
-  (term, value) =>
-    matchesText(term.access.table, term.column, operator, readText(term, value))
+const makeCondition: { readonly [O in Operator]: MakeCondition<O> } = {
+  eq: (table, column, value) => compare(table, column, 'eq', value),
+  ne: differs,
+  gt: (table, column, value) => compare(table, column, 'gt', value),
+  gte: (table, column, value) => compare(table, column, 'gte', value),
+  lt: (table, column, value) => compare(table, column, 'lt', value),
+  lte: (table, column, value) => compare(table, column, 'lte', value),
+  in: isIn,
+  notIn: isNotIn,
+  isNull,
+  contains: (table, column, text) => matchesText(table, column, 'contains', text),
+  startsWith: (table, column, text) => matchesText(table, column, 'startsWith', text),
+  endsWith: (table, column, text) => matchesText(table, column, 'endsWith', text)
+}
 
-const operators = {
-  eq: comparison('eq'),
-  ne: (term, value) => differs(term.access.table, term.column, readValue(term, term.path, value)),
-  gt: comparison('gt'),
-  gte: comparison('gte'),
-  lt: comparison('lt'),
-  lte: comparison('lte'),
-  in: (term, value) => isIn(term.access.table, term.column, readValues(term, value)),
-  notIn: (term, value) => isNotIn(term.access.table, term.column, readValues(term, value)),
-  isNull: (term, value) => isNull(term.access.table, term.column, readBoolean(term, value)),
-  contains: textMatch('contains'),
-  startsWith: textMatch('startsWith'),
-  endsWith: textMatch('endsWith')
-} satisfies Record<string, ReadTerm>
-
-type Operator = keyof typeof operators
+const readTerm = (term: Term, operator: Operator, value: unknown): Condition => {
+  const operand = readOperand[operators[operator].operand](term, value)
+  // TypeScript cannot relate the operand to the operator when both vary. This is the boundary function.
+  return (makeCondition[operator] as MakeCondition<Operator>)(term.access.table, term.column, operand as never)
+}
 
 const OPERATORS = Object.keys(operators)
-const isOperator = (name: string): name is Operator => OPERATORS.includes(name)
+const isOperator = (name: string): name is Operator => Object.hasOwn(operators, name)
 
 const unknownKey = (path: string, name: string, what: string, names: Iterable<string>, hint?: string) =>
   fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
@@ -144,7 +157,7 @@ const createReader = (access: Access) => {
     const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
       countCondition(path)
-      return operators[operator]({ access, column, path: `${fieldPath}/${operator}` }, operand)
+      return readTerm({ access, column, path: `${fieldPath}/${operator}` }, operator, operand)
     })
     return allOf(terms)
   }

@@ -1,5 +1,6 @@
+import type { ImportableTable, TableImport } from '../../../schemas/adoption.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
-import type { ImportableTable, TableChanges, TableImport } from '../../../schemas/table.ts'
+import type { TableChanges } from '../../../schemas/table-changes.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'

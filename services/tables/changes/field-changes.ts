@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldRedefinition, JsonType } from '../../../schemas/table.ts'
+import type { JsonType } from '../../../schemas/table.ts'
+import type { FieldRedefinition } from '../../../schemas/table-changes.ts'
 import { isStorableAs, storedTypeOf } from '../../model/column-types.ts'
 import { invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Choices, type Column, type RegisteredTable, type Structure, TIMESTAMPS } from '../../model/table.ts'
-import { assertTable, fieldExists, fieldNotFound, structureInUse, tableOutdated } from '../failures.ts'
+import { assertTable } from '../assert-table.ts'
+import { fieldExists, fieldNotFound, structureInUse, tableOutdated } from '../failures.ts'
 import { checkDefaults, checkFieldName, defaultViolations, jsonDefault, storedDefault } from './field-rules.ts'
 
 /** What a request changes of a field, compared with the field as it is. undefined: unchanged. */

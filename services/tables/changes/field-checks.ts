@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../../schemas/error.ts'
-import type { FieldCheck, JsonType, NewField } from '../../../schemas/table.ts'
+import type { FieldCheck, NewField } from '../../../schemas/new-table.ts'
+import type { JsonType } from '../../../schemas/table.ts'
 import { storedTypeOf } from '../../model/column-types.ts'
 import type { Checks } from '../../model/table.ts'
 

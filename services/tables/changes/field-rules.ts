@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../schemas/error.ts'
-import type { NewField } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
 import { declarableTypesOf, storedTypeOf } from '../../model/column-types.ts'
 import { invalid } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'

@@ -1,4 +1,4 @@
-import type { FieldRedefinition } from '../../../schemas/table.ts'
+import type { FieldRedefinition } from '../../../schemas/table-changes.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'

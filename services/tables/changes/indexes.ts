@@ -15,7 +15,8 @@ import {
   toIndexes
 } from '../../sql/indexes.ts'
 import { isRowidName } from '../../sql/introspection.ts'
-import { assertTable, tableOutdated } from '../failures.ts'
+import { assertTable } from '../assert-table.ts'
+import { tableOutdated } from '../failures.ts'
 import { isOwn } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { type DeclaredIndex, freeIndexName } from './index-names.ts'

@@ -1,4 +1,4 @@
-import type { NewField, NewReference, NewTable } from '../../../schemas/table.ts'
+import type { NewField, NewReference, NewTable } from '../../../schemas/new-table.ts'
 import { invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import { type Column, type Structure, TIMESTAMPS } from '../../model/table.ts'

@@ -1,4 +1,4 @@
-import type { NewReference } from '../../../schemas/table.ts'
+import type { NewReference } from '../../../schemas/new-table.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import type { Column, Registration } from '../../model/table.ts'

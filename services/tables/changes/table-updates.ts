@@ -1,4 +1,5 @@
-import type { NamingToken, TableChanges } from '../../../schemas/table.ts'
+import type { NamingToken } from '../../../schemas/table.ts'
+import type { TableChanges } from '../../../schemas/table-changes.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Row } from '../../model/sql-value.ts'

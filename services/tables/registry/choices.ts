@@ -1,6 +1,7 @@
 import { CLIENT_NAME_PATTERN } from '../../../schemas/patterns.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
-import type { FieldChanges, JsonType } from '../../../schemas/table.ts'
+import type { JsonType } from '../../../schemas/table.ts'
+import type { FieldChanges } from '../../../schemas/table-changes.ts'
 import { isStorableAs, storedTypeOf } from '../../model/column-types.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'

@@ -1,13 +1,8 @@
+import type { ImportableTable, TableImport } from '../../../schemas/adoption.ts'
 import type { ErrorCode } from '../../../schemas/error.ts'
-import type {
-  FieldChanges,
-  ImportableTable,
-  NewField,
-  NewTable,
-  SqliteType,
-  TableChanges,
-  TableImport
-} from '../../../schemas/table.ts'
+import type { NewField, NewTable } from '../../../schemas/new-table.ts'
+import type { SqliteType } from '../../../schemas/table.ts'
+import type { FieldChanges, TableChanges } from '../../../schemas/table-changes.ts'
 import type { PlainField as Field } from '../../../services/model/table.ts'
 import {
   CONFIRMED,

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { NewField } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
 import { parseCsv } from '../../csv.ts'
 import {
   asAdmin,

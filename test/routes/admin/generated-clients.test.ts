@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import type { Field, NewField, Table } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
+import type { Field, Table } from '../../../schemas/table.ts'
 import {
   asAdmin,
   asToken,

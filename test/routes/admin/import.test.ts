@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorDetail } from '../../../schemas/error.ts'
-import type { NewField } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
 import {
   asAdmin,
   client,

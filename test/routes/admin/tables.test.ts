@@ -1,7 +1,9 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import type { ImportableTable } from '../../../schemas/adoption.ts'
 import type { ErrorCode } from '../../../schemas/error.ts'
-import type { ImportableTable, NewField, Table } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
+import type { Table } from '../../../schemas/table.ts'
 import {
   asAdmin,
   asToken,

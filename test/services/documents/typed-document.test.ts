@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import type { NewField, Table } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
+import type { Table } from '../../../schemas/table.ts'
 import { createTypedDocuments, dataArea } from '../../../services/documents/typed-document.ts'
 import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, startApp } from '../../helpers.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { NewField } from '../../../schemas/table.ts'
+import type { NewField } from '../../../schemas/new-table.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { startServices } from '../services.ts'
 

@@ -7,20 +7,7 @@ import { splitList } from './list.ts'
 export type Filter = components['schemas']['TableRecordFilter']
 
 /** `hasValue` is `isNull: false`. */
-export type Operator =
-  | 'eq'
-  | 'ne'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'contains'
-  | 'startsWith'
-  | 'endsWith'
-  | 'in'
-  | 'notIn'
-  | 'isNull'
-  | 'hasValue'
+export type Operator = keyof components['schemas']['TableRecordCondition'] | 'hasValue'
 
 export type Match = 'all' | 'any'
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { NewField, NewTable, TableChanges } from '../../../../schemas/table.ts'
+import type { NewField, NewTable } from '../../../../schemas/new-table.ts'
+import type { TableChanges } from '../../../../schemas/table-changes.ts'
 import { command, idIn, pick } from '../harness.ts'
 import { allow, assertGrants, assertMay, isAwaited, type Model, tableOf } from '../model.ts'
 import {

@@ -1,0 +1,106 @@
+import { foldName } from '../model/names.ts'
+import type { Column, RegisteredTable } from '../model/table.ts'
+import { type IsVisible, referencesOf, visibleForeignKeys } from '../tables/foreign-keys.ts'
+import { readableFields } from '../tables/token-access.ts'
+import type { LiveToken } from '../tokens/tokens.ts'
+import type { DocumentContent } from './typed-document.ts'
+import { expansionsOf } from './typed-expansions.ts'
+import type { TypedTable } from './typed-schemas.ts'
+
+const TOKEN_DESCRIPTION = `The tables, fields and actions of one token, and nothing else. It changes with them.
+
+Every success has the status 200 and the body \`{ "success": true, "data": … }\`. Every failure has the body
+\`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it.`
+
+const ADMIN_DESCRIPTION = `The records of the registered tables, with the hidden fields, for administrators with the cookie of
+\`POST /auth/login\`.
+
+Every success has the status 200 and the body \`{ "success": true, "data": … }\`. Every failure has the body
+\`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it.`
+
+const IDENTITY_PATHS = ['/data/_me']
+const SCHEMA_PATHS = ['/data/_schema/tables', '/data/_schema/tables/{table}/fields']
+const SESSION_PATHS = ['/auth/login', '/auth/logout', '/auth/me']
+
+type Find = (name: string) => RegisteredTable | undefined
+
+/** Returns the function that finds one of the tables by its name, ignoring case. */
+const finderIn = (tables: readonly RegisteredTable[]): Find => {
+  const byName = new Map(tables.map((table) => [foldName(table.name), table]))
+  return (name: string) => byName.get(foldName(name))
+}
+
+/** Returns the registered tables that foreign keys of the tables refer to, by folded name. */
+export const targetsOf = (tables: readonly RegisteredTable[], registered: readonly RegisteredTable[]) => {
+  const names = new Set(tables.flatMap(({ structure }) => structure.foreignKeys.map(({ table }) => foldName(table))))
+  const targets = registered.map((table) => [foldName(table.name), table] as const)
+  return new Map(targets.filter(([name]) => names.has(name)))
+}
+
+/** What the fields of a document may refer to. */
+interface Targets {
+  /** Returns a table of the document. */
+  readonly find: Find
+  readonly isVisible: IsVisible
+}
+
+const targetsOfFields = (table: RegisteredTable, columns: readonly Column[], { find, isVisible }: Targets) => ({
+  references: referencesOf(visibleForeignKeys(table, columns, isVisible)),
+  expansions: expansionsOf(table, columns, (name, field) => (isVisible(name, field) ? find(name) : undefined))
+})
+
+/** Administrators see every column. */
+const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable => {
+  const { columns, isView } = table.structure
+  return {
+    table,
+    columns,
+    ...targetsOfFields(table, columns, targets),
+    integers: 'auto',
+    canRead: true,
+    canCreate: !isView,
+    canUpdate: !isView,
+    canDelete: !isView
+  }
+}
+
+const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: LiveToken): TypedTable => {
+  const columns = table.structure.columns.filter((column) => !column.isHidden)
+  const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
+  return {
+    table,
+    columns,
+    ...targetsOfFields(table, columns, targets),
+    integers,
+    canRead: scope.allows('read', table.name),
+    canCreate: canWrite('create'),
+    canUpdate: canWrite('update'),
+    canDelete: canWrite('delete')
+  }
+}
+
+/** Returns what the document of a token has: its tables, and what it may do with them. */
+export const contentForToken = (token: LiveToken, tables: readonly RegisteredTable[]): DocumentContent => {
+  const find = finderIn(tables)
+  const targets = { find, isVisible: readableFields(find, token.scope) }
+  return {
+    tables: tables.map((table) => asToken(table, targets, token)),
+    sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
+    title: `Rowhouse: ${token.name}`,
+    description: TOKEN_DESCRIPTION
+  }
+}
+
+/** Returns what the document of administrators has. `targets`: the tables that its foreign keys may name, by folded name. */
+export const contentForAdministrator = (
+  tables: readonly RegisteredTable[],
+  targets: ReadonlyMap<string, RegisteredTable>
+): DocumentContent => {
+  const visible: Targets = { find: finderIn(tables), isVisible: (name) => targets.has(foldName(name)) }
+  return {
+    tables: tables.map((table) => asAdministrator(table, visible)),
+    sharedPaths: SESSION_PATHS,
+    title: 'Rowhouse: records',
+    description: ADMIN_DESCRIPTION
+  }
+}
