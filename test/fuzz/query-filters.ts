@@ -1,3 +1,4 @@
+import { type Operator, operators } from '../../schemas/query.ts'
 import type { ModelFilter } from './query-model.ts'
 import type { QueryColumn, QueryTable } from './query-tables.ts'
 import type { Random } from './random.ts'
@@ -5,10 +6,10 @@ import type { Random } from './random.ts'
 /** A filter of a request, and the same one with stored values. */
 type FilterPair = readonly [sent: { [name: string]: unknown }, model: ModelFilter]
 
-const operatorsOf = ({ isText }: QueryColumn) => [
-  ...['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'notIn', 'isNull'],
-  ...(isText ? ['contains', 'startsWith', 'endsWith'] : [])
-]
+const OPERATORS = Object.keys(operators) as readonly Operator[]
+
+const operatorsOf = ({ isText }: QueryColumn) =>
+  OPERATORS.filter((name) => isText || operators[name].operand !== 'text')
 
 const TEXT_PARTS = [
   'a',
@@ -32,28 +33,29 @@ const TEXT_PARTS = [
   'ab  '
 ]
 
-const randomOperand = (column: QueryColumn, operator: string, random: Random): readonly [unknown, unknown] => {
-  if (operator === 'isNull') {
+const randomOperand = (column: QueryColumn, operator: Operator, random: Random): readonly [unknown, unknown] => {
+  const { operand } = operators[operator]
+  if (operand === 'boolean') {
     const expected = random.chance(0.5)
     return [expected, expected]
   }
-  if (/s(?:With)?$/.test(operator) || operator.endsWith('With')) {
+  if (operand === 'text') {
     const part = random.pick(TEXT_PARTS)
     return [part, part]
   }
-  if (!/in$/i.test(operator)) return random.pick(column.operands)
+  if (operand === 'value') return random.pick(column.operands)
   const list = Array.from({ length: random.below(4) }, () => random.pick(column.operands))
   return [list.map(([json]) => json), list.map(([, stored]) => stored)]
 }
 
-const randomCondition = ({ columns }: QueryTable, random: Random, operators?: readonly string[]): FilterPair => {
+const randomCondition = ({ columns }: QueryTable, random: Random, names?: readonly Operator[]): FilterPair => {
   const column = random.pick([...columns.values()])
-  const operator = random.pick(operators ?? operatorsOf(column))
+  const operator = random.pick(names ?? operatorsOf(column))
   const [sent, model] = randomOperand(column, operator, random)
   return [{ where: { [column.name]: { [operator]: sent } } }, { where: { [column.name]: { [operator]: model } } }]
 }
 
-const INDEXABLE = ['eq', 'gt', 'gte', 'lt', 'lte', 'isNull']
+const INDEXABLE: readonly Operator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'isNull']
 
 /** Returns a filter of up to three levels, with operands that the values of the columns may equal. */
 export const randomFilter = (table: QueryTable, random: Random, depth = 0): FilterPair => {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { type BatchOperation, MAX_OPERATIONS, type OperationName } from '../../../schemas/batch.ts'
+import { type BatchOperation, MAX_OPERATIONS } from '../../../schemas/batch.ts'
 import { UnexpectedChanges } from '../../engine/database.ts'
 import type { TableAction } from '../../model/actions.ts'
 import type { Caller } from '../../model/caller.ts'
@@ -9,7 +9,7 @@ import type { createCommit } from '../change/commit.ts'
 import type { OperationFailure } from '../change/operation.ts'
 import { changedInBatch, tagChangedInBatch } from '../failures.ts'
 import { atOperation, inValues, withErrors } from './errors.ts'
-import { actionsOf, checkMembers } from './members.ts'
+import { actionsOf, checkMembers, takesKey } from './members.ts'
 import { type BatchOperationsOptions, createBatchOperations, type TextOperation } from './operations.ts'
 import { createBatchResults } from './results.ts'
 
@@ -31,16 +31,13 @@ const tooManyOperations = () =>
     hint: 'Send several batches.'
   })
 
-/** Operations that change the record with a key. */
-const KEYED: readonly OperationName[] = ['update', 'delete', 'incr']
-
 /**
  * Returns the cause of a failure of the operation. It was found after the rollback: if the change would succeed then, an
  * earlier operation of the batch has deleted or changed the record.
  */
 const causeInBatch = ({ op, ifMatch }: BatchOperation, { error }: OperationFailure, cause: Error) => {
   const isIgnored = error instanceof UnexpectedChanges && hasCode(cause, 'CONSTRAINT_VIOLATION')
-  if (!isIgnored || !KEYED.includes(op)) return cause
+  if (!isIgnored || !takesKey(op)) return cause
   return ifMatch === undefined ? changedInBatch() : tagChangedInBatch()
 }
 

@@ -9,25 +9,42 @@ interface Members {
   readonly optional: readonly Member[]
 }
 
-const MEMBERS: Record<OperationName, Members> = {
-  create: { required: ['values'], optional: ['onConflict'] },
-  upsert: { required: ['values'], optional: ['on'] },
-  update: { required: ['pk', 'values'], optional: ['ifMatch'] },
-  delete: { required: ['pk'], optional: ['ifMatch'] },
-  incr: { required: ['pk', 'field'], optional: ['count', 'ifMatch'] }
+interface OperationRules {
+  /** The action on the table that the caller needs. */
+  readonly action: TableAction
+  /** What the operation takes with a key, or for a new record. */
+  readonly members: Members
+  /** What it takes with a filter. */
+  readonly filtered?: Members
 }
 
-const FILTERED_MEMBERS: Partial<Record<OperationName, Members>> = {
-  update: { required: ['values', 'filter', 'maxAffected'], optional: [] },
-  delete: { required: ['filter', 'maxAffected'], optional: [] }
+const RULES: Record<OperationName, OperationRules> = {
+  create: { action: 'create', members: { required: ['values'], optional: ['onConflict'] } },
+  upsert: { action: 'create', members: { required: ['values'], optional: ['on'] } },
+  update: {
+    action: 'update',
+    members: { required: ['pk', 'values'], optional: ['ifMatch'] },
+    filtered: { required: ['values', 'filter', 'maxAffected'], optional: [] }
+  },
+  delete: {
+    action: 'delete',
+    members: { required: ['pk'], optional: ['ifMatch'] },
+    filtered: { required: ['filter', 'maxAffected'], optional: [] }
+  },
+  incr: { action: 'update', members: { required: ['pk', 'field'], optional: ['count', 'ifMatch'] } }
 }
+
+/** Whether the operation changes the record with a key. */
+export const takesKey = (op: OperationName) => RULES[op].members.required.includes('pk')
 
 const COMMON = ['op', 'table']
 
 const isOneOf = (names: readonly string[], name: string) => names.includes(name)
 
-const membersOf = ({ op, filter }: BatchOperation): Members =>
-  (filter === undefined ? undefined : FILTERED_MEMBERS[op]) ?? MEMBERS[op]
+const membersOf = ({ op, filter }: BatchOperation): Members => {
+  const { members, filtered } = RULES[op]
+  return filter !== undefined && filtered ? filtered : members
+}
 
 /** @throws VALIDATION_FAILED for a member that is missing, or that the operation does not have */
 export const checkMembers = (input: BatchOperation) => {
@@ -46,16 +63,8 @@ export const checkMembers = (input: BatchOperation) => {
   ])
 }
 
-const ACTION: Record<OperationName, TableAction> = {
-  create: 'create',
-  upsert: 'create',
-  update: 'update',
-  delete: 'delete',
-  incr: 'update'
-}
-
 /** Returns the actions that the caller needs on the table. */
 export const actionsOf = ({ op, filter }: BatchOperation): readonly TableAction[] => [
-  ACTION[op],
+  RULES[op].action,
   ...furtherActionsOf({ isUpsert: op === 'upsert', showsRecords: filter !== undefined })
 ]

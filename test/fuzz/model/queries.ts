@@ -1,3 +1,4 @@
+import { type Operand, operators } from '../../../schemas/query.ts'
 import type { PlainField as Field } from '../../../services/model/table.ts'
 import { type ModelColumn, type ModelFilter, matches } from '../query-model.ts'
 import { type Cursor, invalid, type Model, type Registered, refuse, type Viewer, visibleFields } from './model.ts'
@@ -26,9 +27,12 @@ export interface Query extends Selection {
   readonly total?: boolean
 }
 
-export const TEXT_OPERATORS = ['contains', 'startsWith', 'endsWith']
-export const LIST_OPERATORS = ['in', 'notIn']
-export const COMPARISONS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte']
+const operatorsWith = (operand: Operand) =>
+  Object.entries(operators).flatMap(([name, declared]) => (declared.operand === operand ? [name] : []))
+
+export const TEXT_OPERATORS = operatorsWith('text')
+export const LIST_OPERATORS = operatorsWith('values')
+export const COMPARISONS = operatorsWith('value')
 
 const asObject = (value: unknown) => value as Readonly<Record<string, unknown>>
 

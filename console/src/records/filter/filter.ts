@@ -35,31 +35,45 @@ export interface FilterModel {
 
 export const isGroup = (item: Condition | Group): item is Group => 'conditions' in item
 
-const COMPARISONS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const
-const TEXTS = ['contains', 'startsWith', 'endsWith'] as const
-const LISTS = ['in', 'notIn'] as const
-const NULLS = ['isNull', 'hasValue'] as const
+/** What each operator compares with, in the order of the choices. */
+const OPERANDS: Readonly<Record<Operator, 'value' | 'text' | 'list' | 'nothing'>> = {
+  eq: 'value',
+  ne: 'value',
+  gt: 'value',
+  gte: 'value',
+  lt: 'value',
+  lte: 'value',
+  contains: 'text',
+  startsWith: 'text',
+  endsWith: 'text',
+  in: 'list',
+  notIn: 'list',
+  isNull: 'nothing',
+  hasValue: 'nothing'
+}
 
-export const needsValue = (operator: Operator) => operator !== 'isNull' && operator !== 'hasValue'
-export const isList = (operator: Operator) => operator === 'in' || operator === 'notIn'
+const OPERATORS = Object.keys(OPERANDS) as readonly Operator[]
+
+export const needsValue = (operator: Operator) => OPERANDS[operator] !== 'nothing'
+export const isList = (operator: Operator) => OPERANDS[operator] === 'list'
 
 /** Whether a value can be a number or text. Parts of a text are always text. */
 export const hasTypes = (field: TableField, operator: Operator) =>
-  kindOf(field) === 'any' && needsValue(operator) && !(TEXTS as readonly Operator[]).includes(operator)
+  kindOf(field) === 'any' && needsValue(operator) && OPERANDS[operator] !== 'text'
 
 /** The operators that make sense for a field. The first one is that of a new condition. */
 export const operatorsOf = (field: TableField): readonly Operator[] => {
   switch (kindOf(field)) {
     case 'json':
     case 'bytes':
-      return NULLS
+      return OPERATORS.filter((operator) => !needsValue(operator))
     case 'boolean':
-      return ['eq', 'ne', ...NULLS]
+      return ['eq', 'ne', 'isNull', 'hasValue']
     case 'integer':
     case 'number':
-      return [...COMPARISONS, ...LISTS, ...NULLS]
+      return OPERATORS.filter((operator) => OPERANDS[operator] !== 'text')
     default:
-      return ['contains', ...COMPARISONS, ...TEXTS.slice(1), ...LISTS, ...NULLS]
+      return ['contains', ...OPERATORS.filter((operator) => operator !== 'contains')]
   }
 }
 

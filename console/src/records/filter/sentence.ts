@@ -2,7 +2,7 @@ import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-filter.ts'
 import type { Filter, Operator } from './filter.ts'
 
-const operators: Readonly<Record<string, string>> = texts.operators
+const operators: Readonly<Record<Operator, string>> = texts.operators
 
 const valueText = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(valueText).join(', ')
