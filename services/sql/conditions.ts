@@ -38,7 +38,7 @@ export type ComparisonOperator = keyof typeof SQL_OPERATORS
 
 type TableName = Pick<RegisteredTable, 'name'>
 
-/** Returns the condition for the rows that a caller can read and change. `name`: that of the table in the statement. */
+/** Returns the condition for the rows that a caller can read and change. `table`: its name or its alias in the statement. */
 export type RowRule = (table: TableName) => Condition
 type ColumnName = Pick<Column, 'name'>
 

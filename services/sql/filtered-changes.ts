@@ -14,12 +14,6 @@ interface FilteredRecords {
   readonly maxAffected: number
 }
 
-/** Selects at most one row, to find out from its plan whether an index finds the records. */
-export const selectFiltered = ({ table, condition }: Omit<FilteredRecords, 'maxAffected'>): Statement => ({
-  sql: `SELECT 1 FROM ${identifier(table.name)} WHERE ${condition.sql} LIMIT 1`,
-  params: condition.params
-})
-
 /** Returns one row if the condition matches at most `maxAffected` records. */
 const assertFew = ({ table, condition, maxAffected }: FilteredRecords): Statement => ({
   sql: `SELECT 1 WHERE (SELECT count(*) FROM (

@@ -79,7 +79,7 @@ const isTaken = (table: string, key: UniqueKey, except: UniqueKey | null) => {
   return storedWith(table, sameKey(table, key) + other)
 }
 
-/** Selects the staged records that a stored record conflicts with. `except`: records that are the same by this key. */
+/** Selects the staged records that conflict with a stored record. `except`: ignores records with the same values in this key. */
 export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | null, max: number) =>
   selectLines(isTaken(table, key, except), max)
 
@@ -105,7 +105,7 @@ export const selectTakenInIndex = (
   return selectLines(storedWith(table, [...same, isInIndex, ...other].join(' AND ')), max, records)
 }
 
-/** Selects the staged records that a stored record has the key of. */
+/** Selects the staged records that have the key of a stored record. */
 export const selectMatching = (table: string, key: UniqueKey, max: number) => selectTaken(table, key, null, max)
 
 /** Selects the staged records that have the key of a stored record which cannot be changed. */

@@ -40,7 +40,7 @@ export interface Window {
 const mayBeNull = ({ structure }: RegisteredTable, name: string) =>
   structure.columns.some((column) => column.name === name && isNullable(structure, column))
 
-/** Returns the rows after a value in ascending or descending order. NULL is before all values. */
+/** Returns the conditions for the rows after a value in ascending or descending order. NULL is before all values. */
 const after = (table: RegisteredTable, item: OrderItem, value: SqlValue): readonly Condition[] => {
   const { name, descending } = item
   if (value === null) return descending ? [] : [isNull(table, item, false)]

@@ -144,8 +144,8 @@ interface PageText {
 }
 
 /**
- * Selects the same as `pageByIndex` for a reader thread: keys first, then the rows of these keys. Without a rowid the scan
- * runs twice. `text` is null if the page is too large.
+ * Selects the same as `pageByIndex`, for any filter and order: keys first, then the rows of these keys. Without a rowid the
+ * scan runs twice. Runs in a reader thread, or on the event loop for few rows. `text` is null if the page is too large.
  */
 export const pageByReading = (
   page: PageSelection,
@@ -201,8 +201,8 @@ const pageOfMatches = (
 }
 
 /**
- * Selects a filtered page and its total from one snapshot, for a reader thread. Without a rowid these are two scans. The
- * page begins after a number of rows, and does not need the next one.
+ * Selects a filtered page and its total from one snapshot. Without a rowid these are two scans. The page begins after a
+ * number of rows, and does not need the next one. Runs in a reader thread, or on the event loop for few rows.
  */
 export const pageWithTotal = (page: PageSelection, maxBytes = MAX_PAGE_BYTES): Statement => {
   const { selection } = page

@@ -67,7 +67,7 @@ export const followsKey = ({ table, order }: Selection) => {
 }
 
 /** Whether the order is that of an integer key alone, which is the rowid. */
-export const isInKeyOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
+export const isRowidOrder = ({ table, order }: Selection) => table.structure.isRowidKey && order.length === 1
 
 /**
  * A parameter of LIMIT. SQLite plans a statement with `LIMIT ?` again whenever the parameter is bound, to plan with its

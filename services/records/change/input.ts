@@ -71,9 +71,7 @@ const requireFields = ({ required, columns }: Access, assignments: readonly Unit
   if (visible.length > 0) {
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }
-  if (missing.length > 0) {
-    throw hiddenFieldsRequired()
-  }
+  throw hiddenFieldsRequired()
 }
 
 const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment[] =>

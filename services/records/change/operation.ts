@@ -50,8 +50,8 @@ export type RecordChange =
   | { readonly kind: 'import'; readonly file: StoredFile | null }
 
 /**
- * A change of one record, as data. `commit` runs any number of operations in one transaction, so a batch is a list of
- * operations, on one table or several.
+ * A change as data: of one record, of the records of a filter, of those of a file, or of a table of Rowhouse. `commit` runs
+ * any number of operations in one transaction, so a batch is a list of operations, on one table or several.
  */
 export interface Operation<R = unknown> {
   /** null: a table of this service. */

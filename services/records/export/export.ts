@@ -11,7 +11,7 @@ import {
   selectKeys,
   selectLines
 } from '../../sql/exports.ts'
-import { isInKeyOrder, type Selection } from '../../sql/selections.ts'
+import { isRowidOrder, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'
@@ -113,7 +113,7 @@ export const createExportService = ({ db, search, scan, readableBy, maxPageSize 
 
   const rowsOf = (caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) => {
     if (request.page !== undefined || request.size !== undefined) return onePage(caller, selection, lines, request)
-    const walksKey = isInKeyOrder(selection) && !selection.filter
+    const walksKey = isRowidOrder(selection) && !selection.filter
     return walksKey ? inKeyOrder(caller, selection, lines) : inAnyOrder(caller, selection, lines)
   }
 

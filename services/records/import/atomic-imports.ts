@@ -92,7 +92,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     }
   }
 
-  type Record = (store: (entry: ImportEntry) => Promise<StoredRecords>) => Promise<StoredRecords>
+  type LogImport = (store: (entry: ImportEntry) => Promise<StoredRecords>) => Promise<StoredRecords>
 
   /**
    * Stores the records, or returns what an earlier request with the same key has stored. `check`: compares the file with the
@@ -103,7 +103,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     caller: Caller,
     access: Access,
     checked: CheckedFile,
-    { check, record }: { readonly check: () => Promise<void>; readonly record: Record }
+    { check, record }: { readonly check: () => Promise<void>; readonly record: LogImport }
   ): Promise<StoredRecords> => {
     const { rows } = checked.file
     const [stored] = await once(

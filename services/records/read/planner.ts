@@ -6,10 +6,10 @@ import { selectRange } from '../../sql/affected-rows.ts'
 import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
 import type { Comparison, Condition } from '../../sql/conditions.ts'
 import { ALIAS_PREFIX } from '../../sql/expansions.ts'
-import { selectFiltered } from '../../sql/filtered-changes.ts'
+import { identifier } from '../../sql/identifiers.ts'
 import type { PageSelection } from '../../sql/page-ranges.ts'
 import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
-import { amongFew, followsKey, isInKeyOrder, type Selection, storedWidth } from '../../sql/selections.ts'
+import { amongFew, followsKey, isRowidOrder, type Selection, storedWidth } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
@@ -20,10 +20,13 @@ export type PagePlan = { readonly via: 'nothing' | 'scan' } | { readonly via: 'b
 
 const SCAN: PagePlan = { via: 'scan' }
 
-/** A range of an index, as a condition in SQL. */
-interface IndexRange {
+interface RangeCondition {
   readonly where: string
   readonly params: readonly SqlValue[]
+}
+
+/** A range of an index, as a condition in SQL. */
+interface IndexRange extends RangeCondition {
   /** The filter has no other conditions. */
   readonly isExact: boolean
 }
@@ -39,7 +42,7 @@ interface RecordPlan {
   readonly statement: Statement
 }
 
-/** Maximum offset of a page on the event loop. A page further on is found by key position, or in a reader thread. */
+/** Maximum rows that an OFFSET skips on the event loop. A later page is found by its position in the key, or in a reader thread. */
 const MAX_SKIPPED_ROWS = 1000
 
 /** Maximum rows that are read on the event loop, unless they follow the key: each may lie on another page of the file. */
@@ -114,6 +117,12 @@ const servedBy = (table: RegisteredTable, comparisons: readonly Comparison[], st
     return shown.includes(name) && names.indexOf(name) === names.lastIndexOf(name)
   })
 }
+
+/** Returns a statement whose plan shows how SQLite finds the rows of a condition. */
+const selectOne = ({ name }: RegisteredTable, { where, params }: RangeCondition): Statement => ({
+  sql: `SELECT 1 FROM ${identifier(name)} WHERE ${where} LIMIT 1`,
+  params
+})
 
 /** Whether each step that reads the table reads one range, by an index that serves all its comparisons. */
 const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges'], steps: readonly string[]) => {
@@ -200,24 +209,26 @@ export const createPlanner = (db: Database) => {
       const statement = await planByIndex(access, page, maxRowBytes)
       return statement ? { via: 'bounded', statement } : SCAN
     }
-    const canSeek = rows !== null && !selection.filter && !needsNext && isInKeyOrder(selection)
+    const canSeek = rows !== null && !selection.filter && !needsNext && isRowidOrder(selection)
     return canSeek ? { via: 'bounded', statement: pageBySeeking(page, maxRowBytes, rows) } : SCAN
   }
 
   /**
    * Returns the range of an index that bounds the rows which a statement with this filter reads. null: it may read every
-   * row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table.
+   * row. A SEARCH in the plan is not enough: `id >= 0` is one of the whole table. An index with a condition is not enough
+   * either: without the rest of the filter, SQLite cannot use it for the range.
    */
   const rangeOf = async (access: Access, filter: Condition): Promise<IndexRange | null> => {
-    const { table } = access
-    const { steps } = await queryPlan(access, selectFiltered({ table, condition: filter }))
-    const served = servedBy(table, filter.comparisons, steps)
-    if (served.length === 0) return null
-    return {
-      where: served.map(({ sql }) => sql).join(' AND '),
-      params: served.flatMap(({ params }) => params),
-      isExact: filter.isIndexable && served.length === filter.comparisons.length
+    const servedIn = async (condition: RangeCondition) => {
+      const { steps } = await queryPlan(access, selectOne(access.table, condition))
+      return servedBy(access.table, filter.comparisons, steps)
     }
+    const served = await servedIn({ where: filter.sql, params: filter.params })
+    if (served.length === 0) return null
+    const where = served.map(({ sql }) => sql).join(' AND ')
+    const params = served.flatMap((comparison) => comparison.params)
+    if ((await servedIn({ where, params })).length < served.length) return null
+    return { where, params, isExact: filter.isIndexable && served.length === filter.comparisons.length }
   }
 
   /**

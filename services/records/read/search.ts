@@ -13,10 +13,10 @@ const MAX_SHARE = 1 / 8
 const MIN_CANDIDATES = 1000
 
 /**
- * Whether SQLite may not have been able to read the index: it was switched off, or another program has damaged it. If the
- * error has another cause, the scan fails, too.
+ * Whether a missing or damaged index may have caused the error: it was switched off, or another program has damaged it. If
+ * the error has another cause, the scan fails, too.
  */
-const mayBeOfIndex = (error: unknown) => !(error instanceof DomainError) || hasCode(error, 'STRUCTURE_CHANGED')
+const mayBeIndexError = (error: unknown) => !(error instanceof DomainError) || hasCode(error, 'STRUCTURE_CHANGED')
 
 /** A table with a search index has a rowid. */
 const candidatesOf = ({ id, name, structure }: RegisteredTable, match: string) => ({
@@ -39,7 +39,7 @@ export const createSearch = (db: Database, totals: Totals) => {
       // Another program may have dropped a trigger since the registry was loaded.
       return Number(row?.rows) <= max && Number(row?.declared) === declarations.length
     } catch (error) {
-      if (mayBeOfIndex(error)) return false
+      if (mayBeIndexError(error)) return false
       throw error
     }
   }
@@ -57,7 +57,7 @@ export const createSearch = (db: Database, totals: Totals) => {
     try {
       return await read({ ...selection, candidates: candidatesOf(selection.table, match) })
     } catch (error) {
-      if (mayBeOfIndex(error)) return read(selection)
+      if (mayBeIndexError(error)) return read(selection)
       throw error
     }
   }

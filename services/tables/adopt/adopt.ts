@@ -70,7 +70,7 @@ const toImportable = (object: StoredObject, rows: number | null): ImportableTabl
   return { name, rows, isImportable: structure !== null, reason, kind, fields: fieldsOf(object) }
 }
 
-/** Imports register tables that the database already has. */
+/** Creates the functions that adopt tables and views of the file. */
 export const createAdoption = ({ db, registry, clock, register }: AdoptionOptions) => {
   const stored = createStoredTables(db)
   const measure = createMeasurement(db)
@@ -160,7 +160,7 @@ export const createAdoption = ({ db, registry, clock, register }: AdoptionOption
   }
 
   /**
-   * Imports one table or a list, as the request has `name` or `names`, with the same choices for each table. Registers
+   * Adopts one table or a list, as the request has `name` or `names`, with the same choices for each table. Registers
    * all tables or none.
    * @throws VALIDATION_FAILED, TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, UNIQUE_VIOLATION
    */

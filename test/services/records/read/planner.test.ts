@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Statement } from '../../../../services/sql/statement.ts'
 import { startServices } from '../../services.ts'
 
 const SCHEMA = `
@@ -90,7 +91,10 @@ t.test('the plan of a statement', async (t) => {
       INSERT INTO sold SELECT i, CASE WHEN i <= 5 THEN 1 WHEN i <= 505 THEN 2 ELSE 3 END, -i, 'note ' || i FROM i;
       CREATE TABLE wide (id INTEGER PRIMARY KEY, day INTEGER, note TEXT);
       CREATE INDEX wide_day ON wide (day);
-      INSERT INTO wide VALUES (1, 1, printf('%.*c', 300000, 'a')), (2, 1, printf('%.*c', 900000, 'b'));`)
+      INSERT INTO wide VALUES (1, 1, printf('%.*c', 300000, 'a')), (2, 1, printf('%.*c', 900000, 'b'));
+      CREATE TABLE open (id INTEGER PRIMARY KEY, day INTEGER, closed INTEGER);
+      CREATE INDEX open_day ON open (day) WHERE closed IS NULL;
+      INSERT INTO open VALUES (1, 1, NULL), (2, 1, 1), (3, 2, NULL);`)
     const { list } = await serve('sold')
     const where = (filter: object) => ({ filter: { where: filter } })
     reset()
@@ -130,6 +134,21 @@ t.test('the plan of a statement', async (t) => {
     t.match(await wide.list(where({ day: { eq: 1 }, note: { contains: 'b' } })), { total: 1 })
     t.match(await wide.list({ ...where({ day: { eq: 1 }, id: { gt: 0 } }), order: 'note' }), { total: 2 })
     t.equal(scanned.length, 2, 'so are wide rows')
+
+    const open = await serve('open')
+    const { read } = db
+    const reads: Statement[] = []
+    db.read = (statement) => {
+      reads.push(statement)
+      return read(statement)
+    }
+    t.match(await open.list({ ...where({ day: { eq: 1 }, closed: { isNull: true } }), order: 'closed' }), { total: 1 })
+    db.read = read
+    const steps = (await Promise.all(reads.map(plan))).flat()
+    t.notOk(
+      steps.some((step) => step.startsWith('SCAN open')),
+      'so is an index with a condition, which a range alone lacks'
+    )
   })
 
   t.test('of a list', async (t) => {
