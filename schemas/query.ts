@@ -26,7 +26,7 @@ interface OperatorDeclaration {
   readonly example: unknown
 }
 
-/** The operators of conditions. From this table come both documents, the checks of filters, and the types of the console. */
+/** The operators of conditions. Both documents, the checks of filters and the types of the console use this table. */
 export const operators = {
   eq: { operand: 'value', description: 'The field has this value.', example: 'red' },
   ne: { operand: 'value', description: 'The field has another value, or none.', example: 'red' },

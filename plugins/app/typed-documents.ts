@@ -1,7 +1,11 @@
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { DocumentQuery } from '../../schemas/document.ts'
-import { contentForAdministrator, contentForToken, targetsOf } from '../../services/documents/document-content.ts'
+import {
+  contentForAdministrator,
+  contentForToken,
+  referencedTables
+} from '../../services/documents/document-content.ts'
 import { toOpenapi30 } from '../../services/documents/openapi-3-0.ts'
 import {
   adminArea,
@@ -100,10 +104,10 @@ export default fp(
           dataDocument()(contentForToken(token, tables), convert)
         ),
       forAdministrator: (tables, registered, version) => {
-        const known = targetsOf(tables, registered)
+        const referenced = referencedTables(tables, registered)
         const key = `administrator ${tables.map(({ id }) => id).join(',')}`
-        return cached(key, version, [...new Set([...tables, ...known.values()])], (convert) =>
-          adminDocument()(contentForAdministrator(tables, known), convert)
+        return cached(key, version, [...new Set([...tables, ...referenced.values()])], (convert) =>
+          adminDocument()(contentForAdministrator(tables, referenced), convert)
         )
       }
     })

@@ -31,7 +31,7 @@ const finderIn = (tables: readonly RegisteredTable[]): Find => {
 }
 
 /** Returns the registered tables that foreign keys of the tables refer to, by folded name. */
-export const targetsOf = (tables: readonly RegisteredTable[], registered: readonly RegisteredTable[]) => {
+export const referencedTables = (tables: readonly RegisteredTable[], registered: readonly RegisteredTable[]) => {
   const names = new Set(tables.flatMap(({ structure }) => structure.foreignKeys.map(({ table }) => foldName(table))))
   const targets = registered.map((table) => [foldName(table.name), table] as const)
   return new Map(targets.filter(([name]) => names.has(name)))
@@ -79,7 +79,7 @@ const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: 
   }
 }
 
-/** Returns what the document of a token has: its tables, and what it may do with them. */
+/** Returns the content of the document of a token: its tables, with the actions that the token has on each. */
 export const contentForToken = (token: LiveToken, tables: readonly RegisteredTable[]): DocumentContent => {
   const find = finderIn(tables)
   const targets = { find, isVisible: readableFields(find, token.scope) }
@@ -91,14 +91,14 @@ export const contentForToken = (token: LiveToken, tables: readonly RegisteredTab
   }
 }
 
-/** Returns what the document of administrators has. `targets`: the tables that its foreign keys may name, by folded name. */
+/** Returns the content of the document of administrators. `referenced`: the tables that foreign keys may name, by folded name. */
 export const contentForAdministrator = (
   tables: readonly RegisteredTable[],
-  targets: ReadonlyMap<string, RegisteredTable>
+  referenced: ReadonlyMap<string, RegisteredTable>
 ): DocumentContent => {
-  const visible: Targets = { find: finderIn(tables), isVisible: (name) => targets.has(foldName(name)) }
+  const targets: Targets = { find: finderIn(tables), isVisible: (name) => referenced.has(foldName(name)) }
   return {
-    tables: tables.map((table) => asAdministrator(table, visible)),
+    tables: tables.map((table) => asAdministrator(table, targets)),
     sharedPaths: SESSION_PATHS,
     title: 'Rowhouse: records',
     description: ADMIN_DESCRIPTION

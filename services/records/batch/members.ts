@@ -12,9 +12,9 @@ interface Members {
 interface OperationRules {
   /** The action on the table that the caller needs. */
   readonly action: TableAction
-  /** What the operation takes with a key, or for a new record. */
+  /** The members of the operation with a key, or for a new record. */
   readonly members: Members
-  /** What it takes with a filter. */
+  /** The members of the operation with a filter. */
   readonly filtered?: Members
 }
 

@@ -218,7 +218,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     }
   }
 
-  /** The result is the deleted record, if the options ask for it. @throws RECORD_NOT_FOUND for a text that cannot be a key */
+  /** With `returnsRecord`, the result is the deleted record. @throws RECORD_NOT_FOUND for a text that cannot be a key */
   const deleteOp = (access: Access, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
     assertTable(access.table)
     const { ifMatch } = options

@@ -227,8 +227,9 @@ export const createPlanner = (db: Database) => {
     if (served.length === 0) return null
     const where = served.map(({ sql }) => sql).join(' AND ')
     const params = served.flatMap((comparison) => comparison.params)
-    if ((await servedIn({ where, params })).length < served.length) return null
-    return { where, params, isExact: filter.isIndexable && served.length === filter.comparisons.length }
+    const isExact = filter.isIndexable && served.length === filter.comparisons.length
+    if (!isExact && (await servedIn({ where, params })).length < served.length) return null
+    return { where, params, isExact }
   }
 
   /**

@@ -64,7 +64,7 @@ const trickle = async (socket: ReturnType<typeof begin>, size: number, count = N
   }
 }
 
-/** Returns the response on a connection that closes. It may be reset after the response: the service has not read all of the file. */
+/** Returns the response on a connection that closes. The service may reset the connection: it has not read all of the file. */
 const responseTo = async (socket: ReturnType<typeof begin>) => {
   let response = ''
   socket.on('data', (chunk) => {
