@@ -30,7 +30,7 @@ import data from './routes/data/area.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
 import type { HashingCost, VerifyPassword } from './services/accounts/passwords.ts'
 import type { Clock } from './services/model/clock.ts'
-import type { RowsOf } from './services/records/access/access.ts'
+import type { RowRuleOf } from './services/records/access/access.ts'
 import { MAX_KEY_LENGTH } from './services/sql/keys.ts'
 
 export interface AppOptions {
@@ -43,7 +43,7 @@ export interface AppOptions {
   /** Verifies passwords in another process. */
   readonly verifyPassword?: VerifyPassword
   /** Limits the rows of callers. Tests set it. */
-  readonly rowsOf?: RowsOf
+  readonly rowRuleOf?: RowRuleOf
   /** Called when the engine has failed. The process should end then. */
   readonly onDeath: (cause: Error) => void
   /** The database, if the process has already started to open it. */
@@ -91,7 +91,7 @@ const administration = async (fastify: FastifyInstance) => {
 
 /** Registers all plugins and routes, in order. Returns the function that stores the first administrator. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
-  const { config, clock = Date.now, hashingCost, verifyPassword, rowsOf } = options
+  const { config, clock = Date.now, hashingCost, verifyPassword, rowRuleOf } = options
   const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
   app.decorate('config', config)
   app.decorate('clock', clock)
@@ -102,7 +102,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(database, { opening })
-  await app.register(services, { hashingCost, verifyPassword, rowsOf })
+  await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
   // A thread hashes the password while the other plugins are registered.
   const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
   // Avoid an unhandled rejection: the promise is awaited at the end.

@@ -8,7 +8,7 @@ import { createPasswords, type HashingCost, type VerifyPassword } from '../../se
 import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
-import { type AccessOf, createAccessOf, type RowsOf } from '../../services/records/access/access.ts'
+import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
 import { createReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
@@ -44,7 +44,7 @@ declare module 'fastify' {
 interface ServicesOptions {
   readonly hashingCost?: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
-  readonly rowsOf?: RowsOf | undefined
+  readonly rowRuleOf?: RowRuleOf | undefined
 }
 
 const RELOAD_RETRY_MS = 1000
@@ -94,7 +94,7 @@ const logOnce = ({ log }: FastifyInstance) => {
 
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
-  async (fastify, { hashingCost, verifyPassword, rowsOf }) => {
+  async (fastify, { hashingCost, verifyPassword, rowRuleOf }) => {
     const { config, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
@@ -108,7 +108,7 @@ export default fp<ServicesOptions>(
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
     const maxPageSize = config.MAX_PAGE_SIZE
     fastify.decorate('tables', tables)
-    const accessOf = createAccessOf(db.dialect, rowsOf)
+    const accessOf = createAccessOf(db.dialect, rowRuleOf)
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))

@@ -3,7 +3,7 @@ import type { Action } from '../../schemas/token.ts'
 /** An action that a request needs on a table. `write` is none of them: it grants all of them except `read`. */
 export type TableAction = Exclude<Action, 'write'>
 
-interface RecordChange {
+interface RequestedChange {
   /** The change creates a record, or updates the one that exists. */
   readonly isUpsert?: boolean
   /** The response shows a record as it is stored, or which records match a filter. */
@@ -11,7 +11,10 @@ interface RecordChange {
 }
 
 /** Returns the actions that a change of records needs, besides the action of its kind. */
-export const furtherActionsOf = ({ isUpsert = false, showsRecords = false }: RecordChange): readonly TableAction[] => [
+export const furtherActionsOf = ({
+  isUpsert = false,
+  showsRecords = false
+}: RequestedChange): readonly TableAction[] => [
   ...(isUpsert ? (['update'] as const) : []),
   ...(showsRecords ? (['read'] as const) : [])
 ]

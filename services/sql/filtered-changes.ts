@@ -7,7 +7,7 @@ import type { Param, Statement, Unit } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
 
 /** Records to change by a condition. */
-interface FilteredRecords {
+interface RecordsToChange {
   readonly table: RegisteredTable
   readonly condition: Condition
   /** More records than this fail the unit. */
@@ -15,7 +15,7 @@ interface FilteredRecords {
 }
 
 /** Returns one row if the condition matches at most `maxAffected` records. */
-const assertFew = ({ table, condition, maxAffected }: FilteredRecords): Statement => ({
+const assertAtMost = ({ table, condition, maxAffected }: RecordsToChange): Statement => ({
   sql: `SELECT 1 WHERE (SELECT count(*) FROM (
     SELECT 1 FROM ${identifier(table.name)} WHERE ${condition.sql} LIMIT ?)) <= ?`,
   params: [...condition.params, BigInt(maxAffected) + 1n, BigInt(maxAffected)],
@@ -24,7 +24,7 @@ const assertFew = ({ table, condition, maxAffected }: FilteredRecords): Statemen
 
 /** Updates the records that a condition matches. The first statement counts them, and the last one changes them. */
 export const updateFiltered = (
-  records: FilteredRecords,
+  records: RecordsToChange,
   assignments: readonly UnitAssignment[],
   now: number
 ): Unit<Param> => {
@@ -39,14 +39,14 @@ export const updateFiltered = (
     where: condition.sql,
     params: condition.params
   }))
-  return [assertFew(records), ...checks, { sql, params }]
+  return [assertAtMost(records), ...checks, { sql, params }]
 }
 
 /** Deletes the records that a condition matches. The last statement deletes them. */
-export const deleteFiltered = (records: FilteredRecords): Unit => {
+export const deleteFiltered = (records: RecordsToChange): Unit => {
   const { table, condition } = records
   return [
-    assertFew(records),
+    assertAtMost(records),
     { sql: `DELETE FROM ${identifier(table.name)} WHERE ${condition.sql}`, params: condition.params }
   ]
 }

@@ -7,7 +7,7 @@ import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Statement, Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
-import { type UniqueIndex, uniqueIndexOf } from './unique-indexes.ts'
+import { type ComputedUniqueIndex, uniqueIndexOf } from './unique-indexes.ts'
 import { hasKey, isUniqueKey, namesOfKey, parseUniqueIndexes, rowidKeys, UNIQUE_INDEXES } from './unique-keys.ts'
 
 /** The table of a staging file that has the records of an import. */
@@ -24,7 +24,7 @@ export interface ImportTarget {
   /** The unique indexes of all records on columns alone. */
   readonly uniqueKeys: readonly UniqueKey[]
   /** The other unique indexes. */
-  readonly uniqueIndexes: readonly UniqueIndex[]
+  readonly uniqueIndexes: readonly ComputedUniqueIndex[]
 }
 
 export const selectImportTarget = (table: string): Statement => ({
@@ -89,7 +89,7 @@ export const selectTaken = (table: string, key: UniqueKey, except: UniqueKey | n
  */
 export const selectTakenInIndex = (
   { table, structure }: { readonly table: string; readonly structure: Structure },
-  { terms, condition }: UniqueIndex,
+  { terms, condition }: ComputedUniqueIndex,
   except: UniqueKey | null,
   max: number
 ) => {

@@ -70,8 +70,8 @@ const rangesAfter = ({ table, order }: Selection, position: Position): readonly 
 export interface Range {
   /** The comparisons that an index must serve so that SQLite reads no other rows. null: an index cannot serve them. */
   readonly comparisons: readonly Comparison[] | null
-  /** The clause. Empty for all rows. */
-  readonly where: string
+  /** The WHERE clause. Empty for all rows. */
+  readonly clause: string
   readonly params: readonly SqlValue[]
 }
 
@@ -86,7 +86,7 @@ const conditionsOf = ({ selection, start }: PageSelection): readonly (Condition 
 export const rangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((condition) => ({
     comparisons: condition && !condition.isIndexable ? null : (condition?.comparisons ?? []),
-    where: condition ? `WHERE ${condition.sql}` : '',
+    clause: condition ? `WHERE ${condition.sql}` : '',
     params: condition?.params ?? []
   }))
 
@@ -94,7 +94,7 @@ export const rangesOf = (page: PageSelection): readonly Range[] =>
 export const guardedRangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((filter) => {
     const read = { ...page.selection, filter }
-    return { comparisons: null, where: selectionWhere(read), params: paramsOfWhere(read) }
+    return { comparisons: null, clause: selectionWhere(read), params: paramsOfWhere(read) }
   })
 
 export const paramsOfWindow = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(limit), BigInt(offset)]
@@ -105,8 +105,8 @@ export const LIMIT_AND_OFFSET = `LIMIT ${STABLE_PARAM} OFFSET ?`
 export const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
   const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
   const order = orderClause(selection)
-  if (ranges.length === 1) return `${from} ${ranges[0]?.where} ${order} ${LIMIT_AND_OFFSET}`
-  const each = ranges.map(({ where }) => `SELECT * FROM (${from} ${where} ${order} LIMIT ${STABLE_PARAM})`)
+  if (ranges.length === 1) return `${from} ${ranges[0]?.clause} ${order} ${LIMIT_AND_OFFSET}`
+  const each = ranges.map(({ clause }) => `SELECT * FROM (${from} ${clause} ${order} LIMIT ${STABLE_PARAM})`)
   return `${each.join(' UNION ALL ')} ${LIMIT_AND_OFFSET}`
 }
 

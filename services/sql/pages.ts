@@ -71,7 +71,7 @@ const cachedText = createTextCache()
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
   const { selection, record, limit, start, needsNext } = page
   const ranges = rangesOf(page)
-  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ where }) => where)])
+  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ clause }) => clause)])
   const sql = cachedText(record, key, () => composeByIndex(page, ranges))
   const params = paramsOfRows(ranges, narrowParams(record, maxRowBytes), { limit, offset: start.offset })
   const comparisons = ranges.map((range) => range.comparisons)
@@ -180,7 +180,7 @@ const pageOfMatches = (
   const name = identifier(table.name)
   const key = columnRef(table.name, rowid)
   const where = selectionWhere(selection)
-  const isFew = `(SELECT rows <= ${MAX_FOUND} FROM ${COUNTED})`
+  const isAllFound = `(SELECT rows <= ${MAX_FOUND} FROM ${COUNTED})`
   const keys = (condition: string, isChosen: string) =>
     `SELECT * FROM (SELECT ${key} FROM ${name} ${condition} ${orderClause(selection)} LIMIT iif(${isChosen}, ?, 0) OFFSET ?)`
   const select = (expression: string) =>
@@ -193,9 +193,9 @@ const pageOfMatches = (
     sql: `WITH ${FOUND} AS MATERIALIZED (SELECT ${key} AS key FROM ${name} ${where} ORDER BY ${key} LIMIT ${MAX_FOUND + 1}),
       ${COUNTED} AS MATERIALIZED (SELECT count(*) AS rows, max(key) AS last FROM ${FOUND}),
       ${PAGE_KEYS} AS MATERIALIZED (
-        ${keys(`WHERE ${dialect.scanGuard(null)} AND ${key} IN ${FOUND}`, isFew)}
-        UNION ALL ${keys(where, `NOT ${isFew}`)})
-      SELECT (${page.sql}) AS text, (SELECT rows FROM ${COUNTED}) + iif(${isFew}, 0, (${rest})) AS total`,
+        ${keys(`WHERE ${dialect.scanGuard(null)} AND ${key} IN ${FOUND}`, isAllFound)}
+        UNION ALL ${keys(where, `NOT ${isAllFound}`)})
+      SELECT (${page.sql}) AS text, (SELECT rows FROM ${COUNTED}) + iif(${isAllFound}, 0, (${rest})) AS total`,
     params: [...count.params, ...position, ...count.params, ...position, ...page.params, ...count.params]
   }
 }

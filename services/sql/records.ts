@@ -10,7 +10,7 @@ import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
 import type { RecordText } from './record-text.ts'
 import { guardOf } from './selections.ts'
-import { type Param, type RowCondition, type Statement, StoredValue, type Unit } from './statement.ts'
+import { type Param, type RowCondition, type Statement, type Unit, UnitValue } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
 import { CHANGES, type ResultSql } from './unit-results.ts'
 import { storeField, storeValue, type UsedField } from './unit-values.ts'
@@ -84,9 +84,7 @@ export const withComputedKey = (
   assignments: readonly UnitAssignment[]
 ) => {
   const isMissing = ({ name }: Column) => key.includes(name) && !assignments.some(([column]) => column.name === name)
-  const computed = (rowid === null ? columns.filter(isMissing) : []).map(
-    (column) => [column, new StoredValue()] as const
-  )
+  const computed = (rowid === null ? columns.filter(isMissing) : []).map((column) => [column, new UnitValue()] as const)
   return {
     before: computed.map(([{ keyDefault = 'NULL' }, value]) => storeValue(value, keyDefault)),
     assignments: computed.length > 0 ? [...assignments, ...computed] : assignments

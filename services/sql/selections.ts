@@ -112,7 +112,7 @@ export const storedWidth = ({ name, structure }: RegisteredTable) => {
  * Returns the selection with these candidates, without guards: for the event loop. `where`: a condition that an index serves,
  * and that is true for all rows of the filter. The table has a rowid.
  */
-export const amongFew = (selection: Selection, { where, params }: Candidates): Selection => {
+export const amongCandidates = (selection: Selection, { where, params }: Candidates): Selection => {
   const { table, dialect } = selection
   const rowid = columnRef(table.name, String(table.structure.rowid))
   const candidates = { where: `${rowid} IN (SELECT ${rowid} FROM ${identifier(table.name)} WHERE ${where})`, params }

@@ -10,24 +10,24 @@ export interface Statement<P = SqlValue> {
   /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
   readonly expect?: Expected
   /** The statement stores this value, under a number that it binds before its other parameters. */
-  readonly stores?: StoredValue
+  readonly stores?: UnitValue
 }
 
 export const statement = (sql: string, params: readonly SqlValue[] = []): Statement => ({ sql, params })
 
 /** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
-export class StoredValue {}
+export class UnitValue {}
 
-export type Param = SqlValue | StoredValue
+export type Param = SqlValue | UnitValue
 
-/** A condition for one row. */
+/** A condition for rows, in SQL. */
 export interface RowCondition {
   readonly where: string
   readonly params: readonly Param[]
 }
 
 /** Whether the value is known before the unit runs. */
-export const isValue = (param: Param): param is SqlValue => !(param instanceof StoredValue)
+export const isValue = (param: Param): param is SqlValue => !(param instanceof UnitValue)
 
 /** Statements that run in one transaction: all of them or none. */
 export type Unit<P = SqlValue> = readonly Statement<P>[]

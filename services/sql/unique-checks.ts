@@ -3,7 +3,7 @@ import type { Column, RegisteredTable } from '../model/table.ts'
 import type { UniqueKey } from '../model/unique-key.ts'
 import { keysToCheck } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import type { Param, Unit } from './statement.ts'
+import type { Param, RowCondition, Unit } from './statement.ts'
 
 /** The value that an update stores in a field, in each record. */
 export interface NewValue {
@@ -15,12 +15,6 @@ export interface NewValue {
 
 /** Returns the new value of a field that a parameter sets. */
 export const toNewValue = ([{ name }, param]: readonly [Column, Param]): NewValue => ({ name, sql: '?', param })
-
-/** The records that an update changes. */
-interface Changed {
-  readonly where: string
-  readonly params: readonly Param[]
-}
 
 const CHANGED = '_rowhouse_changed'
 
@@ -53,11 +47,14 @@ const selectConflict = (table: RegisteredTable, { fields }: UniqueKey, values: r
     GROUP BY ${inIndex.join(', ')} HAVING count(*) > 1`
 }
 
-/** Returns a statement that fails if an update to these values violates a unique key; none if OR ABORT protects them. */
+/**
+ * Returns a statement that fails if an update to these values violates a unique key; none if OR ABORT protects them.
+ * `changed`: the condition of the records that it changes.
+ */
 export const uniqueChecks = (
   table: RegisteredTable,
   values: readonly NewValue[],
-  changed: () => Changed
+  changed: () => RowCondition
 ): Unit<Param> => {
   const keys = keysToCheck(
     table,

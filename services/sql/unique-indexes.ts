@@ -2,7 +2,7 @@ import { ruleOfIndex } from './declared-rules.ts'
 import { endOfPart, isKeyword, splitTokens, tokenTexts } from './lexer.ts'
 
 /** A unique index with expressions or a condition. Its SQL names the columns without their table. */
-export interface UniqueIndex {
+export interface ComputedUniqueIndex {
   readonly name: string
   /** The folded names in its SQL: of columns, functions and keywords. */
   readonly names: ReadonlySet<string>
@@ -18,7 +18,7 @@ const withoutDirection = (tokens: readonly string[]) => {
 }
 
 /** Reads a CREATE INDEX statement of the schema. */
-export const uniqueIndexOf = (name: string, sql: string): UniqueIndex => {
+export const uniqueIndexOf = (name: string, sql: string): ComputedUniqueIndex => {
   const tokens = tokenTexts(sql)
   const open = tokens.indexOf('(')
   const close = endOfPart(tokens, open) - 1

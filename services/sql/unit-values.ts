@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { columnRef, identifier } from './identifiers.ts'
 import { tokensOf } from './lexer.ts'
-import { isValue, type Param, type RowCondition, type Statement, type StoredValue, type Unit } from './statement.ts'
+import { isValue, type Param, type RowCondition, type Statement, type Unit, type UnitValue } from './statement.ts'
 
 /** The table with values that later statements of the same unit use. It is empty after each unit. */
 const TABLE = '_rowhouse_unit_values'
@@ -9,11 +9,11 @@ const TABLE = '_rowhouse_unit_values'
 /** A field of a record that a unit stores for its later statements. */
 export interface UsedField {
   readonly name: string
-  readonly value: StoredValue
+  readonly value: UnitValue
 }
 
 /** Stores the value of an SQL expression. */
-export const storeValue = (stores: StoredValue, expression: string): Statement<Param> => ({
+export const storeValue = (stores: UnitValue, expression: string): Statement<Param> => ({
   sql: `INSERT INTO ${TABLE} (part, value) SELECT ?, ${expression}`,
   params: [],
   expect: 1,
@@ -74,7 +74,7 @@ const hasValues = (statement: Statement<Param>): statement is Statement =>
 /** Returns the unit with values only: statements read what earlier ones have stored. */
 export const toUnit = (statements: Unit<Param>): Unit => {
   if (statements.every(hasValues)) return statements
-  const numbers = new Map<StoredValue, bigint>()
+  const numbers = new Map<UnitValue, bigint>()
   const toValue = (param: Param) => (isValue(param) ? param : (numbers.get(param) as bigint))
   const unit = statements.map(({ stores, ...statement }): Statement => {
     if (stores) numbers.set(stores, BigInt(numbers.size))

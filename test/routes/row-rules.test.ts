@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorCode } from '../../schemas/error.ts'
-import type { RowsOf } from '../../services/records/access/access.ts'
+import type { RowRuleOf } from '../../services/records/access/access.ts'
 import { compare } from '../../services/sql/conditions.ts'
 import {
   asAdmin,
@@ -42,9 +42,9 @@ const file = createDatabase(
 )
 
 /** Tokens can read and change only the records whose owner is 'a'. */
-const rowsOf: RowsOf = ({ kind }) => (kind === 'token' ? (table) => compare(table, { name: 'owner' }, 'eq', 'a') : null)
+const rowRuleOf: RowRuleOf = ({ kind }) => (kind === 'token' ? (table) => compare(table, { name: 'owner' }, 'eq', 'a') : null)
 
-const app = await startApp(t, { env: { DATABASE: file }, rowsOf })
+const app = await startApp(t, { env: { DATABASE: file }, rowRuleOf })
 const admin = await asAdmin(app)
 const ids = new Map<string, number>()
 for (const name of names) ids.set(name, (await importTable(admin, name)).id)

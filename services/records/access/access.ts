@@ -123,7 +123,7 @@ const createAccess = (table: RegisteredTable, { dialect, visible, integers, rowR
 const shownColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
 
 /** Returns the rule for the rows of a table that a caller can read and change. null: all rows. */
-export type RowsOf = (caller: Caller, table: RegisteredTable) => RowRule | null
+export type RowRuleOf = (caller: Caller, table: RegisteredTable) => RowRule | null
 
 /** Returns the access of a caller to a table. @throws STRUCTURE_CHANGED for an outdated table */
 export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
@@ -131,13 +131,13 @@ export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
 /** Whether the caller sees hidden columns. */
 const seesHidden = ({ kind }: Caller) => kind === 'admin' || kind === 'service'
 
-const allRows: RowsOf = () => null
+const allRows: RowRuleOf = () => null
 
 /**
  * Creates the function that decides what a caller can read and change in a table.
  * Callers without a rule share an access. A registered table is immutable, so it is valid as long as the table.
  */
-export const createAccessOf = (dialect: Dialect, rowsOf: RowsOf = allRows): AccessOf => {
+export const createAccessOf = (dialect: Dialect, rowRuleOf: RowRuleOf = allRows): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
 
   const cacheOf = (caller: Caller) => {
@@ -148,7 +148,7 @@ export const createAccessOf = (dialect: Dialect, rowsOf: RowsOf = allRows): Acce
   }
 
   return (caller, table) => {
-    const rowRule = rowsOf(caller, table)
+    const rowRule = rowRuleOf(caller, table)
     const cache = rowRule ? null : cacheOf(caller)
     const cached = cache?.get(table)
     if (cached) return cached

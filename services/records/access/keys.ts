@@ -5,10 +5,10 @@ import { forEachCollation, keyColumns, MAX_KEY_LENGTH } from '../../sql/keys.ts'
 import type { Param } from '../../sql/statement.ts'
 import { recordNotFound, withoutKey, wrongKeyLength } from '../failures.ts'
 import type { Access } from './access.ts'
-import { checkResult, OperationResult } from './operation-result.ts'
+import { checkResult, ResultReference } from './result-reference.ts'
 
 /** Returns the parameters of `statements.match` for a key. @throws PATH_TOO_LONG, RECORD_NOT_FOUND for a text that cannot be a key of the table */
-export const keyOf = (access: Access, pk: string): readonly SqlValue[] => {
+export const keyParams = (access: Access, pk: string): readonly SqlValue[] => {
   if (pk.length > MAX_KEY_LENGTH)
     throw new DomainError('PATH_TOO_LONG', `A primary key has at most ${MAX_KEY_LENGTH} characters.`)
   if (access.table.structure.key.length === 0) throw withoutKey(access.table.name)
@@ -26,7 +26,7 @@ export interface RecordKey {
   readonly text: string | null
 }
 
-const resultAsKey = (access: Access, result: OperationResult): readonly Param[] => {
+const resultAsKey = (access: Access, result: ResultReference): readonly Param[] => {
   const { structure } = access.table
   const [column, ...others] = keyColumns(structure)
   if (!column || others.length > 0 || kindOf(column).isUntyped) {
@@ -42,7 +42,7 @@ const resultAsKey = (access: Access, result: OperationResult): readonly Param[] 
 }
 
 /** @throws PATH_TOO_LONG, RECORD_NOT_FOUND, VALIDATION_FAILED for the result of an operation that cannot be the key */
-export const readKey = (access: Access, pk: string | OperationResult): RecordKey =>
-  pk instanceof OperationResult
+export const readKey = (access: Access, pk: string | ResultReference): RecordKey =>
+  pk instanceof ResultReference
     ? { params: resultAsKey(access, pk), text: null }
-    : { params: keyOf(access, pk), text: pk }
+    : { params: keyParams(access, pk), text: pk }

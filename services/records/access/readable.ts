@@ -3,14 +3,14 @@ import type { Registration } from '../../model/table.ts'
 import type { Access, AccessOf } from './access.ts'
 
 /** The tables that a caller can read. */
-export interface Readable {
+export interface ReadableTables {
   /** Whether the caller has the right to read a table of this name now. The table need not exist. */
   mayRead(name: string): boolean
   /** Returns the access to a table; undefined if it is not registered, or not published for a token. */
   accessTo(name: string): Access | undefined
 }
 
-export type ReadableBy = (caller: Caller) => Readable
+export type ReadableBy = (caller: Caller) => ReadableTables
 
 interface ReadableOptions {
   readonly accessOf: AccessOf

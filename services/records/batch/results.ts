@@ -2,11 +2,11 @@ import type { BatchOperation } from '../../../schemas/batch.ts'
 import type { RecordBody } from '../../../schemas/record.ts'
 import { excerpt, invalid, pointer } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
-import { StoredValue } from '../../sql/statement.ts'
+import { UnitValue } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import type { Access } from '../access/access.ts'
 import { readKey } from '../access/keys.ts'
-import { OperationResult } from '../access/operation-result.ts'
+import { ResultReference } from '../access/result-reference.ts'
 
 /** The record of an operation, with the fields that later operations use. */
 export interface UsedRecord {
@@ -44,7 +44,7 @@ const findUsedFields = (inputs: readonly BatchOperation[]): ReadonlyMap<unknown,
 export const usedRecord = (columns: readonly Column[], names: readonly string[]): UsedRecord | undefined => {
   if (names.length === 0) return undefined
   const found = names.filter((field) => columns.some(({ name }) => name === field))
-  return { columns, fields: found.map((name) => ({ name, value: new StoredValue() })) }
+  return { columns, fields: found.map((name) => ({ name, value: new UnitValue() })) }
 }
 
 /** Creates the functions that replace each `$result` in the operations of one batch. */
@@ -73,7 +73,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     const column = source.columns.find(({ name }) => name === field)
     if (!column) throw fail(`'${excerpt(field)}' is not a field of the record that '$result' names.`)
     const { value } = source.fields.find(({ name }) => name === field) as UsedField
-    return new OperationResult(column, value)
+    return new ResultReference(column, value)
   }
 
   /** @throws VALIDATION_FAILED */

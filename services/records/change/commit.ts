@@ -6,7 +6,7 @@ import { DomainError } from '../../model/errors.ts'
 import type { Param, Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import { toUnit } from '../../sql/unit-values.ts'
 import type { Totals } from '../read/totals.ts'
-import type { Diagnosis, Operation, Target } from './operation.ts'
+import type { Diagnosis, Operation, ResultReader } from './operation.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
 
@@ -17,7 +17,9 @@ interface CommitOptions {
 }
 
 /** The results of operations, one for each. */
-export type Results<T extends readonly Target[]> = { [K in keyof T]: T[K] extends Target<infer R> ? R : never }
+export type Results<T extends readonly ResultReader[]> = {
+  [K in keyof T]: T[K] extends ResultReader<infer R> ? R : never
+}
 
 /** `parts`: the results of each operation. */
 type Outcome = { readonly parts: readonly (readonly WriteResult[])[] } | { readonly diagnosis: Diagnosis }

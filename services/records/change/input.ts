@@ -9,7 +9,7 @@ import { keyTexts, MAX_KEY_LENGTH } from '../../sql/keys.ts'
 import type { Assignment, UnitAssignment } from '../../sql/records.ts'
 import { isValue, type Param } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
-import { checkResult, OperationResult } from '../access/operation-result.ts'
+import { checkResult, ResultReference } from '../access/result-reference.ts'
 import { hiddenFieldsRequired } from '../failures.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
@@ -31,7 +31,7 @@ const checkNull = ({ structure }: RegisteredTable, column: Column): CheckedParam
 
 const check = ({ table, integers }: Access, column: Column, value: unknown): CheckedParam => {
   if (value === null) return checkNull(table, column)
-  if (value instanceof OperationResult) return checkResult(column, value)
+  if (value instanceof ResultReference) return checkResult(column, value)
   const isLongKey = column.isPrimary && typeof value === 'string' && value.length > MAX_KEY_LENGTH
   const tooLong = { code: 'length', message: `must have at most ${MAX_KEY_LENGTH} characters` }
   return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)

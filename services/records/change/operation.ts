@@ -34,8 +34,8 @@ export interface ChangedRows {
   readonly filter?: { readonly condition: Condition; readonly maxAffected: number }
 }
 
-/** Staged records that an operation stores. The parameters of its unit do not show their size. */
-export interface StoredFile {
+/** The size of staged records that an operation stores. The parameters of its unit do not show it. */
+export interface FileSize {
   readonly rows: number
   readonly bytes: number
   /** Bytes of their texts. */
@@ -47,7 +47,7 @@ export type RecordChange =
   | { readonly kind: 'create' }
   | { readonly kind: 'update' | 'delete' | 'upsert'; readonly rows: ChangedRows }
   /** `file`: null for a part of a file, whose size depends on the time that the part before took. */
-  | { readonly kind: 'import'; readonly file: StoredFile | null }
+  | { readonly kind: 'import'; readonly file: FileSize | null }
 
 /**
  * A change as data: of one record, of the records of a filter, of those of a file, or of a table of Rowhouse. `commit` runs
@@ -86,5 +86,5 @@ export const explainAfterCheck = (unit: Unit<Param>, explain: Operation['explain
   }
 }
 
-/** What is known of an operation before it is compiled: enough to find and to read the results of an earlier request. */
-export type Target<R = unknown> = Pick<Operation<R>, 'table' | 'shown' | 'result'>
+/** Reads the results of an operation, also those of an earlier request with the same key: known before it is compiled. */
+export type ResultReader<R = unknown> = Pick<Operation<R>, 'table' | 'shown' | 'result'>

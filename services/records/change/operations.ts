@@ -11,8 +11,8 @@ import type { Param, RowCondition } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import { assertTable } from '../../tables/assert-table.ts'
 import type { Access } from '../access/access.ts'
-import { keyOf, readKey } from '../access/keys.ts'
-import type { OperationResult } from '../access/operation-result.ts'
+import { keyParams, readKey } from '../access/keys.ts'
+import type { ResultReference } from '../access/result-reference.ts'
 import {
   ambiguousKey,
   changedConcurrently,
@@ -54,7 +54,7 @@ export interface ChangeOptions {
 }
 
 /** The key of the record that an operation changes. */
-type RecordRef = string | number | OperationResult
+type RecordRef = string | number | ResultReference
 
 interface IncrementInput extends Omit<Increment, 'pk'> {
   readonly pk: RecordRef
@@ -79,7 +79,7 @@ const returnedRecord = (results: readonly WriteResult[]) => {
 const shownBy = (access: Access, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? access.columns : null)
 
 /** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
-const readPk = (pk: RecordRef): string | OperationResult => {
+const readPk = (pk: RecordRef): string | ResultReference => {
   if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
   return typeof pk === 'number' ? String(pk) : pk
 }
@@ -94,7 +94,7 @@ const recordResults = ({ statements }: Access, row: RowCondition, { returnsRecor
   returnsRecord ? [statements.recordResult(row)] : []
 
 /** The record of an operation, and the tags that it may have. */
-interface Target {
+interface MatchedRecord {
   /** null: an earlier operation of the batch returns the key. */
   readonly pk: string | null
   readonly ifMatch: IfMatch
@@ -114,7 +114,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   /** Returns the number of records with this key: more than one if keys of several types have the same text. */
   const countByKey = async (caller: Caller, access: Access, pk: string) => {
     const { read: readStatement, exists } = access.statements
-    const key = keyOf(access, pk)
+    const key = keyParams(access, pk)
     const isBounded = await planner.usesIndex(access, readStatement(key))
     const rows = await (isBounded ? db.read(exists(key)) : db.scan(exists(key, true), caller))
     return rows.length
@@ -133,7 +133,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
    * none although the record exists.
    */
   const explainRowChange =
-    (write: FailedWrite, { pk, ifMatch }: Target, reason: (caller: Caller) => Error | Promise<Error>) =>
+    (write: FailedWrite, { pk, ifMatch }: MatchedRecord, reason: (caller: Caller) => Error | Promise<Error>) =>
     async (caller: Caller, { error, statement }: OperationFailure): Promise<Diagnosis> => {
       const { access } = write
       if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, write))
@@ -252,7 +252,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     const added = { count: readCount(access, column, count), column }
     const reason = async (caller: Caller) => {
       const { read: readStatement, checkIncrement } = access.statements
-      const check = { ...added, key: keyOf(access, String(key.text)) }
+      const check = { ...added, key: keyParams(access, String(key.text)) }
       const isBounded = await planner.usesIndex(access, readStatement(check.key))
       const [row] = await (isBounded ? db.read(checkIncrement(check)) : db.scan(checkIncrement(check, true), caller))
       if (row?.number !== 1) return notANumber(field)

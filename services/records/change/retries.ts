@@ -17,15 +17,15 @@ import {
 import type { Unit } from '../../sql/statement.ts'
 import { type ResultSql, storeResult } from '../../sql/unit-results.ts'
 import type { Commit, Results } from './commit.ts'
-import { final, type Operation, type Target } from './operation.ts'
+import { final, type Operation, type ResultReader } from './operation.ts'
 
 /**
  * Calls `run` if no earlier request had the key of the caller, and returns the stored results otherwise. `run` commits the
- * operations of these targets, with the function that it gets.
+ * operations of these readers, with the function that it gets.
  */
-export type Once = <const T extends readonly Target[]>(
+export type Once = <const T extends readonly ResultReader[]>(
   caller: Caller,
-  targets: T,
+  readers: T,
   run: (commit: Commit) => Promise<Results<T>>
 ) => Promise<Results<T>>
 
@@ -59,9 +59,9 @@ const keyReused = () =>
  * Results contain the fields that the caller was allowed to see, so these are a part of the digest. So is the table: another
  * one may have its name now.
  */
-const digestOf = ({ digest }: RetryKey, targets: readonly Target[]) => {
+const digestOf = ({ digest }: RetryKey, readers: readonly ResultReader[]) => {
   const hash = createHash('sha256').update(digest)
-  for (const { table, shown } of targets) hash.update(JSON.stringify([table?.id, shown && [...shown.keys()]]))
+  for (const { table, shown } of readers) hash.update(JSON.stringify([table?.id, shown && [...shown.keys()]]))
   return hash.digest('hex')
 }
 
@@ -98,9 +98,9 @@ const withReceipt = <R>(operation: Operation<R>, index: number): Operation<R> =>
 }
 
 /** The boundary where the stored JSON gets its type. The elements of a mapped tuple cannot be typed one by one. */
-const toResults = <T extends readonly Target[]>(targets: T, json: string) => {
+const toResults = <T extends readonly ResultReader[]>(readers: T, json: string) => {
   const parts = JSON.parse(json) as readonly (readonly WriteResult[])[]
-  return targets.map(({ result }, index) => result(parts[index] as readonly WriteResult[])) as Results<T>
+  return readers.map(({ result }, index) => result(parts[index] as readonly WriteResult[])) as Results<T>
 }
 
 /**
@@ -133,20 +133,20 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
       return results.slice(1, -1) as Results<T>
     }
 
-  const findOrRun = async <T extends readonly Target[]>(
+  const findOrRun = async <T extends readonly ResultReader[]>(
     caller: Caller,
     retryKey: RetryKey,
-    ...[targets, run]: [targets: T, run: (commit: Commit) => Promise<Results<T>>]
+    ...[readers, run]: [readers: T, run: (commit: Commit) => Promise<Results<T>>]
   ) => {
     const name = callerName(caller.kind, caller.id)
-    const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, targets), now: clock() }
+    const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, readers), now: clock() }
     const replay = async (): Promise<Results<T> | null> => {
       const stored = await findStored(caller, attempt)
       if (!stored) return null
       if (stored.digest !== attempt.digest) throw keyReused()
       await caller.confirm()
       retryKey.onReplay()
-      return toResults(targets, stored.results)
+      return toResults(readers, stored.results)
     }
     try {
       return (await replay()) ?? (await run(commitWith(attempt)))
@@ -159,14 +159,14 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     }
   }
 
-  const once: Once = async (caller, targets, run) => {
+  const once: Once = async (caller, readers, run) => {
     const { retryKey } = caller
     if (!retryKey) return run(commit)
     const name = `${caller.kind} ${caller.id} ${retryKey.key}`
     if (inFlight.has(name)) throw keyInFlight()
     inFlight.add(name)
     try {
-      return await findOrRun(caller, retryKey, targets, run)
+      return await findOrRun(caller, retryKey, readers, run)
     } finally {
       inFlight.delete(name)
     }

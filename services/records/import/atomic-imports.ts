@@ -6,7 +6,7 @@ import type { Caller } from '../../model/caller.ts'
 import { DomainError } from '../../model/errors.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
-import type { Operation, StoredFile } from '../change/operation.ts'
+import type { FileSize, Operation } from '../change/operation.ts'
 import type { Once } from '../change/retries.ts'
 import { countTextBytes } from './checks.ts'
 import { whenUnlocked } from './lock-waits.ts'
@@ -72,7 +72,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
   const planSteps = createStepPlans({ db, clock })
 
   /** The texts of stored records that an upsert changes are estimated as those of the file. */
-  const sizeOf = async ({ plan, staging, file: { rows, bytes, fields } }: CheckedFile): Promise<StoredFile> => {
+  const sizeOf = async ({ plan, staging, file: { rows, bytes, fields } }: CheckedFile): Promise<FileSize> => {
     const { total } = await staging.check([countTextBytes(fields)])
     return { rows, bytes, textBytes: plan.on ? 2 * total : total }
   }

@@ -15,7 +15,7 @@ import {
   selectTextBytes
 } from '../../sql/imports.ts'
 import type { Statement } from '../../sql/statement.ts'
-import type { UniqueIndex } from '../../sql/unique-indexes.ts'
+import type { ComputedUniqueIndex } from '../../sql/unique-indexes.ts'
 import { namesOfKey } from '../../sql/unique-keys.ts'
 import { MAX_STEPS, STEPS } from '../change/work.ts'
 import { type ImportPlan, otherKeysOf } from './plan.ts'
@@ -49,14 +49,14 @@ const outsideChecks = (plan: ImportPlan) => {
 }
 
 /** Whether the records of the file decide whether an index has another record with the same values. */
-const isDecidedByFile = ({ on, access }: ImportPlan, fields: readonly string[], { names }: UniqueIndex) => {
+const isDecidedByFile = ({ on, access }: ImportPlan, fields: readonly string[], { names }: ComputedUniqueIndex) => {
   const { columns, key, isRowidKey } = access.table.structure
   const isUsed = (name: string) => names.has(foldName(name)) && !fields.includes(name)
   // SQLite generates the rowid of a new record. An upsert keeps the stored values of fields that the file does not have.
   return !(on ? columns.map(({ name }) => name) : isRowidKey ? key : []).some(isUsed)
 }
 
-const takenInIndexCheck = ({ access, on }: ImportPlan, index: UniqueIndex): StagedCheck => {
+const takenInIndexCheck = ({ access, on }: ImportPlan, index: ComputedUniqueIndex): StagedCheck => {
   const { columns, table } = access
   const { sql, params } = selectTakenInIndex(
     { table: table.name, structure: table.structure },

@@ -117,21 +117,21 @@ export const createImportService = (options: ImportServiceOptions) => {
     return { created: rows - known, updated: changedFields(plan, fields).length > 0 ? known : 0 }
   }
 
-  /** Stages the file, and calls `use` with it. `assertRight` throws if the file has errors. */
+  /** Stages the file, and calls `use` with it. `assertNoErrors` throws if the file has errors. */
   const withStaged = async <T>(
     caller: Caller,
     { plan, body }: NewImport,
-    use: (file: CheckedFile, assertRight: () => Promise<void>) => Promise<T>
+    use: (file: CheckedFile, assertNoErrors: () => Promise<void>) => Promise<T>
   ): Promise<T> => {
     const stop = untilStop()
     const staging = db.stage(plan.staging)
     try {
       const file = await Promise.race([send(staging, body), stop.promise])
-      const assertRight = async () => {
+      const assertNoErrors = async () => {
         await Promise.race([check(plan, staging, file), stop.promise])
         await caller.confirm()
       }
-      return await use({ plan, staging, file }, assertRight)
+      return await use({ plan, staging, file }, assertNoErrors)
     } finally {
       stop.end()
       await staging.close().catch(onFailure)
@@ -140,8 +140,8 @@ export const createImportService = (options: ImportServiceOptions) => {
 
   /** Stages the file, and calls `use` if it has no errors. */
   const withFile = <T>(caller: Caller, added: NewImport, use: (checked: CheckedFile) => Promise<T>): Promise<T> =>
-    withStaged(caller, added, async (checked, assertRight) => {
-      await assertRight()
+    withStaged(caller, added, async (checked, assertNoErrors) => {
+      await assertNoErrors()
       return use(checked)
     })
 

@@ -34,20 +34,20 @@ interface TableFromFile extends Inferred {
 }
 
 /** Adds to the error what has become of the new table. */
-const withTable = (error: unknown, text: string, hint: string) => {
+const withOutcome = (error: unknown, text: string, hint: string) => {
   if (!(error instanceof DomainError)) return error
   const { code, message, details, cause } = error
   return Object.assign(new DomainError(code, `${message} ${text}`, { details, hint }), { cause })
 }
 
 /** The records that were stored are gone with the table. */
-const withoutTable = (error: unknown) =>
+const tableRemoved = (error: unknown) =>
   hasCode(error, 'IMPORT_STOPPED')
-    ? withTable(error, 'The table was removed.', 'Correct the cause. Then send the whole file again.')
+    ? withOutcome(error, 'The table was removed.', 'Correct the cause. Then send the whole file again.')
     : error
 
-const withRest = (error: unknown, { id, name }: RegisteredTable) =>
-  withTable(
+const tableLeft = (error: unknown, { id, name }: RegisteredTable) =>
+  withOutcome(
     error,
     `The new table '${name}' could not be removed.`,
     `Remove it: DELETE /admin/tables/${id}?drop=true&confirm=true. GET /admin/imports shows how many records it has.`
@@ -96,13 +96,13 @@ export const createTableFileService = ({ tables, imports, clock, accessOf, onFai
   }
 
   /** Drops the table. Returns the error for the caller, who may have lost the right to drop it. */
-  const withoutHalf = async (created: RegisteredTable, error: unknown) => {
+  const removeIncomplete = async (created: RegisteredTable, error: unknown) => {
     try {
       await whenUnlocked(() => tables.drop(serviceCaller, created.id, true))
-      return withoutTable(error)
+      return tableRemoved(error)
     } catch (failure) {
       onFailure(failure)
-      return withRest(error, created)
+      return tableLeft(error, created)
     }
   }
 
@@ -113,7 +113,7 @@ export const createTableFileService = ({ tables, imports, clock, accessOf, onFai
       try {
         await imports.storeAll(caller, accessOf(caller, created), checked, entry)
       } catch (error) {
-        throw await withoutHalf(created, error)
+        throw await removeIncomplete(created, error)
       }
       return created
     })

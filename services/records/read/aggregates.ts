@@ -25,7 +25,7 @@ import type { Access } from '../access/access.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
-import { columnOf, rowsOf } from './selection.ts'
+import { columnOf, rowSelectionOf } from './selection.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
@@ -119,7 +119,7 @@ const aggregationOf = (access: Access, request: RecordAggregate): Aggregation =>
   const groups = readGroups(access, request)
   const computed = readComputed(access, request, groups)
   return {
-    selection: rowsOf(access, selected),
+    selection: rowSelectionOf(access, selected),
     groups,
     computed,
     order: readOrder([...groups, ...computed], order),

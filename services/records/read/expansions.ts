@@ -4,7 +4,7 @@ import type { Column } from '../../model/table.ts'
 import type { Expansion } from '../../sql/record-shape.ts'
 import { expandableKey } from '../../tables/foreign-keys.ts'
 import type { Access } from '../access/access.ts'
-import type { Readable } from '../access/readable.ts'
+import type { ReadableTables } from '../access/readable.ts'
 
 /**
  * Maximum characters of the SQL for the added records: some 150 fields of tables that are not STRICT, or 500 of STRICT
@@ -37,7 +37,7 @@ const notReadable = (name: string) =>
   new DomainError('ACTION_NOT_ALLOWED', `The token needs the action 'read' on the table to which '${name}' refers.`)
 
 /** @throws ACTION_NOT_ALLOWED */
-const asTarget = ({ table }: Access, column: Column, readable: Readable) => {
+const asTarget = ({ table }: Access, column: Column, readable: ReadableTables) => {
   const key = expandableKey(table, column)
   if (key && !readable.mayRead(key.table)) throw notReadable(column.name)
   const target = key && readable.accessTo(key.table)
@@ -58,7 +58,7 @@ const assertFree = ({ columns, table }: Access, index: number) => {
 const lengthOf = ({ all: { json } }: Access) => json.text.length + json.width.length
 
 /** Reads the paths of one request as a tree. */
-const createTree = (readable: Readable) => {
+const createTree = (readable: ReadableTables) => {
   let size = 0
   let length = 0
 
@@ -101,7 +101,11 @@ const toExpansion = ({ column, target, targetField, children }: Node): Expansion
 })
 
 /** Returns the references that a request expands. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
-export const readExpansions = (access: Access, paths: readonly string[], readable: Readable): readonly Expansion[] => {
+export const readExpansions = (
+  access: Access,
+  paths: readonly string[],
+  readable: ReadableTables
+): readonly Expansion[] => {
   const nodes = new Map<string, Node>()
   const add = createTree(readable)
   for (const [index, path] of paths.entries()) add(access, nodes, path, index, 1)

@@ -92,9 +92,9 @@ export const createLists = (options: ListOptions) => {
   /** Reads on the event loop if an index finds few rows, otherwise in a reader thread. */
   const readSelection = async ({ caller, access, page, range }: PageRequest, { minCost, compose }: Reading) => {
     const counted = minCost <= MAX_BYTES_ON_LOOP ? await range() : null
-    const few = counted && (await planner.findFew(page.selection, counted))
-    const statement = few && compose(few, MAX_BYTES_ON_LOOP)
-    const rows = statement && (await planner.readsFew(access, statement)) ? await db.read(statement) : []
+    const small = counted && (await planner.selectionOnLoop(page.selection, counted))
+    const statement = small && compose(small, MAX_BYTES_ON_LOOP)
+    const rows = statement && (await planner.avoidsScan(access, statement)) ? await db.read(statement) : []
     // Without a text, the page is too large for the event loop.
     return rows[0] && rows[0].text !== null ? rows : scan(caller, page.selection, compose)
   }

@@ -9,7 +9,7 @@ import { ALIAS_PREFIX } from '../../sql/expansions.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import type { PageSelection } from '../../sql/page-ranges.ts'
 import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
-import { amongFew, followsKey, isRowidOrder, type Selection, storedWidth } from '../../sql/selections.ts'
+import { amongCandidates, followsKey, isRowidOrder, type Selection, storedWidth } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
@@ -86,7 +86,7 @@ const sortsByGenerated = ({ table, order }: Selection) =>
   order.some(({ name }) => table.structure.columns.some((column) => column.name === name && column.isGenerated))
 
 /** Returns the conditions of a step as SQLite shows them: `(color=? AND rowid>?)`. */
-const conditionsOf = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
+const shownConditions = ({ structure }: RegisteredTable, comparisons: readonly Comparison[]) => {
   const nameOf = (column: string) => (column === structure.rowid ? 'rowid' : column)
   return comparisons.map(({ column, operator }) => `${nameOf(column)}${operator}?`)
 }
@@ -111,7 +111,7 @@ const servedBy = (table: RegisteredTable, comparisons: readonly Comparison[], st
   const isAmbiguous = structure.columns.some(({ name }) => / AND | \(/.test(name))
   if (!step.startsWith('SEARCH ') || others.length > 0 || isAmbiguous) return []
   const shown = step.slice(step.lastIndexOf(' (') + 2, -1).split(' AND ')
-  const names = conditionsOf(table, comparisons)
+  const names = shownConditions(table, comparisons)
   return comparisons.filter((_, index) => {
     const name = String(names[index])
     return shown.includes(name) && names.indexOf(name) === names.lastIndexOf(name)
@@ -129,7 +129,7 @@ const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges']
   const reads = steps.filter((step) => /^(?:SCAN|SEARCH) /.test(step) && !BOUNDED_STEP.test(step))
   return (
     reads.length === ranges.length &&
-    ranges.every((range, index) => range !== null && indexServes(String(reads[index]), conditionsOf(table, range)))
+    ranges.every((range, index) => range !== null && indexServes(String(reads[index]), shownConditions(table, range)))
   )
 }
 
@@ -250,24 +250,27 @@ export const createPlanner = (db: Database) => {
    * Returns the selection for the event loop if the rows of a range are few and small. A sorted or filtered field may be
    * behind a long text, which SQLite then reads. null: they are many or large.
    */
-  const findFew = async (selection: Selection, { rows, where, params }: CountedRange): Promise<Selection | null> => {
+  const selectionOnLoop = async (
+    selection: Selection,
+    { rows, where, params }: CountedRange
+  ): Promise<Selection | null> => {
     const { table, filter } = selection
     if (rows > MAX_SCATTERED_ROWS || table.structure.rowid === null || sortsByGenerated(selection)) return null
     const range = { where, params, width: storedWidth(table) }
     const [row] = await db.read(selectRange(table.name, range, MAX_SCATTERED_ROWS + 1, 'TRUE'))
     // Each test of a text reads it once more.
     const work = Number(row?.bytes) * Number(filter?.tests)
-    return work <= MAX_BYTES_ON_LOOP ? amongFew(selection, range) : null
+    return work <= MAX_BYTES_ON_LOOP ? amongCandidates(selection, range) : null
   }
 
   /** Whether no step of the plan of a statement reads all rows of the table. */
-  const readsFew = async (access: Access, statement: Statement) => {
+  const avoidsScan = async (access: Access, statement: Statement) => {
     const { steps } = await queryPlan(access, statement)
     const { name } = access.table
     return !steps.some((step) => step === `SCAN ${name}` || step.startsWith(`SCAN ${name} `))
   }
 
-  return { usesIndex, rangeOf, planRecord, planPage, countRange, findFew, readsFew }
+  return { usesIndex, rangeOf, planRecord, planPage, countRange, selectionOnLoop, avoidsScan }
 }
 
 export type Planner = ReturnType<typeof createPlanner>

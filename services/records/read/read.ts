@@ -4,7 +4,7 @@ import type { Caller } from '../../model/caller.ts'
 import { TOO_WIDE } from '../../sql/records.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
-import { keyOf } from '../access/keys.ts'
+import { keyParams } from '../access/keys.ts'
 import { recordNotFound } from '../failures.ts'
 import type { Planner } from './planner.ts'
 
@@ -23,7 +23,7 @@ export const createRead = ({ db, planner }: ReadOptions) => {
 
   /** Returns the record as JSON text. @throws RECORD_NOT_FOUND */
   return async (caller: Caller, access: Access, pk: string): Promise<string> => {
-    const key = keyOf(access, pk)
+    const key = keyParams(access, pk)
     const plan = await planner.planRecord(access, key)
     if (plan.via === 'scan') return scanRecord(caller, access, plan.statement, pk)
     const record = await db.readText(plan.statement)

@@ -30,7 +30,7 @@ const candidatesOf = ({ id, name, structure }: RegisteredTable, match: string) =
  */
 export const createSearch = (db: Database, totals: Totals) => {
   /** Whether the index can be used, and finds few candidates. */
-  const hasFew = async (caller: Caller, { table }: RowSelection, match: string) => {
+  const isWorthwhile = async (caller: Caller, { table }: RowSelection, match: string) => {
     const { declarations, total } = table.searchIndex
     const rows = totals.cached(table) ?? total
     const max = Math.max(MIN_CANDIDATES, Math.floor(rows * MAX_SHARE))
@@ -52,7 +52,7 @@ export const createSearch = (db: Database, totals: Totals) => {
   ): Promise<R> => {
     const match = selection.filter?.match ?? null
     const { searchIndex } = selection.table
-    if (match === null || searchIndex.state !== 'ready' || !(await hasFew(caller, selection, match)))
+    if (match === null || searchIndex.state !== 'ready' || !(await isWorthwhile(caller, selection, match)))
       return read(selection)
     try {
       return await read({ ...selection, candidates: candidatesOf(selection.table, match) })

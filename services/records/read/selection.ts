@@ -5,7 +5,7 @@ import { allOf, type Condition, search } from '../../sql/conditions.ts'
 import type { Window } from '../../sql/page-ranges.ts'
 import { type RowSelection, type Selection, totalOrder } from '../../sql/selections.ts'
 import type { Access, Projection } from '../access/access.ts'
-import type { Readable } from '../access/readable.ts'
+import type { ReadableTables } from '../access/readable.ts'
 import { readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
 import { parseOrder } from './order.ts'
@@ -49,14 +49,14 @@ const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest): Cond
 }
 
 /** Returns the rows of a request. An empty `q` counts as absent. @throws VALIDATION_FAILED */
-export const rowsOf = (access: Access, request: Omit<SelectionRequest, 'order'>): RowSelection => {
+export const rowSelectionOf = (access: Access, request: Omit<SelectionRequest, 'order'>): RowSelection => {
   const { table, dialect, rows } = access
   return { table, dialect, rows, filter: conditionOf(access, request) }
 }
 
 /** Returns the rows and the order of a request. An empty `order` counts as absent. @throws VALIDATION_FAILED */
 export const selectionOf = (access: Access, request: SelectionRequest): Selection => ({
-  ...rowsOf(access, request),
+  ...rowSelectionOf(access, request),
   order: totalOrder(access.table, parseOrder(access, request.order))
 })
 
@@ -81,7 +81,11 @@ const columnsOf = (access: Access, fields: readonly string[]): readonly Column[]
  * Returns the projection of the requested fields, the key and the requested expansions, of tables that are `readable`.
  * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
  */
-export const projectionOf = (access: Access, { fields, expand }: ProjectionRequest, readable: Readable): Projection => {
+export const projectionOf = (
+  access: Access,
+  { fields, expand }: ProjectionRequest,
+  readable: ReadableTables
+): Projection => {
   const expansions = expand ? readExpansions(access, expand, readable) : []
   if (fields === undefined && expansions.length === 0) return access.all
   return access.project(fields === undefined ? access.all.columns : columnsOf(access, fields), expansions)

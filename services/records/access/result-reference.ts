@@ -1,15 +1,15 @@
 import type { Violation } from '../../model/errors.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { Column } from '../../model/table.ts'
-import type { Param, StoredValue } from '../../sql/statement.ts'
+import type { Param, UnitValue } from '../../sql/statement.ts'
 
 /** The value of a field of the record that an earlier operation of the batch returns. */
-export class OperationResult {
+export class ResultReference {
   /** The field of the returned record. */
   readonly column: Column
-  readonly stored: StoredValue
+  readonly stored: UnitValue
 
-  constructor(column: Column, stored: StoredValue) {
+  constructor(column: Column, stored: UnitValue) {
     this.column = column
     this.stored = stored
   }
@@ -20,7 +20,7 @@ const OTHER_TYPE: Violation = { code: 'type', message: 'must have the type of th
 /** The value is known only in the transaction, so the types of both fields must be the same. Objects and arrays share a kind. */
 export const checkResult = (
   column: Column,
-  { column: source, stored }: OperationResult
+  { column: source, stored }: ResultReference
 ): { readonly value: Param } | { readonly violation: Violation } =>
   kindOf(column) === kindOf(source) && column.jsonType === source.jsonType
     ? { value: stored }
