@@ -2,14 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict } from './envelope.ts'
 import { Int32 } from './numbers.ts'
-import { FilterSchema } from './query.ts'
+import { ConditionSchema, FilterSchema } from './query.ts'
 import { listQuery } from './record.ts'
 
 const MAX_GROUP_FIELDS = 4
 export const MAX_FUNCTIONS = 10
 export const MAX_AGGREGATE_ROWS = 1000
 
-const units = ['day', 'month', 'year'] as const
+const units = ['day', 'week', 'month', 'quarter', 'year'] as const
 export type AggregateUnit = (typeof units)[number]
 
 const UnitSchema = Type.Unsafe<AggregateUnit>({
@@ -17,7 +17,8 @@ const UnitSchema = Type.Unsafe<AggregateUnit>({
   title: 'TableRecordAggregateUnit',
   enum: units,
   examples: ['month'],
-  description: 'The length of a period: `day` is shown as `2026-01-31`, `month` as `2026-01`, `year` as `2026`.'
+  description:
+    'The length of a period: `day` is shown as `2026-01-31`, `month` as `2026-01`, `quarter` as `2026-Q1`, `year` as `2026`. `week` is the week of ISO 8601, which begins on a Monday, shown as `2026-W05`.'
 })
 
 const PeriodSchema = Type.Object(
@@ -78,6 +79,20 @@ const ComputeSchema = documentedAs(
   Type.Unsafe({ ...functions, minProperties: 1, maxProperties: MAX_FUNCTIONS })
 )
 
+/** The service checks the conditions itself, because the names are those of the request. */
+const HavingSchema = Type.Optional(
+  documentedAs(
+    Type.Unsafe<unknown>({ type: 'object', additionalProperties: true }),
+    Type.Unsafe({
+      type: 'object',
+      description:
+        'A condition for each of these names of `compute`. Only groups whose computed values meet all of them are returned.',
+      additionalProperties: ConditionSchema,
+      examples: [{ products: { gte: 10 } }]
+    })
+  )
+)
+
 export const RecordAggregateSchema = Type.Object(
   {
     filter: FilterSchema,
@@ -91,6 +106,7 @@ export const RecordAggregateSchema = Type.Object(
     ),
     by: Type.Optional(PeriodSchema),
     compute: ComputeSchema,
+    having: HavingSchema,
     order: Type.Optional(
       Type.String({
         description:

@@ -17,8 +17,8 @@ export const MAX_EXPANSIONS = 10
 /** Levels of references that a query expands. */
 export const MAX_EXPANSION_DEPTH = 3
 
-/** What an operator compares with. `value`: one of the field. */
-export type Operand = 'value' | 'values' | 'text' | 'boolean'
+/** What an operator compares with. `value`: one of the field. `range`: the first and the last value. */
+export type Operand = 'value' | 'range' | 'values' | 'text' | 'boolean'
 
 interface OperatorDeclaration {
   readonly operand: Operand
@@ -34,6 +34,11 @@ export const operators = {
   gte: { operand: 'value', description: 'The value is greater or equal.', example: 10 },
   lt: { operand: 'value', description: 'The value is less.', example: 20 },
   lte: { operand: 'value', description: 'The value is less or equal.', example: 20 },
+  between: {
+    operand: 'range',
+    description: 'The value is not less than the first of these two, and not greater than the second one.',
+    example: [10, 20]
+  },
   in: {
     operand: 'values',
     description: `The field has one of these values, at most ${MAX_VALUES}.`,
@@ -59,12 +64,13 @@ export type Operator = keyof typeof operators
 
 const operandSchemas: Record<Operand, (options: SchemaOptions) => TSchema> = {
   value: (options) => Type.Unknown(options),
+  range: (options) => Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2, ...options }),
   values: (options) => Type.Array(Type.Unknown(), options),
   text: (options) => Type.String(options),
   boolean: (options) => Type.Boolean(options)
 }
 
-const ConditionSchema = Type.Object(
+export const ConditionSchema = Type.Object(
   Object.fromEntries(
     Object.entries(operators).map(([name, { operand, description, example }]) => [
       name,

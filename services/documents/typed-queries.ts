@@ -21,6 +21,7 @@ import {
 const conditionOn = (value: Json, hasText: boolean, description: string): Json => {
   const operands: Readonly<Record<Operand, Json>> = {
     value,
+    range: { type: 'array', items: value, minItems: 2, maxItems: 2 },
     values: { type: 'array', items: value, maxItems: MAX_VALUES },
     text: { type: 'string', minLength: 1 },
     boolean: { type: 'boolean' }

@@ -31,6 +31,9 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
   readonly checks: Checks
 }
 
+/** What the values of a column can be. */
+export type ColumnType = Pick<Column, 'jsonType' | 'sqliteType' | 'declaredType'>
+
 /** A column of a stored table. Both names are folded. */
 export interface Origin {
   readonly table: string

@@ -3,10 +3,10 @@ import { integer } from './kinds/integer.ts'
 import type { Checked } from './kinds/kind.ts'
 import { kindOf } from './kinds/kind-of.ts'
 import { checkLoose } from './kinds/loose.ts'
-import type { Column } from './table.ts'
+import type { Column, ColumnType } from './table.ts'
 
 /** Returns what SQLite stores for a JSON value other than null in this column, or the violation. */
-export const checkValue = (column: Column, value: unknown, integers: IntegerFormat = 'auto'): Checked =>
+export const checkValue = (column: ColumnType, value: unknown, integers: IntegerFormat = 'auto'): Checked =>
   kindOf(column).check(value, column, integers)
 
 /** Checks the `count` of an increment: an integer for integer fields, any number for other fields. */

@@ -1,8 +1,9 @@
 import type { AggregateUnit } from '../../schemas/aggregate.ts'
 import { finite } from '../model/kinds/json-values.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
-import type { Column } from '../model/table.ts'
+import type { Column, ColumnType } from '../model/table.ts'
 import { boundedText, LIST } from './bounded-text.ts'
+import type { Condition } from './conditions.ts'
 import { columnRef, identifier, textLiteral } from './identifiers.ts'
 import { MAX_PAGE_BYTES } from './pages.ts'
 import type { RecordShape } from './record-shape.ts'
@@ -27,10 +28,18 @@ export interface Group extends Output {
   readonly key: string
 }
 
+/** A value that is computed from the records of a group. */
+export interface Computed extends Output {
+  /** The type of the values with which it is compared. */
+  readonly type: ColumnType
+}
+
 export interface Aggregation {
   readonly selection: RowSelection
   readonly groups: readonly Group[]
-  readonly computed: readonly Output[]
+  readonly computed: readonly Computed[]
+  /** The condition of the groups to return, on the columns of `GROUPS`. null: all groups. */
+  readonly having: Condition | null
   /** Names of groups and computed values. */
   readonly order: readonly OrderItem[]
   /** Maximum number of rows. */
@@ -51,7 +60,16 @@ export const fieldGroup = (shape: TableShape, column: Column): Group => {
   return { name: column.name, key, sql: `min(${key} COLLATE BINARY)`, json: showAs(shape, column) }
 }
 
-const UNIT_FORMATS = { day: '%Y-%m-%d', month: '%Y-%m', year: '%Y' } as const
+const timeText = (format: string) => (time: string) => `strftime(${textLiteral(format)}, ${time})`
+
+/** The text of the period of a time, which is the list of the arguments of `strftime`. */
+const periodTexts: Readonly<Record<AggregateUnit, (time: string) => string>> = {
+  day: timeText('%Y-%m-%d'),
+  week: timeText('%G-W%V'),
+  month: timeText('%Y-%m'),
+  quarter: (time) => `strftime('%Y-Q', ${time}) || ((strftime('%m', ${time}) + 2) / 3)`,
+  year: timeText('%Y')
+}
 
 /**
  * Groups by a period in UTC; NULL for a value that is no date. SQLite would also read 'now', times without a date, and
@@ -59,17 +77,20 @@ const UNIT_FORMATS = { day: '%Y-%m-%d', month: '%Y-%m', year: '%Y' } as const
  */
 export const periodGroup = ({ tableName }: TableShape, { name }: Column, unit: AggregateUnit): Group => {
   const value = columnRef(tableName, name)
-  const format = textLiteral(UNIT_FORMATS[unit])
+  const textOf = periodTexts[unit]
   const day = `substr(${value}, 1, 10)`
   // Divides and rounds down. SQLite rounds towards zero.
   const seconds = `${value} / 1000 - (${value} % 1000 < 0)`
   const key = `CASE typeof(${value})
-    WHEN 'integer' THEN strftime(${format}, ${seconds}, 'unixepoch')
-    WHEN 'text' THEN CASE WHEN date(${day}) = ${day} THEN strftime(${format}, ${value}) END END`
+    WHEN 'integer' THEN ${textOf(`${seconds}, 'unixepoch'`)}
+    WHEN 'text' THEN CASE WHEN date(${day}) = ${day} THEN ${textOf(value)} END END`
   return { name, key, sql: key, json: asItIs }
 }
 
-export const countOfRecords = (name: string): Output => ({ name, sql: 'count(*)', json: asItIs })
+/** Counts and averages are numbers in JSON for each format of integers. */
+const NUMBER: ColumnType = { jsonType: 'number', sqliteType: 'NUMERIC', declaredType: 'NUMERIC' }
+
+export const countOfRecords = (name: string): Computed => ({ name, sql: 'count(*)', type: NUMBER, json: asItIs })
 
 const functions = {
   sum: (value: string) => `sum(${value})`,
@@ -81,15 +102,19 @@ const functions = {
 
 export type FunctionName = keyof typeof functions
 
+const typeOf = (column: Column, name: FunctionName): ColumnType =>
+  name === 'countDistinct' || name === 'avg' ? NUMBER : column
+
 const jsonOf = (shape: TableShape, column: Column, name: FunctionName): Output['json'] => {
   if (name === 'countDistinct') return asItIs
   return name === 'avg' ? finite : showAs(shape, column)
 }
 
 /** A sum fails if it exceeds 64 bits while SQLite adds integers. */
-export const functionOf = (shape: TableShape, name: string, call: FunctionName, column: Column): Output => ({
+export const functionOf = (shape: TableShape, name: string, call: FunctionName, column: Column): Computed => ({
   name,
   sql: functions[call](columnRef(shape.tableName, column.name)),
+  type: typeOf(column, call),
   json: jsonOf(shape, column, call)
 })
 
@@ -112,11 +137,16 @@ const orderTerms = ({ selection, groups, computed, order }: Aggregation) => {
 const clause = (keyword: string, terms: readonly string[]) =>
   terms.length === 0 ? '' : `${keyword} ${terms.join(', ')}`
 
-/** Its prefix is reserved, so it hides no served table. */
+/** Their prefix is reserved, so they hide no served table. */
 const ROWS = '_rowhouse_rows'
+/** The groups, whose values are its columns: see `outputColumn`. */
+export const GROUPS = '_rowhouse_groups'
+
+/** Returns the name of the column with an output. `position`: of the output among the groups and the computed values. */
+export const outputColumn = (position: number) => `o${position}`
 
 const rowText = (outputs: readonly Output[]) => {
-  const values = outputs.map((output, index) => ({ ...output, value: `${ROWS}.o${index}` }))
+  const values = outputs.map((output, index) => ({ ...output, value: `${ROWS}.${outputColumn(index)}` }))
   const pairs = values.map(({ name, value, json }) => `${textLiteral(name)}, ${json(value)}`)
   const names = outputs.reduce((sum, { name }) => sum + Buffer.byteLength(name), 0)
   const lengths = values.map(({ value }) => `ifnull(octet_length(${value}), 0)`)
@@ -125,20 +155,22 @@ const rowText = (outputs: readonly Output[]) => {
 
 /** Selects the rows as `text`, the elements of a JSON array. Null if they are too large. Runs in a reader thread. */
 export const aggregateRows = (aggregation: Aggregation): Statement => {
-  const { selection, groups, computed, limit } = aggregation
+  const { selection, groups, computed, having, limit } = aggregation
   const outputs = [...groups, ...computed]
-  const columns = outputs.map(({ sql }, index) => `${sql} AS o${index}`)
+  const columns = outputs.map(({ sql }, index) => `${sql} AS ${outputColumn(index)}`)
   const groupBy = clause(
     'GROUP BY',
     groups.map(({ key }) => key)
   )
   const orderBy = clause('ORDER BY', orderTerms(aggregation))
-  const rows = `SELECT ${columns.join(', ')} FROM ${identifier(selection.table.name)}
-    ${selectionWhere(selection)} ${groupBy} ${orderBy} LIMIT ?`
+  const all = `SELECT ${columns.join(', ')} FROM ${identifier(selection.table.name)}
+    ${selectionWhere(selection)} ${groupBy} ${orderBy}`
+  // With a LIMIT, SQLite keeps the order of the rows.
+  const rows = having ? `SELECT * FROM (${all} LIMIT -1) AS ${GROUPS} WHERE ${having.sql}` : all
   const select = (expression: string) => `SELECT ${expression} AS value FROM ${ROWS} LIMIT -1`
   const joined = boundedText({ select, params: [] }, rowText(outputs), { join: LIST, maxBytes: MAX_PAGE_BYTES })
   return {
-    sql: `WITH ${ROWS} AS MATERIALIZED (${rows}) ${joined.sql}`,
-    params: [...paramsOfWhere(selection), BigInt(limit), ...joined.params]
+    sql: `WITH ${ROWS} AS MATERIALIZED (${rows} LIMIT ?) ${joined.sql}`,
+    params: [...paramsOfWhere(selection), ...(having?.params ?? []), BigInt(limit), ...joined.params]
   }
 }

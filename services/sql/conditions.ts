@@ -2,7 +2,7 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import { type FoldedText, foldText } from '../model/letter-case.ts'
 import { parseInteger } from '../model/literals.ts'
 import type { SqlValue } from '../model/sql-value.ts'
-import type { Column, RegisteredTable } from '../model/table.ts'
+import type { Column, ColumnType, RegisteredTable } from '../model/table.ts'
 import { columnRef } from './identifiers.ts'
 import { joinTerms } from './terms.ts'
 import { matchAll, matchAny, matchOf } from './trigrams.ts'
@@ -41,6 +41,7 @@ type TableName = Pick<RegisteredTable, 'name'>
 /** Returns the condition for the rows that a caller can read and change. `table`: its name or its alias in the statement. */
 export type RowRule = (table: TableName) => Condition
 type ColumnName = Pick<Column, 'name'>
+type TypedColumn = ColumnName & ColumnType
 
 interface ComparedColumn extends ColumnName {
   /** Compares texts by their bytes instead of the collation of the column, which no index may serve. */
@@ -108,7 +109,7 @@ const toJson = (value: SqlValue) => {
 }
 
 /** Binds all values as one JSON array: a list of parameters would need an SQL text for each length. */
-export const isIn = ({ name: table }: TableName, column: Column, values: readonly SqlValue[]): Condition => {
+export const isIn = ({ name: table }: TableName, column: ColumnName, values: readonly SqlValue[]): Condition => {
   const value = values[0] instanceof Uint8Array ? 'unhex(value)' : 'value'
   const sql = `${columnRef(table, column.name)} IN (SELECT ${value} FROM temp.json_each(?))`
   const params = [`[${values.map(toJson).join(',')}]`]
@@ -124,7 +125,7 @@ export const isIn = ({ name: table }: TableName, column: Column, values: readonl
 }
 
 /** Also true for NULL. */
-export const isNotIn = (table: TableName, column: Column, values: readonly SqlValue[]): Condition => {
+export const isNotIn = (table: TableName, column: ColumnName, values: readonly SqlValue[]): Condition => {
   const found = isIn(table, column, values)
   return { ...found, sql: `(${found.sql}) IS NOT TRUE`, comparisons: [] }
 }
@@ -135,7 +136,7 @@ const widthOf = (value: string) => `ifnull(octet_length(${value}), 0)`
  * BLOBs never match. In a text column they are rare, so the type is tested after a match. In other columns the type is
  * tested first, so that a large BLOB is not read.
  */
-const matchText = (table: string, column: Column, match: (value: string) => string) => {
+const matchText = (table: string, column: TypedColumn, match: (value: string) => string) => {
   const value = columnRef(table, column.name)
   const isNotBlob = `typeof(${value}) <> 'blob'`
   const matches = match(value)
@@ -199,7 +200,7 @@ export type TextOperator = 'contains' | 'startsWith' | 'endsWith'
 /** Ignores the case of all letters that have one lower and one upper form. */
 export const matchesText = (
   { name: table }: TableName,
-  column: Column,
+  column: TypedColumn,
   operator: TextOperator,
   text: string,
   maxLetters = MAX_LETTERS

@@ -8,11 +8,16 @@ interface Convert {
   readonly toFilter: (fields: readonly object[], model: Model) => object | null
 }
 
+interface Check {
+  readonly findInvalid: (fields: readonly object[], model: Model) => ReadonlyMap<number, string>
+}
+
 interface Sentence {
   readonly toSentence: (fields: readonly object[], filter: object) => string
 }
 
 const { toModel, toFilter } = await loadSource<Convert>(t, 'records/filter/convert.ts')
+const { findInvalid } = await loadSource<Check>(t, 'records/filter/filter.ts')
 const { toSentence } = await loadSource<Sentence>(t, 'records/filter/sentence.ts')
 
 const FIELDS = [
@@ -75,6 +80,19 @@ t.test('a list is read as it is typed', async (t) => {
   t.strictSame(typed('x,y , z'), where('x', 'y', 'z'))
   t.strictSame(typed('"Doe, J.", Roe'), where('Doe, J.', 'Roe'))
   t.strictSame(typed('"A" brand, 5"'), where('"A" brand', '5"'))
+})
+
+t.test('a range has two values', async (t) => {
+  const typed = (text: string) => ({
+    match: 'all',
+    items: [{ id: 1, field: 'n', operator: 'between', text }]
+  })
+  t.strictSame(toFilter(FIELDS, typed('1, 5')), { where: { n: { between: [1, 5] } } })
+  t.strictSame(applied({ where: { n: { between: [1, 5] } } }), { where: { n: { between: [1, 5] } } })
+  t.equal(applied({ where: { n: { between: [1] } } }), null)
+  for (const text of ['1', '1, 2, 3']) t.match(findInvalid(FIELDS, typed(text)).get(1), /two values/, text)
+  t.equal(toSentence(FIELDS, { where: { n: { between: [1, 5] } } }), 'n is between 1 and 5')
+  t.equal(toSentence(FIELDS, { where: { n: { between: 1 } } }), 'n is between 1')
 })
 
 t.test('numbers and text of a column without a type stay apart', async (t) => {

@@ -33,6 +33,8 @@ interface Case {
   readonly groups: readonly QueryColumn[]
   readonly outputs: readonly Output[]
   readonly order: readonly OrderItem[]
+  /** A count, and the least number of it. */
+  readonly having: readonly [output: Output, least: number] | undefined
   readonly size: number
   readonly body: object
 }
@@ -51,9 +53,12 @@ const callsFor = ({ isLoose }: QueryTable, column: QueryColumn): readonly Functi
   ...(!isLoose && isNumeric(column) ? (['sum', 'sum', 'avg'] as const) : [])
 ]
 
+const isCount = ({ call }: Output) => call === 'count' || call === 'countDistinct'
+
 /** Values whose order is certain: of equal texts under a collation, min and max may return any. */
-const isSortable = ({ call, column }: Output) => {
-  if (call === 'count' || call === 'countDistinct') return true
+const isSortable = (output: Output) => {
+  const { call, column } = output
+  if (isCount(output)) return true
   return call === 'sum' ? column.affinity === 'INTEGER' : call !== 'avg' && column.collation === 'BINARY'
 }
 
@@ -73,17 +78,21 @@ const randomCase = (table: QueryTable, random: Random): Case => {
   const names = [...groups, ...outputs.filter(isSortable)].map(({ name }) => name)
   const order = names.filter(() => random.chance(0.4)).map((name) => ({ name, isDescending: random.chance(0.5) }))
   const text = order.map(({ name, isDescending }) => `${isDescending ? '-' : ''}${name}`).join(',')
+  const counts = outputs.filter(isCount)
+  const having = counts.length > 0 && random.chance(0.3) ? ([random.pick(counts), random.below(5)] as const) : undefined
   const size = random.pick(SIZES)
   return {
     filter,
     groups,
     outputs,
     order,
+    having,
     size,
     body: {
       ...(sent && { filter: sent }),
       ...(groups.length > 0 && { groupBy: groups.map(({ name }) => name) }),
       compute: Object.fromEntries(outputs.map(toCall)),
+      ...(having && { having: { [having[0].name]: { gte: having[1] } } }),
       ...(text !== '' && { order: text }),
       size
     }
@@ -151,15 +160,17 @@ const isShownBy = (value: unknown, { name }: QueryColumn, rows: readonly Row[]) 
 
 const countDistinct = (column: QueryColumn, rows: readonly Row[]) => groupRows([column], rows).length
 
+const countOf = ({ call, column }: Output, rows: readonly Row[]) =>
+  call === 'count' ? rows.length : countDistinct(column, withValue(column, rows))
+
 /** Whether the service may return this value. */
 const isExpected = (output: Output, rows: readonly Row[], value: unknown): boolean => {
   const { call, column } = output
   const present = withValue(column, rows)
   switch (call) {
     case 'count':
-      return value === rows.length
     case 'countDistinct':
-      return value === countDistinct(column, present)
+      return value === countOf(output, rows)
     case 'min':
       return isShownBy(value, column, firstRows(column, present, 1))
     case 'max':
@@ -183,11 +194,11 @@ const isGroupValue = (column: QueryColumn, rows: readonly Row[], value: unknown)
 const sortKey = ({ groups, outputs }: Case, name: string, rows: readonly Row[]): readonly [QueryColumn, Stored] => {
   const group = groups.find((column) => column.name === name)
   if (group) return [group, valueIn(rows[0] as Row, group)]
-  const { call, column } = outputs.find((output) => output.name === name) as Output
+  const output = outputs.find((output) => output.name === name) as Output
+  const { call, column } = output
   const present = withValue(column, rows)
   const [first] = firstRows(column, present, call === 'max' ? -1 : 1)
-  if (call === 'count') return [column, BigInt(rows.length)]
-  if (call === 'countDistinct') return [column, BigInt(countDistinct(column, present))]
+  if (isCount(output)) return [column, BigInt(countOf(output, rows))]
   if (call === 'sum') return [column, first ? total(integersIn(column, present)) : null]
   return [column, first ? valueIn(first, column) : null]
 }
@@ -211,13 +222,14 @@ interface Response {
 
 /** Returns the names of the values that differ from plain arithmetic, or of the failure. */
 const differences = (query: Case, rows: readonly Row[], { statusCode, body }: Response): readonly string[] => {
-  const { groups, outputs, size } = query
-  const members = groupRows(groups, rows)
-  const some = (test: typeof mayOverflow) => members.some((part) => outputs.some((output) => test(output, part)))
+  const { groups, outputs, having, size } = query
+  const all = groupRows(groups, rows)
+  const members = having ? all.filter((part) => countOf(having[0], part) >= having[1]) : all
+  const some = (test: typeof mayOverflow) => all.some((part) => outputs.some((output) => test(output, part)))
   const { data, error } = JSON.parse(body)
   if (statusCode !== 200) return error.code === 'AGGREGATE_OVERFLOW' && some(mayOverflow) ? [] : [body]
   // Groups beyond the size may stay uncomputed.
-  if (some(mustOverflow) && members.length <= size) return ['a sum does not fit 64 bits']
+  if (some(mustOverflow) && all.length <= size) return ['a sum does not fit 64 bits']
   const sorted = members.toSorted(compareGroups(query)).slice(0, size)
   if (data.rows.length !== sorted.length) return [`${sorted.length} rows`]
   return sorted.flatMap((part, index) => {

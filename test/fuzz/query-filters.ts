@@ -44,7 +44,8 @@ const randomOperand = (column: QueryColumn, operator: Operator, random: Random):
     return [part, part]
   }
   if (operand === 'value') return random.pick(column.operands)
-  const list = Array.from({ length: random.below(4) }, () => random.pick(column.operands))
+  const length = operand === 'range' ? 2 : random.below(4)
+  const list = Array.from({ length }, () => random.pick(column.operands))
   return [list.map(([json]) => json), list.map(([, stored]) => stored)]
 }
 
@@ -55,7 +56,7 @@ const randomCondition = ({ columns }: QueryTable, random: Random, names?: readon
   return [{ where: { [column.name]: { [operator]: sent } } }, { where: { [column.name]: { [operator]: model } } }]
 }
 
-const INDEXABLE: readonly Operator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'isNull']
+const INDEXABLE: readonly Operator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'between', 'isNull']
 
 /** Returns a filter of up to three levels, with operands that the values of the columns may equal. */
 export const randomFilter = (table: QueryTable, random: Random, depth = 0): FilterPair => {

@@ -96,6 +96,9 @@ const tests: Readonly<Record<string, Test>> = {
   gte: whenComparable((result) => result >= 0),
   lt: whenComparable((result) => result < 0),
   lte: whenComparable((result) => result <= 0),
+  between: (column, stored, [first, last]: readonly [Stored, Stored]) =>
+    whenComparable((result) => result >= 0)(column, stored, first as never) &&
+    whenComparable((result) => result <= 0)(column, stored, last as never),
   in: isAmong,
   notIn: (column, stored, operand) => !isAmong(column, stored, operand),
   isNull: (_, stored, operand) => (stored === null) === operand,

@@ -187,12 +187,71 @@ t.test('by groups dates by a period in UTC', async (t) => {
     { day: null, n: 8 },
     { day: '2024-01-05', n: 2 }
   ])
+  await expectRows(t, 'dates', { by: { field: 'at', unit: 'week' }, compute: count }, [
+    { at: null, n: 7 },
+    { at: '2024-W01', n: 1 },
+    { at: '2024-W05', n: 1 },
+    { at: '2024-W09', n: 1 }
+  ])
+  await expectRows(t, 'dates', { by: { field: 'ms', unit: 'week' }, compute: count, size: 2 }, [
+    { ms: null, n: 5 },
+    { ms: '1970-W01', n: 2 }
+  ])
+  await expectRows(t, 'dates', { by: { field: 'ms', unit: 'quarter' }, compute: count }, [
+    { ms: null, n: 5 },
+    { ms: '1969-Q4', n: 1 },
+    { ms: '1970-Q1', n: 1 },
+    { ms: '2024-Q1', n: 2 },
+    { ms: '9999-Q4', n: 1 }
+  ])
   await refused(t, { by: { field: 'price', unit: 'day' }, compute: count }, '/by/field', /field with dates/, 'dates')
   await refused(t, { by: { field: 'att', unit: 'day' }, compute: count }, '/by/field', /'att' is not/, 'dates')
-  await refused(t, { by: { field: 'at', unit: 'week' }, compute: count }, '/by/unit', /one of day, month/, 'dates')
+  await refused(t, { by: { field: 'at', unit: 'hour' }, compute: count }, '/by/unit', /one of day, week/, 'dates')
   await refused(t, { by: { field: 'at' }, compute: count }, '/by/unit', /required/, 'dates')
   const twice = { by: { field: 'at', unit: 'day' }, groupBy: ['at'], compute: count }
   await refused(t, twice, '/by/field', /repeats a field/, 'dates')
+})
+
+t.test('having selects groups by their computed values', async (t) => {
+  const compute = { n: { count: true }, total: { sum: 'stock' }, dearest: { max: 'price' }, last: { max: 'name' } }
+  const groupBy = ['color']
+  const red = { color: 'Red', n: 2, total: 7, dearest: 2.5, last: 'mug' }
+  const blue = { color: 'blue', n: 1, total: 4, dearest: 8, last: 'pot' }
+  const unknown = { color: null, n: 1, total: null, dearest: null, last: 'jar' }
+  const expectHaving = (having: object, rows: readonly object[], other: object = {}) =>
+    expectRows(t, 'items', { groupBy, compute, having, ...other }, rows)
+  await expectHaving({}, [unknown, blue, red])
+  await expectHaving({ n: { gt: 1 } }, [red])
+  await expectHaving({ n: { eq: 1 }, total: { isNull: false } }, [blue])
+  await expectHaving({ total: { between: [4, 7] } }, [blue, red])
+  await expectHaving({ total: { notIn: [7] } }, [unknown, blue])
+  await expectHaving({ dearest: { gte: 2.5 }, last: { startsWith: 'P' } }, [blue])
+  await expectHaving({ last: { gt: 'k' } }, [red, blue], { order: 'last' })
+  await expectHaving({ last: { gt: 'a' } }, [blue, red], { order: '-last', size: 2 })
+  await expectHaving({ n: { gt: 5 } }, [])
+  await expectRows(t, 'items', { compute, having: { n: { gt: 5 } } }, [])
+  await expectRows(t, 'items', { compute: { mean: { avg: 'stock' } }, having: { mean: { lt: 4 } } }, [{ mean: 11 / 3 }])
+  const distinct = { colors: { countDistinct: 'color' } }
+  await expectRows(t, 'items', { compute: distinct, having: { colors: { eq: 2 } } }, [{ colors: 2 }])
+  await expectRows(t, 'wide', { groupBy: ['part'], compute: { top: { max: 'n' } }, having: { top: { eq: MAX } } }, [
+    { part: 'a', top: MAX }
+  ])
+  await expectRows(t, 'dates', { by: { field: 'ms', unit: 'quarter' }, compute: count, having: { n: { eq: 2 } } }, [
+    { ms: '2024-Q1', n: 2 }
+  ])
+})
+
+t.test('an invalid having is refused with its path', async (t) => {
+  const body = { groupBy: ['color'], compute: { n: { count: true }, name: { min: 'name' } } }
+  const refuseHaving = (having: unknown, path: string, message: RegExp) =>
+    refused(t, { ...body, having }, path, message)
+  t.match(await refuseHaving({ names: { gt: 'a' } }, '/having/names', /not a name of `compute`/), { hint: /'name'/ })
+  await refuseHaving({ color: { eq: 'red' } }, '/having/color', /not a name of `compute`/)
+  await refuseHaving({ n: 1 }, '/having/n', /must be an object/)
+  await refuseHaving({ n: { gt: 'x' } }, '/having/n/gt', /number/)
+  await refuseHaving({ n: { contains: '1' } }, '/having/n/contains', /has no text/)
+  await refuseHaving({ name: { gt: 1 } }, '/having/name/gt', /must be a string/)
+  await refuseHaving([], '/having', /object/)
 })
 
 t.test('sums of integers are exact, or fail', async (t) => {
@@ -221,7 +280,8 @@ t.test('integers have the format of the token', async (t) => {
   t.match(numbers, `{"n":1,"c":1,"s":1,"d":1,"a":1.0,"m":1},{"n":${MAX},"c":1,"s":${MAX},"d":1,`)
   const strings = body.filter.where.id.in.map(String)
   const filter = { where: { id: { in: strings } } }
-  const { body: texts } = await aggregate('wide', { ...body, filter }, await tokenWith('string'))
+  const having = { c: { eq: 1 }, m: { gte: '1' } }
+  const { body: texts } = await aggregate('wide', { ...body, filter, having }, await tokenWith('string'))
   t.match(texts, `{"n":"1","c":1,"s":"1","d":1,"a":1.0,"m":"1"},{"n":"${MAX}","c":1,"s":"${MAX}","d":1,`)
 })
 
@@ -251,7 +311,7 @@ t.test('a value has exactly one function, of a field that fits', async (t) => {
   await refused(t, computed(11), '/compute', /1 to 10/)
   await refused(t, { compute: {} }, '/compute', /1 to 10/)
   await refused(t, {}, '/compute', /required/)
-  await refused(t, { compute: count, having: {} }, '/having', /unknown/)
+  await refused(t, { compute: count, where: {} }, '/where', /unknown/)
 })
 
 t.test('names are unique and simple', async (t) => {

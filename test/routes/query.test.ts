@@ -70,6 +70,9 @@ t.test('each operator finds its records', async (t) => {
   t.same(await idsOf({ id: { lte: 2 } }), [1, 2])
   t.same(await idsOf({ id: { gt: 4, lt: 7 } }), [5, 6], 'several operators must all hold')
   t.same(await idsOf({ id: { lt: 9 }, color: { eq: 'RED' } }), [3, 6], 'so must several fields')
+  t.same(await idsOf({ id: { between: [3, 5] } }), [3, 4, 5])
+  t.same(await idsOf({ id: { between: [5, 3] } }), [])
+  t.same(await idsOf({ id: { between: [0, 5], gt: 3 } }), [4, 5])
   t.same(await idsOf({ id: { in: [3, 2, 99] } }), [2, 3])
   t.same(await idsOf({ id: { in: [] } }), [])
   t.same(await idsOf({ id: { notIn: [] } }), all)
@@ -115,6 +118,10 @@ t.test('values have the format of a create', async (t) => {
   )
   await refuseWhere(t, { stock: { eq: 'x' } }, '/stock/eq')
   await refuseWhere(t, { stock: { in: [1, 'x'] } }, '/stock/in/1')
+  await refuseWhere(t, { stock: { between: [1, 'x'] } }, '/stock/between/1')
+  await refuseWhere(t, { stock: { between: [1, null] } }, '/stock/between/1')
+  await refuseWhere(t, { stock: { between: 1 } }, '/stock/between')
+  for (const values of [[], [1], [1, 2, 3]]) await refuseWhere(t, { stock: { between: values } }, '/stock/between')
   await refuse(
     t,
     { filter: { where: { o: { eq: { a: [2 ** 60] } } } } },

@@ -42,7 +42,8 @@ const file = createDatabase(
 )
 
 /** Tokens can read and change only the records whose owner is 'a'. */
-const rowRuleOf: RowRuleOf = ({ kind }) => (kind === 'token' ? (table) => compare(table, { name: 'owner' }, 'eq', 'a') : null)
+const rowRuleOf: RowRuleOf = ({ kind }) =>
+  kind === 'token' ? (table) => compare(table, { name: 'owner' }, 'eq', 'a') : null
 
 const app = await startApp(t, { env: { DATABASE: file }, rowRuleOf })
 const admin = await asAdmin(app)

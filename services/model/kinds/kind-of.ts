@@ -1,4 +1,4 @@
-import type { Column } from '../table.ts'
+import type { ColumnType } from '../table.ts'
 import { blob } from './blob.ts'
 import { boolean } from './boolean.ts'
 import { integer } from './integer.ts'
@@ -10,16 +10,14 @@ import { real } from './real.ts'
 import { text } from './text.ts'
 import { untyped } from './untyped.ts'
 
-type Typed = Pick<Column, 'jsonType' | 'sqliteType' | 'declaredType'>
-
-const kindOfStrings = ({ sqliteType, declaredType }: Typed): Kind => {
+const kindOfStrings = ({ sqliteType, declaredType }: ColumnType): Kind => {
   if (sqliteType === 'TEXT') return text
   if (sqliteType !== 'BLOB') return loose
   return /blob/i.test(declaredType) ? blob : untyped
 }
 
 /** The kind follows from the JSON type, which clients use, and from the stored type, which SQLite applies. */
-export const kindOf = (column: Typed): Kind => {
+export const kindOf = (column: ColumnType): Kind => {
   switch (column.jsonType) {
     case 'integer':
       return integer

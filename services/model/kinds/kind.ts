@@ -1,7 +1,7 @@
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { Violation } from '../errors.ts'
 import type { SqlValue } from '../sql-value.ts'
-import type { Column } from '../table.ts'
+import type { Column, ColumnType } from '../table.ts'
 
 /** The value to store, or the reason why it is invalid. */
 export type Checked = { readonly value: SqlValue } | { readonly violation: Violation }
@@ -47,7 +47,7 @@ export interface Kind {
    */
   readonly isUntyped: boolean
   /** Returns the stored form of a JSON value other than null, without any coercion. A `bigint` is a wide integer. */
-  check(value: unknown, column: Column, integers: IntegerFormat): Checked
+  check(value: unknown, column: ColumnType, integers: IntegerFormat): Checked
   /**
    * Returns the stored values that the text of a key can stand for, or undefined if it is not the canonical text of
    * any: two values for an untyped column, one for any other.

@@ -12,16 +12,20 @@ import type { Column } from '../../model/table.ts'
 import {
   type Aggregation,
   aggregateRows,
+  type Computed,
   countOfRecords,
   type FunctionName,
   fieldGroup,
   functionOf,
+  GROUPS,
   type Group,
   type Output,
+  outputColumn,
   periodGroup
 } from '../../sql/aggregates.ts'
 import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
+import { readHaving } from './filter.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
@@ -59,7 +63,7 @@ const readGroups = (access: Access, { groupBy = [], by }: RecordAggregate): read
   return [...fields, readPeriod(access, by)]
 }
 
-const readCount = (name: string, path: string, count: unknown): Output => {
+const readCount = (name: string, path: string, count: unknown): Computed => {
   if (count === true) return countOfRecords(name)
   throw fail(path, 'type', 'must be true')
 }
@@ -69,7 +73,7 @@ const canAdd = ({ table }: Access, column: Column) =>
   kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
 
 /** Returns one computed value. @throws VALIDATION_FAILED */
-const readFunction = (access: Access, name: string, path: string, call: AggregateFunction): Output => {
+const readFunction = (access: Access, name: string, path: string, call: AggregateFunction): Computed => {
   const [entry, ...others] = Object.entries(call)
   if (!entry || others.length > 0) throw fail(path, 'length', 'must have exactly one function')
   const [key, value] = entry
@@ -84,7 +88,7 @@ const readFunction = (access: Access, name: string, path: string, call: Aggregat
 }
 
 /** Returns the computed values. @throws VALIDATION_FAILED */
-const readComputed = (access: Access, { compute }: RecordAggregate, groups: readonly Group[]): readonly Output[] => {
+const readComputed = (access: Access, { compute }: RecordAggregate, groups: readonly Group[]): readonly Computed[] => {
   const entries = Object.entries(compute)
   if (entries.length === 0 || entries.length > MAX_FUNCTIONS) {
     throw fail('/compute', 'length', `must have 1 to ${MAX_FUNCTIONS} values to compute`)
@@ -113,6 +117,15 @@ const readOrder = (outputs: readonly Output[], order = ''): readonly OrderItem[]
   })
 }
 
+/** Returns the condition of the groups. null: all groups. @throws VALIDATION_FAILED */
+const havingOf = ({ integers }: Access, having: unknown, groups: readonly Group[], computed: readonly Computed[]) => {
+  if (having === undefined) return null
+  const columns = computed.map(
+    ({ name, type }, index) => [name, { ...type, name: outputColumn(groups.length + index) }] as const
+  )
+  return readHaving({ table: { name: GROUPS }, integers, columns: new Map(columns) }, having)
+}
+
 const aggregationOf = (access: Access, request: RecordAggregate): Aggregation => {
   // `order` names values of the result, not fields of records.
   const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
@@ -122,6 +135,7 @@ const aggregationOf = (access: Access, request: RecordAggregate): Aggregation =>
     selection: rowSelectionOf(access, selected),
     groups,
     computed,
+    having: havingOf(access, request.having, groups, computed),
     order: readOrder([...groups, ...computed], order),
     limit: size
   }

@@ -10,7 +10,7 @@ import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
-import type { Column } from '../../model/table.ts'
+import type { ColumnType } from '../../model/table.ts'
 import { checkValue } from '../../model/values.ts'
 import {
   allOf,
@@ -26,6 +26,20 @@ import {
 } from '../../sql/conditions.ts'
 import type { Access } from '../access/access.ts'
 
+/** A column that a condition may compare, under its name in SQL. */
+interface ComparedColumn extends ColumnType {
+  readonly name: string
+}
+
+/** What conditions may compare. */
+export interface ComparedColumns {
+  /** The table of the columns, or its alias in the statement. */
+  readonly table: { readonly name: string }
+  readonly integers: Access['integers']
+  /** The columns, by their names in the request. */
+  readonly columns: ReadonlyMap<string, ComparedColumn>
+}
+
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
 const CONDITION_HINT = 'A condition has an operator, for example { "eq": 5 }.'
 const PART_HINT = 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.'
@@ -33,8 +47,8 @@ const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
 /** A condition on one column, in a part of the filter. */
 interface Term {
-  readonly access: Access
-  readonly column: Column
+  readonly compared: ComparedColumns
+  readonly column: ComparedColumn
   /** The JSON Pointer of the operator. */
   readonly path: string
 }
@@ -58,9 +72,9 @@ const asArray = (path: string, value: unknown): readonly unknown[] => {
 }
 
 /** Returns the stored form of a value, under the rules of a create. @throws VALIDATION_FAILED */
-const readValue = ({ access, column }: Term, path: string, value: unknown): SqlValue => {
+const readValue = ({ compared, column }: Term, path: string, value: unknown): SqlValue => {
   if (value === null) throw fail(path, { code: 'type', message: 'must not be null' }, NULL_HINT)
-  const checked = checkValue(column, value, access.integers)
+  const checked = checkValue(column, value, compared.integers)
   if ('violation' in checked) throw fail(path, checked.violation)
   return checked.value
 }
@@ -71,6 +85,15 @@ const readValues = (term: Term, value: unknown): readonly SqlValue[] => {
     throw fail(term.path, { code: 'length', message: `must have at most ${MAX_VALUES} values` })
   }
   return values.map((item, index) => readValue(term, `${term.path}/${index}`, item))
+}
+
+/** The first and the last value. */
+const readRange = (term: Term, value: unknown): readonly [SqlValue, SqlValue] => {
+  const [first, last, ...others] = readValues(term, value)
+  if (first === undefined || last === undefined || others.length > 0) {
+    throw fail(term.path, { code: 'length', message: 'must have two values, the first and the last one' })
+  }
+  return [first, last]
 }
 
 const readText = ({ column, path }: Term, value: unknown): string => {
@@ -89,6 +112,7 @@ const readBoolean = ({ path }: Term, value: unknown): boolean => {
 
 const readOperand = {
   value: (term: Term, value: unknown) => readValue(term, term.path, value),
+  range: readRange,
   values: readValues,
   text: readText,
   boolean: readBoolean
@@ -96,8 +120,8 @@ const readOperand = {
 
 /** Makes the condition of an operator from the operand that its declaration names. */
 type MakeCondition<O extends Operator> = (
-  table: Access['table'],
-  column: Column,
+  table: ComparedColumns['table'],
+  column: ComparedColumn,
   operand: ReturnType<(typeof readOperand)[(typeof operators)[O]['operand']]>
 ) => Condition
 
@@ -108,6 +132,8 @@ const makeCondition: { readonly [O in Operator]: MakeCondition<O> } = {
   gte: (table, column, value) => compare(table, column, 'gte', value),
   lt: (table, column, value) => compare(table, column, 'lt', value),
   lte: (table, column, value) => compare(table, column, 'lte', value),
+  between: (table, column, [first, last]) =>
+    allOf([compare(table, column, 'gte', first), compare(table, column, 'lte', last)]),
   in: isIn,
   notIn: isNotIn,
   isNull,
@@ -119,7 +145,7 @@ const makeCondition: { readonly [O in Operator]: MakeCondition<O> } = {
 const readTerm = (term: Term, operator: Operator, value: unknown): Condition => {
   const operand = readOperand[operators[operator].operand](term, value)
   // TypeScript cannot relate the operand to the operator when both vary. This is the boundary function.
-  return (makeCondition[operator] as MakeCondition<Operator>)(term.access.table, term.column, operand as never)
+  return (makeCondition[operator] as MakeCondition<Operator>)(term.compared.table, term.column, operand as never)
 }
 
 const OPERATORS = Object.keys(operators)
@@ -128,8 +154,8 @@ const isOperator = (name: string): name is Operator => Object.hasOwn(operators, 
 const unknownKey = (path: string, name: string, what: string, names: Iterable<string>, hint?: string) =>
   fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
 
-/** Reads filters of one request, and counts their conditions. */
-const createReader = (access: Access) => {
+/** Reads conditions of one request, and counts them. `what`: a column in messages. */
+const createReader = (compared: ComparedColumns, what: string) => {
   let conditions = 0
 
   const countCondition = (path: string) => {
@@ -151,13 +177,13 @@ const createReader = (access: Access) => {
   }
 
   const readField = (path: string, name: string, value: unknown): Condition => {
-    const column = access.columns.get(name)
-    if (!column) throw unknownKey(path, name, 'a field of this table', access.columns.keys())
+    const column = compared.columns.get(name)
+    if (!column) throw unknownKey(path, name, what, compared.columns.keys())
     const fieldPath = path + pointer(name)
     const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
       countCondition(path)
-      return readTerm({ access, column, path: `${fieldPath}/${operator}` }, operator, operand)
+      return readTerm({ compared, column, path: `${fieldPath}/${operator}` }, operator, operand)
     })
     return allOf(terms)
   }
@@ -194,8 +220,13 @@ const createReader = (access: Access) => {
     )
   }
 
-  return readFilter
+  return { readFilter, readWhere }
 }
 
 /** Returns the condition of a filter on the visible fields. @throws VALIDATION_FAILED with the path of the first problem */
-export const readFilter = (access: Access, filter: unknown): Condition => createReader(access)('/filter', filter, 0)
+export const readFilter = (access: Access, filter: unknown): Condition =>
+  createReader(access, 'a field of this table').readFilter('/filter', filter, 0)
+
+/** Returns the condition of `having`. `compared`: the computed values. @throws VALIDATION_FAILED */
+export const readHaving = (compared: ComparedColumns, having: unknown): Condition =>
+  createReader(compared, 'a name of `compute`').readWhere('/having', having)

@@ -33,6 +33,7 @@ const operatorsWith = (operand: Operand) =>
 export const TEXT_OPERATORS = operatorsWith('text')
 export const LIST_OPERATORS = operatorsWith('values')
 export const COMPARISONS = operatorsWith('value')
+export const RANGE_OPERATORS = operatorsWith('range')
 
 const asObject = (value: unknown) => value as Readonly<Record<string, unknown>>
 
@@ -41,6 +42,9 @@ const readOperand = ({ jsonType }: Field, operator: string, operand: unknown): u
   const stored = (value: unknown) => toStored(jsonType, value) ?? invalid()
   if (operator === 'isNull') return typeof operand === 'boolean' ? operand : invalid()
   if (COMPARISONS.includes(operator)) return stored(operand)
+  if (RANGE_OPERATORS.includes(operator)) {
+    return Array.isArray(operand) && operand.length === 2 ? operand.map(stored) : invalid()
+  }
   if (LIST_OPERATORS.includes(operator)) return Array.isArray(operand) ? operand.map(stored) : invalid()
   const isText = TEXT_OPERATORS.includes(operator) && jsonType === 'string'
   return isText && typeof operand === 'string' && operand !== '' ? operand : invalid()

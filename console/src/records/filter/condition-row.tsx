@@ -6,7 +6,16 @@ import { Input, Select } from '../../ui/input.tsx'
 import { kindOf } from '../fields/kind.ts'
 import { TypeOptions } from '../fields/type-choice.tsx'
 import styles from './filter.module.css'
-import { type Condition, hasTypes, isList, needsValue, newCondition, type Operator, operatorsOf } from './filter.ts'
+import {
+  type Condition,
+  hasTypes,
+  isList,
+  isRange,
+  needsValue,
+  newCondition,
+  type Operator,
+  operatorsOf
+} from './filter.ts'
 
 interface ConditionRowProps {
   readonly fields: readonly TableField[]
@@ -24,6 +33,7 @@ const Value = ({
 }: Omit<ConditionRowProps, 'fields' | 'onRemove'> & {
   readonly field: TableField
 }) => {
+  const hint = isRange(condition.operator) ? texts.rangeHint : isList(condition.operator) ? texts.listHint : undefined
   const shared = {
     'aria-label': texts.value,
     'aria-invalid': error !== undefined,
@@ -41,8 +51,8 @@ const Value = ({
     <Input
       {...shared}
       dir="auto"
-      title={isList(condition.operator) ? texts.listHint : undefined}
-      placeholder={isList(condition.operator) ? texts.listHint : undefined}
+      title={hint}
+      placeholder={hint}
       onChange={({ target }) => onChange({ ...condition, text: target.value })}
     />
   )

@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts'
 import type { TableField } from '../../tables/queries.ts'
+import { texts } from '../../texts/records-filter.ts'
 import { type Parsed, parseDraft, parseUntypedNumber } from '../fields/draft.ts'
 import { kindOf } from '../fields/kind.ts'
 import { splitList } from './list.ts'
@@ -36,13 +37,14 @@ export interface FilterModel {
 export const isGroup = (item: Condition | Group): item is Group => 'conditions' in item
 
 /** What each operator compares with, in the order of the choices. */
-const OPERANDS: Readonly<Record<Operator, 'value' | 'text' | 'list' | 'nothing'>> = {
+const OPERANDS: Readonly<Record<Operator, 'value' | 'text' | 'range' | 'list' | 'nothing'>> = {
   eq: 'value',
   ne: 'value',
   gt: 'value',
   gte: 'value',
   lt: 'value',
   lte: 'value',
+  between: 'range',
   contains: 'text',
   startsWith: 'text',
   endsWith: 'text',
@@ -55,7 +57,8 @@ const OPERANDS: Readonly<Record<Operator, 'value' | 'text' | 'list' | 'nothing'>
 const OPERATORS = Object.keys(OPERANDS) as readonly Operator[]
 
 export const needsValue = (operator: Operator) => OPERANDS[operator] !== 'nothing'
-export const isList = (operator: Operator) => OPERANDS[operator] === 'list'
+export const isRange = (operator: Operator) => OPERANDS[operator] === 'range'
+export const isList = (operator: Operator) => OPERANDS[operator] === 'list' || isRange(operator)
 
 /** Whether a value can be a number or text. Parts of a text are always text. */
 export const hasTypes = (field: TableField, operator: Operator) =>
@@ -97,6 +100,7 @@ export const parseCondition = (field: TableField, { operator, text, isNumber }: 
   if (!needsValue(operator)) return { value: operator === 'isNull' }
   if (!isList(operator)) return parse(text)
   const parsed = splitList(text).map(parse)
+  if (isRange(operator) && parsed.length !== 2) return { error: texts.rangeHint }
   return parsed.find((part) => 'error' in part) ?? { value: parsed.map((part) => 'value' in part && part.value) }
 }
 

@@ -1,6 +1,6 @@
 import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-filter.ts'
-import type { Filter, Operator } from './filter.ts'
+import { type Filter, isRange, type Operator } from './filter.ts'
 
 const operators: Readonly<Record<Operator, string>> = texts.operators
 
@@ -9,9 +9,12 @@ const valueText = (value: unknown): string => {
   return typeof value === 'string' ? texts.quoted(value) : JSON.stringify(value)
 }
 
+const rangeText = (value: unknown) => (Array.isArray(value) ? value.map(valueText).join(texts.and) : valueText(value))
+
 const conditionText = (label: string, operator: string, value: unknown) => {
   if (operator === 'isNull') return `${label} ${value ? operators.isNull : operators.hasValue}`
-  return `${label} ${operators[operator as Operator] ?? operator} ${valueText(value)}`
+  const text = isRange(operator as Operator) ? rangeText(value) : valueText(value)
+  return `${label} ${operators[operator as Operator] ?? operator} ${text}`
 }
 
 const inBrackets = (text: string, parts: number) => (parts > 1 ? `(${text})` : text)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { PlainField as Field } from '../../../../services/model/table.ts'
 import { pick } from '../harness.ts'
-import { COMPARISONS, LIST_OPERATORS, TEXT_OPERATORS } from '../queries.ts'
+import { COMPARISONS, LIST_OPERATORS, RANGE_OPERATORS, TEXT_OPERATORS } from '../queries.ts'
 import { toJson, toStored } from '../values.ts'
 import { rarely, selector, value } from './arbitraries.ts'
 import { ANY_VALUE } from './records.ts'
@@ -50,11 +50,12 @@ export const filterInput = filterAt(0)
 
 const operatorsFor = ({ jsonType }: Field) => [
   ...COMPARISONS,
+  ...RANGE_OPERATORS,
   ...LIST_OPERATORS,
   'isNull',
   ...(jsonType === 'string' ? TEXT_OPERATORS : [])
 ]
-const ANY_OPERATOR = [...COMPARISONS, ...LIST_OPERATORS, 'isNull', ...TEXT_OPERATORS, 'like']
+const ANY_OPERATOR = [...COMPARISONS, ...RANGE_OPERATORS, ...LIST_OPERATORS, 'isNull', ...TEXT_OPERATORS, 'like']
 
 /** Returns values of the field in some records, those of the input that have its type, and one that always has. */
 const operandsFor = ({ stored }: TargetTable, { name, jsonType }: Field, { row, values }: ConditionInput) => {
@@ -74,6 +75,7 @@ export const partOf = (text: string, n: number) => {
 const operandFor = (operator: string, operands: readonly unknown[], n: number): unknown => {
   if (operator === 'isNull') return n % 2 === 0
   if (LIST_OPERATORS.includes(operator)) return operands
+  if (RANGE_OPERATORS.includes(operator)) return [pick(operands, n), pick(operands, n >> 3)]
   const operand = pick(operands, n)
   if (!TEXT_OPERATORS.includes(operator) || typeof operand !== 'string') return operand
   return partOf(operand, n) || 'a'
