@@ -1,3 +1,4 @@
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { asAdmin, asToken, createDatabase, dataOf, importTable, startApp } from '../helpers.ts'
 
@@ -44,4 +45,17 @@ t.test('only tables that a trigger can reach are counted for each list', async (
   t.equal(dataOf(await token.get('/data/log')).total, ROWS + 1)
   await token.post('/data/big/records', {})
   t.equal(dataOf(await token.get('/data/big')).total, ROWS + 1)
+})
+
+t.test('a table that was empty shows the records of another program at once', async (t) => {
+  const file = createDatabase(t, 'CREATE TABLE empty (id INTEGER PRIMARY KEY)')
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  await importTable(admin, 'empty')
+  const other = new BetterSqlite3(file)
+  t.teardown(() => other.close())
+  const { rows, total } = dataOf(await admin.get('/admin/tables/1/data'))
+  t.same([rows, total], [[], 0])
+  other.exec('INSERT INTO empty VALUES (7)')
+  t.same(dataOf(await admin.get('/admin/tables/1/data')).rows, [{ id: 7 }])
 })

@@ -199,8 +199,9 @@ export const createPlanner = (db: Database) => {
   /** Plans a page. `rows`: the number of rows of the selection, if it is known. An SQL view may read any rows. */
   const planPage = async (access: Access, page: PageSelection, rows: number | null): Promise<PagePlan> => {
     const { selection, record, start, limit, needsNext } = page
-    if (rows !== null && start.offset >= rows) return { via: 'nothing' }
-    const maxRows = rows === null ? limit : Math.min(limit, rows - start.offset)
+    // A total may miss the last commit of another program, so the first page is always read.
+    if (rows !== null && start.offset > 0 && start.offset >= rows) return { via: 'nothing' }
+    const maxRows = rows ? Math.min(limit, rows - start.offset) : limit
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / maxRows)
     const isOrdered = followsKey(selection)
     if (access.table.structure.isView || record.minCost > maxRowBytes || sortsByGenerated(selection)) return SCAN
