@@ -72,14 +72,27 @@ const requireHook = <T>(value: T | null, hook: string): T => {
 
 const noActions: FurtherActions = () => []
 
+/** The name of the table that a request needs, and its name in the request. undefined: not read yet. */
+interface TableNames {
+  readonly stored: string | undefined
+  readonly requested: string | undefined
+}
+
+const UNKNOWN: TableNames = { stored: undefined, requested: undefined }
+
+const namesInBody = (request: FastifyRequest): TableNames => {
+  const name = bodyTable(request)
+  return { stored: name, requested: name }
+}
+
 /** Checks the rights to all actions that the request needs. @throws ACTION_NOT_ALLOWED */
 const authorizeAll = (
   request: FastifyRequest,
   token: LiveToken,
   { action, furtherActions }: RouteActions,
-  table: string | undefined
+  { stored, requested }: TableNames
 ) => {
-  for (const needed of [action, ...furtherActions(request)]) authorize(token, needed, table)
+  for (const needed of [action, ...furtherActions(request)]) authorize(token, needed, stored, requested)
 }
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
@@ -121,13 +134,19 @@ export default fp<TokenAuthOptions>(
       done()
     })
 
+    /** The name in a path may be the client name of the table. */
+    const namesInPath = (requested: string): TableNames => ({
+      stored: tables.findByPath(requested)?.name ?? requested,
+      requested
+    })
+
     /** Checks the rights with the latest state of the token, and returns the latest state of the table. */
     const currentTable = (request: FastifyRequest, actions: RouteActions): RegisteredTable | null => {
       const token = tokens.current(request.token)
       const name = pathTable(request)
-      authorizeAll(request, token, actions, name ?? bodyTable(request))
+      authorizeAll(request, token, actions, name === undefined ? namesInBody(request) : namesInPath(name))
       request[TOKEN] = token
-      return name === undefined ? null : openToTokens(tables.find(name), name, actions.action !== 'read')
+      return name === undefined ? null : openToTokens(tables.findByPath(name), name, actions.action !== 'read')
     }
 
     const callerOf = (request: FastifyRequest): Caller => ({
@@ -163,7 +182,8 @@ export default fp<TokenAuthOptions>(
     const authorizeEarly =
       (actions: RouteActions): onRequestHookHandler =>
       (request, _reply, done) => {
-        authorizeAll(request, request.token, actions, pathTable(request))
+        const name = pathTable(request)
+        authorizeAll(request, request.token, actions, name === undefined ? UNKNOWN : namesInPath(name))
         done()
       }
 

@@ -101,7 +101,7 @@ export default fp(
     fastify.decorate('typedDocuments', {
       forToken: (token, tables, version) =>
         cached(`token ${token.id}`, version, [token, ...tables], (convert) =>
-          dataDocument()(contentForToken(token, tables), convert)
+          dataDocument()(contentForToken(token, tables, fastify.tables.pathNameOf), convert)
         ),
       forAdministrator: (tables, registered, version) => {
         const referenced = referencedTables(tables, registered)

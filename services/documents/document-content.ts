@@ -30,6 +30,9 @@ const finderIn = (tables: readonly RegisteredTable[]): Find => {
   return (name: string) => byName.get(foldName(name))
 }
 
+/** Returns the name of a table in paths. */
+type PathNameOf = (table: RegisteredTable) => string
+
 /** Returns the registered tables that foreign keys of the tables refer to, by folded name. */
 export const referencedTables = (tables: readonly RegisteredTable[], registered: readonly RegisteredTable[]) => {
   const names = new Set(tables.flatMap(({ structure }) => structure.foreignKeys.map(({ table }) => foldName(table))))
@@ -54,6 +57,7 @@ const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable =
   const { columns, isView } = table.structure
   return {
     table,
+    pathName: table.name,
     columns,
     ...targetsOfFields(table, columns, targets),
     integers: 'auto',
@@ -64,11 +68,17 @@ const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable =
   }
 }
 
-const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: LiveToken): TypedTable => {
+const asToken = (
+  table: RegisteredTable,
+  pathName: string,
+  targets: Targets,
+  { scope, integers }: LiveToken
+): TypedTable => {
   const columns = table.structure.columns.filter((column) => !column.isHidden)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
   return {
     table,
+    pathName,
     columns,
     ...targetsOfFields(table, columns, targets),
     integers,
@@ -80,11 +90,15 @@ const asToken = (table: RegisteredTable, targets: Targets, { scope, integers }: 
 }
 
 /** Returns the content of the document of a token: its tables, with the actions that the token has on each. */
-export const contentForToken = (token: LiveToken, tables: readonly RegisteredTable[]): DocumentContent => {
+export const contentForToken = (
+  token: LiveToken,
+  tables: readonly RegisteredTable[],
+  pathNameOf: PathNameOf
+): DocumentContent => {
   const find = finderIn(tables)
   const targets = { find, isVisible: readableFields(find, token.scope) }
   return {
-    tables: tables.map((table) => asToken(table, targets, token)),
+    tables: tables.map((table) => asToken(table, pathNameOf(table), targets, token)),
     sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
     title: `Rowhouse: ${token.name}`,
     description: TOKEN_DESCRIPTION

@@ -53,8 +53,8 @@ export const dataArea: Area = {
     increment: operationAt(document, '/data/{table}/incr', 'post'),
     readSchema: operationAt(document, '/data/{table}/schema', 'get')
   }),
-  paths: ({ table: { name, structure } }) => {
-    const base = `/data/${encodeName(name)}`
+  paths: ({ table: { structure }, pathName }) => {
+    const base = `/data/${encodeName(pathName)}`
     return {
       list: base,
       query: `${base}/query`,

@@ -8,6 +8,8 @@ import type { Json } from './json.ts'
 /** A table as one caller sees it, and what the caller may do with it. */
 export interface TypedTable {
   readonly table: RegisteredTable
+  /** The name of the table in paths, which needs no percent-encoding if that is possible. */
+  readonly pathName: string
   /** The visible columns. */
   readonly columns: readonly Column[]
   /** The targets of foreign keys that the caller may know, by the name of the field. */

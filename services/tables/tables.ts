@@ -17,6 +17,7 @@ import { createTableUpdates } from './changes/table-updates.ts'
 import { createTableWrites } from './changes/table-writes.ts'
 import { createTrials } from './changes/trials.ts'
 import { confirmationRequired, otherKind, storedTableGone, tableKeepsChanging } from './failures.ts'
+import { createPathNames } from './names/path-names.ts'
 import { measuredChoices, refreshedChoices } from './registry/choices.ts'
 import { createMeasurement, type ExactTypes } from './registry/exactness.ts'
 import { createNameReservations } from './registry/name-reservations.ts'
@@ -108,6 +109,8 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     get: registry.get,
     getByName: registry.getByName,
     find: registry.find,
+    findByPath: registry.findByPath,
+    pathNameOf: createPathNames(registry.findByPath),
     all: registry.all
   }
 }

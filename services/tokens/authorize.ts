@@ -14,13 +14,14 @@ const reason = ({ scope }: Scoped, action: TableAction, table: string | undefine
 
 /**
  * Checks that a token may perform an action on a table. The table need not exist: the error does not reveal it.
- * `table` is undefined before the body that names it has been read. Then only the action is checked.
+ * `table` is undefined before the body that names it has been read. Then only the action is checked. `shown`: the name of
+ * the table in the request, which the error shows.
  * @throws ACTION_NOT_ALLOWED
  */
-export const authorize = (token: Scoped, action: TableAction, table: string | undefined) => {
+export const authorize = (token: Scoped, action: TableAction, table: string | undefined, shown = table) => {
   const { scope } = token
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
-  throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, table), {
+  throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, shown), {
     hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   })
 }

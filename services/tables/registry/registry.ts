@@ -13,7 +13,12 @@ import { createReferenceEffects } from './reference-effects.ts'
 import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
 import { combine, renameInSources } from './structure.ts'
-import { describeRegistrations, selectRegisteredViews, selectRegistrations } from './table-statements.ts'
+import {
+  describeRegistrations,
+  selectRegisteredViews,
+  selectRegistrations,
+  selectStoredNames
+} from './table-statements.ts'
 import { type ChosenTable, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
 import { createWriteEffects } from './write-effects.ts'
 
@@ -59,6 +64,10 @@ export const createTableRegistry = (db: Database) => {
   let byId = new Map<number, Registration>()
   let byName = new Map<string, Registration>()
   let facts = new Map<string, Facts>()
+  /** The folded names of all tables and views of the file, also of those that are not registered. */
+  let storedNames = new Set<string>()
+  /** The ids of tables by their folded client names. null: to be made from the tables. */
+  let byClientName: Map<string, number> | null = null
   let schemaVersion: SqlValue | undefined
   let unreported: UnusableTable[] = []
 
@@ -68,9 +77,23 @@ export const createTableRegistry = (db: Database) => {
   const put = (table: Registration) => {
     byId.set(table.id, table)
     byName.set(foldName(table.name), table)
+    storedNames.add(foldName(table.name))
+    byClientName = null
   }
 
   const find = (name: string) => byName.get(foldName(name))
+
+  const clientNamesOf = (tables: Iterable<Registration>) =>
+    [...tables].flatMap((table) => (table.structure ? [[foldName(table.choices.clientName), table.id] as const] : []))
+
+  const findByClientName = (name: string) => {
+    byClientName ??= new Map(clientNamesOf(byId.values()))
+    const id = byClientName.get(foldName(name))
+    return id === undefined ? undefined : byId.get(id)
+  }
+
+  const findByPath = (name: string) =>
+    find(name) ?? (storedNames.has(foldName(name)) ? undefined : findByClientName(name))
 
   /** To be called after every change: a field is hidden if it shows a hidden column of this or of another table. */
   const hideShown = () => {
@@ -153,6 +176,7 @@ export const createTableRegistry = (db: Database) => {
     await effects.load()
     await references.load()
     const views = await describeViews()
+    const names = await db.read(selectStoredNames)
     const factsOfView = (name: string): Facts => {
       const read = views.get(name)
       // It was registered since, or could not be read.
@@ -166,6 +190,7 @@ export const createTableRegistry = (db: Database) => {
     facts = new Map(
       rows.map((row) => [nameOf(row), row.stored_type === 'view' ? factsOfView(nameOf(row)) : toStructure(row)])
     )
+    storedNames = new Set(names.map(nameOf))
     // The next reload reads a view again that could not be read.
     schemaVersion = [...views.values()].includes(undefined) ? undefined : version
     replaceAll(rows)
@@ -196,6 +221,7 @@ export const createTableRegistry = (db: Database) => {
     rename: ({ name }: RegisteredTable, row: Row) => {
       const known = facts.get(foldName(name)) as Facts
       byName.delete(foldName(name))
+      storedNames.delete(foldName(name))
       facts.delete(foldName(name))
       facts.set(nameOf(row), known)
       renameInViews(name, String(row.name))
@@ -204,6 +230,7 @@ export const createTableRegistry = (db: Database) => {
     remove: ({ id, name }: Registration) => {
       byId.delete(id)
       byName.delete(foldName(name))
+      byClientName = null
       facts.delete(foldName(name))
       showing.delete(id)
       hideShown()
@@ -212,6 +239,13 @@ export const createTableRegistry = (db: Database) => {
     hiddenSources: (table: ChosenTable) => hiddenSourcesOf(table, find),
     /** Finds a registration by its name, ignoring case. */
     find,
+    /** Finds a table by its client name, ignoring case. */
+    findByClientName,
+    /**
+     * Finds the table that a path names: by its stored name, otherwise by its client name. A table of the file that is not
+     * registered hides the client name of another one, so that no path changes its meaning when it is registered.
+     */
+    findByPath,
     /** @throws TABLE_NOT_FOUND */
     getRegistration: (id: number) => {
       const table = byId.get(id)

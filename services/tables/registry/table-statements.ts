@@ -91,6 +91,12 @@ export const deleteTable = (id: number): Statement => ({
   params: [BigInt(id)]
 })
 
+/** The names of all tables and views of the file. */
+export const selectStoredNames: Statement = {
+  sql: "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
+  params: []
+}
+
 /** The table, index, view or trigger that has the name. */
 export const selectNamed = (name: string): Statement => ({
   sql: 'SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE',

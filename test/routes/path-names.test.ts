@@ -1,0 +1,99 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import {
+  asAdmin,
+  asToken,
+  bearer,
+  client,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectData,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
+
+const SCHEMA = `
+  CREATE TABLE "Order Details" (id INTEGER PRIMARY KEY, qty INTEGER); INSERT INTO "Order Details" VALUES (1, 5);
+  CREATE TABLE "line items" (id INTEGER PRIMARY KEY); INSERT INTO "line items" VALUES (2);
+  CREATE TABLE LineItems (id INTEGER PRIMARY KEY); INSERT INTO LineItems VALUES (3);`
+
+const start = async (t: Test) => {
+  const file = createDatabase(t, SCHEMA)
+  const app = await startApp(t, { env: { DATABASE: file } })
+  const admin = await asAdmin(app)
+  const orders = await importTable(admin, 'Order Details')
+  const items = await importTable(admin, 'line items')
+  const tokenFor = async (...tables: readonly string[]) => {
+    const permissions = { tables, actions: ['read', 'write'] }
+    return client(app, bearer(dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions })).token))
+  }
+  return { file, app, admin, orders, items, token: await asToken(app, admin), tokenFor }
+}
+
+t.test('a path finds a table by its client name', async (t) => {
+  const { token } = await start(t)
+  const record = { id: 1, qty: 5 }
+  for (const name of ['Order%20Details', 'OrderDetails', 'orderdetails'])
+    expectData(t, await token.get(`/data/${name}/records/1`), record)
+  expectData(t, await token.post('/data/OrderDetails/records', { qty: 7 }), { id: 2, qty: 7 })
+  t.equal(dataOf(await token.get('/data/OrderDetails/schema')).name, 'Order Details')
+  expectError(t, await token.get('/data/OrderDetail'), 404, 'TABLE_NOT_FOUND')
+})
+
+t.test('a stored name wins over a client name', async (t) => {
+  const { file, admin, token, items } = await start(t)
+  t.equal(items.clientName, 'LineItems')
+  expectError(t, await token.get('/data/LineItems'), 404, 'TABLE_NOT_FOUND')
+  const registered = await importTable(admin, 'LineItems')
+  t.same(dataOf(await token.get('/data/LineItems')).rows, [{ id: 3 }])
+  await admin.put(`/admin/tables/${registered.id}`, { isPublished: false })
+  expectError(t, await token.get('/data/LineItems'), 404, 'TABLE_NOT_FOUND')
+  await admin.delete(`/admin/tables/${registered.id}?confirm=true`)
+  expectError(t, await token.get('/data/LineItems'), 404, 'TABLE_NOT_FOUND')
+  const other = new BetterSqlite3(file)
+  t.teardown(() => other.close())
+  other.exec('DROP TABLE LineItems')
+  await t.resolves(
+    (async () => {
+      while ((await token.get('/data/LineItems')).statusCode !== 200) await new Promise((done) => setTimeout(done, 50))
+    })()
+  )
+  t.same(dataOf(await token.get('/data/LineItems')).rows, [{ id: 2 }])
+})
+
+t.test('the scope of a token names the stored table', async (t) => {
+  const { tokenFor } = await start(t)
+  expectData(t, await (await tokenFor('Order Details')).get('/data/OrderDetails/records/1'), { id: 1, qty: 5 })
+  const other = await tokenFor('line items', 'OrderDetails')
+  const messageOf = async (name: string) => {
+    const messages = [await other.get(`/data/${name}`), await other.post(`/data/${name}/records`, {})].map(
+      (response) => {
+        expectError(t, response, 403, 'ACTION_NOT_ALLOWED')
+        return response.json().error.message
+      }
+    )
+    t.equal(messages[0], messages[1])
+    return messages[0]
+  }
+  t.equal(await messageOf('OrderDetails'), "The token's tables do not include the table 'OrderDetails'.")
+  t.equal(await messageOf('Nothing'), "The token's tables do not include the table 'Nothing'.")
+})
+
+t.test('no table takes the client name of another one', async (t) => {
+  const { admin, orders } = await start(t)
+  const fields = [{ name: 'a', jsonType: 'string' as const }]
+  const taken = { name: 'orderdetails', label: 'Orders', fields }
+  expectError(t, await admin.post('/admin/tables', taken), 409, 'TABLE_EXISTS')
+  const plain = await createTable(admin, { name: 'Plain', fields })
+  expectError(t, await admin.put(`/admin/tables/${plain.id}`, { name: 'OrderDetails' }), 409, 'TABLE_EXISTS')
+  t.equal(dataOf(await admin.put(`/admin/tables/${orders.id}`, { name: 'OrderDetails' })).name, 'OrderDetails')
+})
+
+t.test('the document of a token has no path that needs percent-encoding if a client name is free', async (t) => {
+  const { token } = await start(t)
+  const { paths } = (await token.get('/data/_openapi.json')).json()
+  const lists = Object.keys(paths).filter((path) => /^\/data\/[^_/]*$/.test(path))
+  t.same(lists.sort(), ['/data/OrderDetails', '/data/line%20items'])
+})
