@@ -262,12 +262,13 @@ export const RecordParamsSchema = Type.Object({ id: TableIdSchema, pk: PathKeySc
 export const TableParamsSchema = Type.Object({ table: TableNameSchema }, strict)
 export const TableRecordParamsSchema = Type.Object({ table: TableNameSchema, pk: PathKeySchema }, strict)
 
+/** The service checks the form of a key: generators do not understand unions. */
+export const BodyKeySchema = Type.Unknown()
+export const BODY_KEY_FORMS = 'Also a number, a list of the values, or an object: `{"OrderID": 1, "ProductID": 2}`.'
+
 export const IncrementSchema = Type.Object(
   {
-    pk: documentedAs(
-      Type.Unsafe<string | number>({ type: ['string', 'number'] }),
-      Type.String({ description: `${KEY} A JSON number is accepted too.`, examples: ['7'] })
-    ),
+    pk: documentedAs(BodyKeySchema, Type.String({ description: `${KEY} ${BODY_KEY_FORMS}`, examples: ['7'] })),
     field: Type.String({
       description: 'Name of a numeric field that is neither the key nor read-only.',
       examples: ['stock']

@@ -176,6 +176,7 @@ t.test('a parameter of another service gets the query that works', async (t) => 
     ['_q=plate', 'q=plate', ['Red plate']],
     ['name=Blue%20cup', 'filter={"where":{"name":{"eq":"Blue cup"}}}', ['Blue cup']],
     ['Name=Blue%20cup', 'filter={"where":{"name":{"eq":"Blue cup"}}}', ['Blue cup']],
+    ['name=', 'filter={"where":{"name":{"eq":""}}}', []],
     ['stock=3', 'filter={"where":{"stock":{"eq":3}}}', ['Blue cup']],
     ['sold=false', 'filter={"where":{"sold":{"eq":false}}}', ['Red plate']],
     ['text=x', 'filter={"where":{"text":{"eq":"x"}}}', []],

@@ -46,8 +46,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope
   TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate
   TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
-  TokenListEnvelope
-  TokenPermissions TokenUpdate`)
+  TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`
