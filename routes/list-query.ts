@@ -1,6 +1,9 @@
 import { parseJson } from '../plugins/http/json-body.ts'
+import type { ExportQuerySchema, ListQuerySchema } from '../schemas/record.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
+import type { Access } from '../services/records/access/access.ts'
+import { checkParameters } from '../services/records/read/parameters.ts'
 
 interface TextQuery {
   readonly filter?: string
@@ -23,19 +26,24 @@ const parseFilter = (text: string, integers: IntegerFormat) => {
   }
 }
 
-const splitNames = (names: string) => names.split(',').map((name) => name.trim())
+export const splitNames = (names: string) => names.split(',').map((name) => name.trim())
 
 /**
  * Returns the parameters of a list. Parses `filter`, whose integers have the format of the caller, and splits `fields` and
  * `expand` at commas. An empty filter counts as absent.
  * @throws VALIDATION_FAILED
  */
-export const readListQuery = <Q extends TextQuery>(
-  { filter = '', fields, expand, ...query }: Q,
-  integers: IntegerFormat
-) => ({
-  ...query,
-  ...(filter !== '' && { filter: parseFilter(filter, integers) }),
-  ...(fields !== undefined && { fields: splitNames(fields) }),
-  ...(expand !== undefined && { expand: splitNames(expand) })
-})
+export const readListQuery = <Q extends TextQuery & Readonly<Record<string, unknown>>>(
+  query: Q,
+  access: Access,
+  { properties }: typeof ListQuerySchema | typeof ExportQuerySchema
+) => {
+  checkParameters(access, query, properties)
+  const { filter = '', fields, expand, ...others } = query
+  return {
+    ...others,
+    ...(filter !== '' && { filter: parseFilter(filter, access.integers) }),
+    ...(fields !== undefined && { fields: splitNames(fields) }),
+    ...(expand !== undefined && { expand: splitNames(expand) })
+  }
+}

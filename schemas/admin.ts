@@ -62,7 +62,9 @@ const NewPasswordSchema = Type.String({
   examples: ['seven green apples']
 })
 
-const NicknameSchema = Type.String({ maxLength: 200, description: 'Name for display.', examples: ['Maria Silva'] })
+const nicknameSchema = (description: string) => Type.String({ maxLength: 200, description, examples: ['Maria Silva'] })
+const NicknameSchema = nicknameSchema('Name for display.')
+const NewNicknameSchema = nicknameSchema('Name for display. The default is the name.')
 
 export const LoginSchema = Type.Object(
   {
@@ -131,7 +133,7 @@ const NewNameSchema = documentedAs(
 )
 
 export const NewAdminSchema = Type.Object(
-  { name: NewNameSchema, nickname: NicknameSchema, password: NewPasswordSchema },
+  { name: NewNameSchema, nickname: Type.Optional(NewNicknameSchema), password: NewPasswordSchema },
   { title: 'AdminAccountCreate', description: 'A new administrator.', ...strict }
 )
 export type NewAdmin = Static<typeof NewAdminSchema>

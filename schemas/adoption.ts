@@ -25,13 +25,22 @@ export const TableImportSchema = Type.Object(
     ),
     ...tableChanges,
     primaryKey: Type.Optional(
-      Type.Array(Type.String({ examples: ['id'] }), {
-        minItems: 1,
-        maxItems: 100,
-        examples: [['id']],
-        description:
-          'For a view that is imported by `name`: the columns whose values identify each record. It is checked that no value is null and that no two records have the same values.'
-      })
+      documentedAs(
+        Type.Unsafe<string | readonly string[]>({
+          type: ['string', 'array'],
+          minLength: 1,
+          minItems: 1,
+          maxItems: 100,
+          items: { type: 'string' }
+        }),
+        Type.Array(Type.String({ examples: ['id'] }), {
+          minItems: 1,
+          maxItems: 100,
+          examples: [['id']],
+          description:
+            'For a view that is imported by `name`: the columns whose values identify each record. Also a text: the columns, separated by commas. It is checked that no value is null and that no two records have the same values.'
+        })
+      )
     )
   },
   {

@@ -4,7 +4,7 @@ import { Envelope, strict } from './envelope.ts'
 import { Double, Int32 } from './numbers.ts'
 import { IF_MATCH_PATTERN, INTEGER_PATTERN } from './patterns.ts'
 import { FilterSchema } from './query.ts'
-import { RecordBodySchema } from './record.ts'
+import { BODY_KEY_FORMS, BodyKeySchema, RecordBodySchema } from './record.ts'
 
 /** Operations of one batch. */
 export const MAX_OPERATIONS = 1000
@@ -41,8 +41,8 @@ export const BatchOperationSchema = Type.Object(
     table: Type.String({ description: 'Name of the table, ignoring case.', examples: ['products'] }),
     pk: Type.Optional(
       Type.Unknown({
-        description:
-          'The primary key, as text or as a number. `{"$result": 0, "field": "id"}` is a field of the record that an earlier `create` or `upsert` of the batch returns.',
+        ...BodyKeySchema,
+        description: `The primary key, as text. ${BODY_KEY_FORMS} \`{"$result": 0, "field": "id"}\` is a field of the record that an earlier \`create\` or \`upsert\` of the batch returns.`,
         examples: ['7']
       })
     ),

@@ -128,7 +128,16 @@ export type ImportResult = Static<typeof ImportResultSchema>
 
 export const ImportResultEnvelope = Envelope('TableRecordImportResultEnvelope', ImportResultSchema)
 
-export const TableFileQuerySchema = Type.Object({ ...newNames, dryRun, map, file, ...csvQuery }, strict)
+const primaryKey = Type.Optional(
+  Type.String({
+    minLength: 1,
+    examples: ['sku'],
+    description:
+      'The fields that become the primary key, separated by commas. No value of them may be empty, and no two records may have the same ones.'
+  })
+)
+
+export const TableFileQuerySchema = Type.Object({ ...newNames, primaryKey, dryRun, map, file, ...csvQuery }, strict)
 
 const TableFromFileSchema = Type.Object(
   {

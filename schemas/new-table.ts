@@ -87,8 +87,8 @@ export type FieldCheck = Static<typeof FieldCheckSchema>
 
 /** SQLite's json_object takes 500 pairs, and Rowhouse may add a key and two timestamps. */
 export const MAX_DECLARED_FIELDS = 490
-const labelSchema = (example: string) =>
-  Type.String({ maxLength: 200, description: 'Name for display.', examples: [example] })
+const labelSchema = (example: string, description = 'Name for display.') =>
+  Type.String({ maxLength: 200, description, examples: [example] })
 export const TableLabelSchema = labelSchema('Products')
 export const FieldLabelSchema = labelSchema('Price')
 export const NoteSchema = Type.Unsafe<string | null>({
@@ -156,7 +156,7 @@ const newFields = <T extends TSchema>(field: T) =>
 /** The names of a new table. */
 export const newNames = {
   name: Type.String({ pattern: NAME_PATTERN, description: NAME_RULE, examples: ['products'] }),
-  label: TableLabelSchema
+  label: Type.Optional(labelSchema('Products', 'Name for display. The default is the name.'))
 }
 
 const newTable = {

@@ -98,6 +98,7 @@ const TokenSchema = Type.Object(
   },
   { title: 'Token', description: 'An access token, without its secret.', ...strict }
 )
+export const TokenEnvelope = Envelope('TokenEnvelope', TokenSchema)
 export const TokensEnvelope = Envelope('TokenListEnvelope', Type.Array(TokenSchema, { description: 'The tokens.' }))
 export type Token = Static<typeof TokenSchema>
 

@@ -2,8 +2,9 @@ import { METHODS } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, HTTPMethods, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import findMyWay from 'find-my-way'
+import { otherMethods } from '../../schemas/other-names.ts'
 import { DomainError } from '../../services/model/errors.ts'
-import { routeNotFound } from './errors.ts'
+import { hintOfPath, routeNotFound } from './errors.ts'
 
 /** The path of a catch-all route: @fastify/cors adds one for OPTIONS. */
 const CATCH_ALL = '*'
@@ -34,7 +35,9 @@ export default fp(
       if (!path) throw routeNotFound(request)
       const allow = allowedMethods(path.store).join(', ')
       reply.header('allow', allow)
-      throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`)
+      throw new DomainError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`, {
+        hint: hintOfPath(request, otherMethods)
+      })
     }
     fastify.addHook('onRequest', refuseUnknownRoute)
   },

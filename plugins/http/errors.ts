@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ErrorBody, type ErrorCode, statusOf } from '../../schemas/error.ts'
+import { otherPaths } from '../../schemas/other-names.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
 import { createFailureLog, type Failure, type FailureLog } from './failure-log.ts'
 import { arrivingFiles, hasEarlyResponse, latestPendingResponse } from './pending-requests.ts'
@@ -49,9 +50,18 @@ const frameworkErrors: Record<string, () => DomainError> = {
 /** Returns the path without the query, which may contain secrets. */
 export const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] as string
 
+/** Returns the route that does what a similar path suggests. It follows from the path alone, so it reveals no table. */
+export const hintOfPath = (request: FastifyRequest, others: typeof otherPaths): string | undefined => {
+  const { method } = request
+  const path = pathOf(request)
+  const other = others.find(({ methods, sent }) => methods.includes(method) && sent.test(path))
+  // PUT changes only the fields that are sent.
+  return other && `Use ${method === 'PATCH' ? 'PUT' : method} ${excerpt(path.replace(other.sent, other.path))}.`
+}
+
 export const routeNotFound = (request: FastifyRequest) =>
   new DomainError('ROUTE_NOT_FOUND', `There is no route ${request.method} ${excerpt(pathOf(request))}.`, {
-    hint: 'GET /openapi.json lists all routes; /docs shows them.'
+    hint: hintOfPath(request, otherPaths) ?? 'GET /openapi.json lists all routes; /docs shows them.'
   })
 
 const internalError = () =>

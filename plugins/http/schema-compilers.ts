@@ -38,8 +38,8 @@ const withLowerCaseNames = (schema: TSchema): TSchema => {
 const isStream = (value: unknown) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /** Ajv stops at the first error. */
-const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]]) =>
-  invalid(errors.map(toErrorDetail), hintOf(errors[0]))
+const toInvalid = (errors: readonly [ErrorObject, ...ErrorObject[]], httpPart: string | undefined) =>
+  invalid(errors.map(toErrorDetail), hintOf(errors[0], httpPart === 'querystring' ? 'query' : 'body'))
 
 /**
  * Compiled functions by schema. Routes share schemas, such as that of errors, which takes 20 ms to compile. A schema is
@@ -70,7 +70,7 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
       try {
         prepare(value as Record<string, unknown>)
         const validate = compiledOnce(validators, schema, () => ajv.compile(schema))
-        return validate(value) ? { value } : { error: toInvalid(validate.errors as [ErrorObject]) }
+        return validate(value) ? { value } : { error: toInvalid(validate.errors as [ErrorObject], httpPart) }
       } catch (error) {
         return { error: error as Error }
       }

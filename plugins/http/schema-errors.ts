@@ -3,6 +3,13 @@ import type { ErrorDetail } from '../../schemas/error.ts'
 import { violationPhrase } from '../../schemas/phrases.ts'
 import { suggestName } from '../../schemas/similar-names.ts'
 import { excerpt, pointer } from '../../services/model/errors.ts'
+import {
+  type NamedPart,
+  type Properties,
+  parametersHint,
+  suggestionHint,
+  suggestNames
+} from '../../services/model/suggestions.ts'
 
 /** The code of an error detail, by Ajv's keyword. */
 const detailCodes: Record<string, string> = {
@@ -33,13 +40,21 @@ const toMessage = (error: ErrorObject, path: string) => {
   return `${name} ${violationPhrase(error)}.`
 }
 
-/** Returns a hint for the first unknown key, if it resembles a known one. Needs Ajv's option `verbose`. */
-export const hintOf = (error: ErrorObject): string | undefined => {
+/**
+ * Returns a hint for unknown keys: what to send instead, or the similar name of the first one. For parameters, also the
+ * names of all. Needs Ajv's option `verbose`.
+ */
+export const hintOf = (error: ErrorObject, part: NamedPart): string | undefined => {
   // A misspelled key that is required is reported as missing.
   if (keyOf(error) === undefined) return undefined
-  const known = Object.keys(error.parentSchema?.properties)
-  const unknown = Object.keys(error.data as object).find((key) => !known.includes(key))
-  return unknown === undefined ? undefined : suggestName(unknown, known)
+  const { properties } = error.parentSchema as { properties: Properties }
+  const sent = error.data as Readonly<Record<string, unknown>>
+  const known = Object.keys(properties)
+  const unknown = Object.keys(sent).filter((key) => !known.includes(key))
+  const [first] = unknown
+  if (first === undefined) return undefined
+  const suggested = suggestionHint(part, suggestNames(sent, unknown, known), properties) ?? suggestName(first, known)
+  return part === 'query' ? [suggested ?? [], parametersHint(known)].flat().join(' ') : suggested
 }
 
 /** Converts an error of Ajv to a detail of VALIDATION_FAILED. */

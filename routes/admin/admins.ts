@@ -40,6 +40,22 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ adminCaller, body }) => ok(await admins.create(adminCaller, body))
   )
 
+  fastify.get(
+    '/:id',
+    {
+      schema: {
+        operationId: 'adminReadAccount',
+        tags,
+        summary: 'Read an administrator',
+        description: 'Returns one administrator, in the form of the list.',
+        params: AdminIdParamsSchema,
+        response: { 200: AdminAccountEnvelope }
+      },
+      config: { credential: 'administrator', errors: [...READ_ERRORS, 'ADMIN_NOT_FOUND'] }
+    },
+    async ({ params }) => ok(await admins.read(params.id))
+  )
+
   fastify.put(
     '/:id',
     {

@@ -5,6 +5,7 @@ import { ImportBodySchema, TableFileQuerySchema, TableFromFileEnvelope } from '.
 import { IMPORT_ERRORS } from '../../schemas/operation-errors.ts'
 import { toTable } from '../../services/tables/table-json.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
+import { splitNames } from '../list-query.ts'
 
 const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tableFiles, config } = fastify
@@ -17,7 +18,7 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminCreateTableFromFile',
         summary: 'Create a table from CSV or NDJSON',
         description:
-          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in NDJSON also `object` and `array`. A field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
+          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in NDJSON also `object` and `array`. `primaryKey` names the fields of the key. Otherwise a field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
         tags: ['tables'],
         querystring: TableFileQuerySchema,
         body: ImportBodySchema,
@@ -25,10 +26,15 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
     },
-    async ({ caller, query: { name, label, ...query }, body, headers }) => {
+    async ({ caller, query: { name, label, primaryKey, ...query }, body, headers }) => {
+      const fileTable = {
+        name,
+        ...(label !== undefined && { label }),
+        ...(primaryKey !== undefined && { primaryKey: splitNames(primaryKey) })
+      }
       const request = readImportRequest({ headers, query, integers: 'auto' })
       const options = { ...request, setsReadOnly: true }
-      const { table, ...made } = await tableFiles.createFromFile(caller, { name, label }, options, fileOf(body))
+      const { table, ...made } = await tableFiles.createFromFile(caller, fileTable, options, fileOf(body))
       const dryRun = table === null
       return ok({ ...made, rows: [...made.rows], dryRun, ...(table && { table: toTable(table) }) })
     }

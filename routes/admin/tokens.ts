@@ -7,6 +7,7 @@ import {
   NewTokenSchema,
   type Permissions,
   TokenChangesSchema,
+  TokenEnvelope,
   TokensEnvelope
 } from '../../schemas/token.ts'
 import { unknownTables } from '../../services/tokens/permissions.ts'
@@ -50,6 +51,22 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: WRITE_ERRORS }
     },
     async ({ caller, body }) => ok({ ...(await tokens.issue(caller, body)), ...warningsFor(body.permissions) })
+  )
+
+  fastify.get(
+    '/:id',
+    {
+      schema: {
+        operationId: 'adminReadToken',
+        tags,
+        summary: 'Read an access token',
+        description: 'Returns one token, in the form of the list, without its secret.',
+        params: TokenIdParamsSchema,
+        response: { 200: TokenEnvelope }
+      },
+      config: { credential: 'administrator', errors: ['TOKEN_NOT_FOUND'] }
+    },
+    async ({ params }) => ok(tokens.read(params.id))
   )
 
   fastify.put(

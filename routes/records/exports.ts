@@ -31,7 +31,7 @@ const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request, reply) => {
       const { caller, query } = request
       const access = accessTo(request)
-      const chunks = await exports.exportRecords(caller, access, readListQuery(query, caller.integers))
+      const chunks = await exports.exportRecords(caller, access, readListQuery(query, access, ExportQuerySchema))
       return sendExport(reply, { table: access.table.name, format: query.format, now: clock() }, chunks)
     }
   )

@@ -59,7 +59,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request, reply) => {
       const { caller, query } = request
       const access = accessTo(request)
-      return okText(reply, await records.list(caller, access, readListQuery(query, caller.integers)))
+      return okText(reply, await records.list(caller, access, readListQuery(query, access, ListQuerySchema)))
     }
   )
 

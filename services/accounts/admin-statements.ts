@@ -16,6 +16,11 @@ interface AccountChanges {
 
 export const listAdmins: Statement = { sql: `SELECT ${COLUMNS} FROM _rowhouse_admins ORDER BY id`, params: [] }
 
+export const readAdmin = (id: number): Statement => ({
+  sql: `SELECT ${COLUMNS} FROM _rowhouse_admins WHERE id = ?`,
+  params: [BigInt(id)]
+})
+
 export const findAdmin = (id: number): Statement => ({
   sql: 'SELECT password_hash FROM _rowhouse_admins WHERE id = ?',
   params: [BigInt(id)]

@@ -91,8 +91,15 @@ export const createAdminService = (options: AdminServiceOptions) => {
 
   const list = async (): Promise<AdminAccount[]> => (await db.read(statements.listAdmins)).map(toAccount)
 
-  /** @throws ADMIN_EXISTS */
-  const create = async (caller: AdminCaller, { name, nickname, password }: NewAdmin): Promise<AdminAccount> => {
+  /** @throws ADMIN_NOT_FOUND */
+  const read = async (id: number): Promise<AdminAccount> => {
+    const [row] = await db.read(statements.readAdmin(id))
+    if (!row) throw adminNotFound(id)
+    return toAccount(row)
+  }
+
+  /** Without a nickname, it is the name. @throws ADMIN_EXISTS */
+  const create = async (caller: AdminCaller, { name, nickname = name, password }: NewAdmin): Promise<AdminAccount> => {
     assertLongEnough(password, '/password')
     const hash = await credentials.hash(password, caller.address)
     const results = await commit(caller, [statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
@@ -171,6 +178,6 @@ export const createAdminService = (options: AdminServiceOptions) => {
     }
   }
 
-  return { list, create, update, remove, changeOwnPassword, prepareFirst }
+  return { list, read, create, update, remove, changeOwnPassword, prepareFirst }
 }
 export type AdminService = ReturnType<typeof createAdminService>

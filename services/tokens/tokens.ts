@@ -161,6 +161,13 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
 
   const list = (): Token[] => [...byId.values()].map(toToken)
 
+  /** @throws TOKEN_NOT_FOUND */
+  const read = (id: number): Token => {
+    const token = byId.get(id)
+    if (!token) throw tokenNotFound(id)
+    return toToken(token)
+  }
+
   /** The only result that contains the secret. Only its digest is stored. */
   const issue = async (_caller: Caller, token: NewToken): Promise<IssuedToken> => {
     const now = clock()
@@ -235,7 +242,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     apply: (rows) => rows.map((row) => toNamingToken(cache(row)))
   }
 
-  return { load, list, issue, change, revoke, authenticate, current, flush, names }
+  return { load, list, read, issue, change, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

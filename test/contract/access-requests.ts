@@ -132,6 +132,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/tokens': get('/admin/tokens'),
   'POST /admin/tokens': () => ({ url: '/admin/tokens', payload: { name: 'new', permissions } }),
+  'GET /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
   'PUT /admin/tokens/:id': async ({ newToken }) => ({
     url: `/admin/tokens/${(await newToken()).id}`,
     payload: { permissions }
@@ -143,6 +144,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: '/admin/admins',
     payload: { name: newName(), nickname: '', password: PASSWORD }
   }),
+  'GET /admin/admins/:id': async ({ newAdmin }) => ({ url: `/admin/admins/${(await newAdmin()).id}` }),
   'PUT /admin/admins/:id': async ({ newAdmin }) => ({
     url: `/admin/admins/${(await newAdmin()).id}`,
     payload: { password: 'set by another administrator' }

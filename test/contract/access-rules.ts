@@ -76,11 +76,13 @@ export const accessRules = {
 
   'GET /admin/tokens': 'administrator',
   'POST /admin/tokens': 'administrator',
+  'GET /admin/tokens/:id': 'administrator',
   'PUT /admin/tokens/:id': 'administrator',
   'DELETE /admin/tokens/:id': 'administrator',
 
   'GET /admin/admins': 'administrator',
   'POST /admin/admins': 'administrator',
+  'GET /admin/admins/:id': 'administrator',
   'PUT /admin/admins/:id': 'administrator',
   'DELETE /admin/admins/:id': 'administrator',
 

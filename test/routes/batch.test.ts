@@ -195,6 +195,49 @@ t.test('a batch has all effects or none', async (t) => {
   t.equal((await batch(...valid)).statusCode, 200)
 })
 
+t.test('a key is a text, a number, a list or an object', async (t) => {
+  const place = { a: 'x,y', b: 1, n: 0 }
+  dataOf(await token.post('/data/places/records', place))
+  dataOf(await token.post('/data/single/records', { k: 'true' }))
+  const incr = (pk: unknown) => ({ op: 'incr', table: 'places', pk, field: 'n' })
+  const url = `/data/places/records/${['x,y', '1'].map(encodeURIComponent).join()}`
+  const forms = ['x%2Cy,1', ['x,y', 1], ['x,y', '1'], { a: 'x,y', b: 1 }, { b: '1', a: 'x,y' }]
+  await results(...forms.map(incr))
+  for (const pk of forms) dataOf(await token.post('/data/places/incr', { pk, field: 'n' }))
+  t.equal(dataOf(await token.get(url)).n, 10)
+  await results(
+    { op: 'update', table: 'places', pk: { a: 'x,y', b: 1 }, values: { n: 1 } },
+    { op: 'delete', table: 'places', pk: ['x,y', 1] },
+    { op: 'delete', table: 'single', pk: [true] }
+  )
+  expectError(t, await token.get(url), 404, 'RECORD_NOT_FOUND')
+
+  const at = '/operations/0'
+  const twoFields = "'pk' must have a value for each of the 2 fields of the key, and no other."
+  const oneField = "'pk' must have a value for the field of the key, and no other."
+  const anyForm = "'pk' must be a string, a number, a list of them, or an object with the fields of the key."
+  for (const [table, pk, message] of [
+    ['places', ['x,y'], twoFields],
+    ['places', ['x,y', 1, 2], twoFields],
+    ['places', [], twoFields],
+    ['places', { a: 'x,y' }, twoFields],
+    ['places', { a: 'x,y', c: 1 }, twoFields],
+    ['places', { a: 'x,y', b: 1, n: 1 }, twoFields],
+    ['single', {}, oneField],
+    ['single', { secret: 1 }, oneField],
+    ['places', ['x,y', null], anyForm],
+    ['places', [['x,y'], 1], anyForm],
+    ['single', null, anyForm]
+  ] as const) {
+    const { details } = await refuse(t, [{ op: 'delete', table, pk }], 400, 'VALIDATION_FAILED', at, `${at}/pk`)
+    t.ok(
+      details.some((detail: { message: string }) => detail.message === message),
+      JSON.stringify(details)
+    )
+  }
+  await refuse(t, [{ op: 'delete', table: 'places', pk: ['x', 2 ** 60] }], 400, 'VALIDATION_FAILED', at, `${at}/pk`)
+})
+
 t.test('a value of an earlier result is exact', async (t) => {
   const id = '9223372036854775807'
   const last = (field: string) => ({ $result: 0, field })
@@ -267,7 +310,7 @@ t.test('a value or a key can be that of an earlier result', async (t) => {
   await bad(`${at}/pk`, first, { op: 'delete', table: 'stock', pk: { $result: 0, field: 'id' } })
   await bad(`${at}/pk`, first, { op: 'delete', table: 'places', pk: { $result: 0, field: 'id' } })
   await bad(`${at}/pk`, first, { op: 'delete', table: 'untyped', pk: { $result: 0, field: 'id' } })
-  await bad(`${at}/pk`, first, { op: 'delete', table: 'stock', pk: ['x'] })
+  await bad(`${at}/pk`, first, { op: 'delete', table: 'stock', pk: [['x']] })
   await bad(`${at}/values/sku`, first, {
     op: 'update',
     table: 'stock',

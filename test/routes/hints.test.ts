@@ -1,5 +1,18 @@
 import t from 'tap'
-import { asAdmin, asToken, createDatabase, createTable, expectError, importTable, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  asToken,
+  bearer,
+  type Client,
+  client,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  startApp,
+  type TestResponse
+} from '../helpers.ts'
 
 const DATABASE = createDatabase(
   t,
@@ -116,4 +129,271 @@ t.test('a token at a route of administrators gets a hint that tokens are for /da
   }
   const anonymous = await app.inject('/admin/tables')
   t.equal(anonymous.json().error.hint, 'Log in: POST /auth/login.')
+})
+
+const hintOf = (response: TestResponse): string => response.json().error.hint
+
+/** Returns the parts of a query string that a hint names, percent-encoded. */
+const suggestedQuery = (hint: string) => {
+  const [, query = ''] = /(?:Use|For example:) (.+?)(?:, percent-encoded)?\. The parameters/.exec(hint) ?? []
+  return query.replace(/filter=(\{.*\})/, (_, filter) => `filter=${encodeURIComponent(filter)}`)
+}
+
+const CUPS = [
+  { name: 'Blue cup', price: 12.5, stock: 3, sold: true },
+  { name: 'Red plate', price: 5, stock: null, sold: false }
+]
+const cups = await createTable(admin, {
+  name: 'cups',
+  fields: [
+    { name: 'name', jsonType: 'string' },
+    { name: 'price', jsonType: 'number' },
+    { name: 'stock', jsonType: 'integer' },
+    { name: 'sold', jsonType: 'boolean' },
+    { name: 'text', jsonType: 'string' },
+    { name: 'unit_price', jsonType: 'number' },
+    { name: 'secrets', jsonType: 'string', isHidden: true }
+  ]
+})
+for (const cup of CUPS) await token.post('/data/cups/records', cup)
+
+t.test('a parameter of another service gets the query that works', async (t) => {
+  for (const [sent, suggested, names] of [
+    ['limit=1', 'size=1', ['Blue cup']],
+    ['per_page=1', 'size=1', ['Blue cup']],
+    ['limit=0', 'size=50', ['Blue cup', 'Red plate']],
+    ['limit=1&offset=1', 'size=1&page=2', ['Red plate']],
+    ['offset=0', 'page=1', ['Blue cup', 'Red plate']],
+    ['offset=x', 'page=2', []],
+    ['_page=1', 'page=1', ['Blue cup', 'Red plate']],
+    ['sort=-price', 'order=-price', ['Blue cup', 'Red plate']],
+    ['sort=price:asc', 'order=price%3Aasc', ['Red plate', 'Blue cup']],
+    ['_sort=price&_order=desc', 'order=price,desc', ['Blue cup', 'Red plate']],
+    ['order=desc&sort=price', 'order=price,desc', ['Blue cup', 'Red plate']],
+    ['select=name,price', 'fields=name,price', ['Blue cup', 'Red plate']],
+    ['like=%25cup%25', 'q=cup', ['Blue cup']],
+    ['search=a%20%26', 'q=a%20%26', []],
+    ['_q=plate', 'q=plate', ['Red plate']],
+    ['name=Blue%20cup', 'filter={"where":{"name":{"eq":"Blue cup"}}}', ['Blue cup']],
+    ['Name=Blue%20cup', 'filter={"where":{"name":{"eq":"Blue cup"}}}', ['Blue cup']],
+    ['name=', 'filter={"where":{"name":{"eq":""}}}', []],
+    ['stock=3', 'filter={"where":{"stock":{"eq":3}}}', ['Blue cup']],
+    ['sold=false', 'filter={"where":{"sold":{"eq":false}}}', ['Red plate']],
+    ['text=x', 'filter={"where":{"text":{"eq":"x"}}}', []],
+    ['price=gt.5', 'filter={"where":{"price":{"gt":5}}}', ['Blue cup']],
+    ['price=gte.5&price=lt.6', 'filter={"where":{"price":{"gte":5,"lt":6}}}', ['Red plate']],
+    ['price=neq.5', 'filter={"where":{"price":{"ne":5}}}', ['Blue cup']],
+    ['price=not.eq.5', 'filter={"where":{"price":{"ne":5}}}', ['Blue cup']],
+    ['price=not.gt.5', 'filter={"where":{"price":{"lte":5}}}', ['Red plate']],
+    ['name=not.like.*cup*', 'filter={"where":{"name":{}}}', ['Blue cup', 'Red plate']],
+    [`name=${'x'.repeat(600)}`, 'filter=%7B%22where%22%3A%7B%22price', ['Blue cup']],
+    ['price[gt]=5', 'filter={"where":{"price":{"gt":5}}}', ['Blue cup']],
+    ['price__gte=5', 'filter={"where":{"price":{"gte":5}}}', ['Blue cup', 'Red plate']],
+    ['price_lte=5', 'filter={"where":{"price":{"lte":5}}}', ['Red plate']],
+    ['unit_price=5', 'filter={"where":{"unit_price":{"eq":5}}}', []],
+    ['name=like.*cup*', 'filter={"where":{"name":{"contains":"cup"}}}', ['Blue cup']],
+    ['name=ilike.blue*', 'filter={"where":{"name":{"startsWith":"blue"}}}', ['Blue cup']],
+    ['name_like=%25plate', 'filter={"where":{"name":{"endsWith":"plate"}}}', ['Red plate']],
+    ['price=in.(5,6)', 'filter={"where":{"price":{"in":[5,6]}}}', ['Red plate']],
+    ['price=not.in.(5,6)', 'filter={"where":{"price":{"notIn":[5,6]}}}', ['Blue cup']],
+    ['stock=is.null', 'filter={"where":{"stock":{"isNull":true}}}', ['Red plate']],
+    ['stock=not.is.null', 'filter={"where":{"stock":{"isNull":false}}}', ['Blue cup']],
+    ['stock_null=false', 'filter={"where":{"stock":{"isNull":false}}}', ['Blue cup']],
+    [
+      'limit=5&name=like.*cup&price=gt.5',
+      'size=5&filter={"where":{"name":{"endsWith":"cup"},"price":{"gt":5}}}',
+      ['Blue cup']
+    ]
+  ] as const) {
+    const refused = await token.get(`/data/cups?${sent}`)
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    const hint = hintOf(refused)
+    t.match(hint, suggested, sent)
+    t.match(hint, 'The parameters of this route: page, size, order, q, filter, fields, expand, cursor, total.')
+    const rows = dataOf(await token.get(`/data/cups?${suggestedQuery(hint)}`)).rows as { name: string }[]
+    t.strictSame(
+      rows.map(({ name }) => name),
+      names,
+      hint
+    )
+    t.equal(hintOf(await admin.get(`/admin/tables/${cups.id}/data?${sent}`)), hint, 'the same for an administrator')
+  }
+})
+
+t.test('a parameter that no record can match gets the error of its value', async (t) => {
+  const refused = await token.get('/data/cups?stock=few')
+  t.match(hintOf(refused), 'Use filter={"where":{"stock":{"eq":"few"}}}')
+  expectError(
+    t,
+    await token.get(`/data/cups?${suggestedQuery(hintOf(refused))}`),
+    400,
+    'VALIDATION_FAILED',
+    '/filter/where/stock/eq'
+  )
+})
+
+t.test('an export has the hints of a list, and its own parameters', async (t) => {
+  const refused = await token.get('/data/cups/export?sort=name')
+  t.equal(
+    hintOf(refused),
+    'Use order=name. The parameters of this route: page, size, order, q, filter, fields, format, bom, escape.'
+  )
+  t.equal((await token.get(`/data/cups/export?${suggestedQuery(hintOf(refused))}`)).statusCode, 200)
+})
+
+t.test('a parameter of another route names the parameters of this one', async (t) => {
+  const refused = await admin.delete('/admin/tables/1?force=true')
+  expectError(t, refused, 400, 'VALIDATION_FAILED', '/force')
+  t.match(hintOf(refused), /^The parameters of this route: confirm/)
+})
+
+t.test('a parameter with the name of a hidden field gets no filter', async (t) => {
+  for (const sent of ['secrets=x', 'secrets_gt=x', 'secret=x', 'Secrets=x']) {
+    const refused = await token.get(`/data/cups?${sent}`)
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.match(hintOf(refused), /^The parameters of this route: page, size/)
+  }
+  const shown = await admin.get(`/admin/tables/${cups.id}/data?secrets=x`)
+  t.match(hintOf(shown), 'Use filter={"where":{"secrets":{"eq":"x"}}}', 'an administrator sees the field')
+})
+
+t.test('a token without a right gets no hint about the table', async (t) => {
+  const stranger = await asToken(app, admin, { tables: ['cats'], actions: ['read'] })
+  for (const table of ['cups', 'nothing']) {
+    const refused = await stranger.get(`/data/${table}?name=x`)
+    expectError(t, refused, 403, 'ACTION_NOT_ALLOWED')
+    t.notMatch(refused.body, 'where')
+  }
+})
+
+t.test('a body with a name of another service gets the body that works', async (t) => {
+  for (const [path, sent, suggested] of [
+    ['query', { limit: 1 }, '"size": 1'],
+    ['query', { limit: '1', offset: 5 }, '"size": 1, "cursor": ""'],
+    ['query', { page: 2 }, '"cursor": ""'],
+    ['query', { sort: '-price' }, '"order": "-price"'],
+    ['query', { sort: ['-price', 'name'] }, '"order": "-price,name"'],
+    ['query', { orderBy: 'price', sort: 'desc' }, '"order": "price,desc"'],
+    ['query', { select: 'name, price' }, '"fields": ["name","price"]'],
+    ['query', { select: ['name'] }, '"fields": ["name"]'],
+    ['query', { search: 'cup' }, '"q": "cup"'],
+    ['query', { where: { price: 5 } }, '"filter": {"where":{"price":{"eq":5}}}'],
+    ['query', { where: { price: { $gt: 5 } } }, '"filter": {"where":{"price":{"gt":5}}}'],
+    ['query', { where: { name: null, price: [5] } }, '"filter": {"where":{"name":{"isNull":true},"price":{"in":[5]}}}'],
+    ['aggregate', { limit: 5, compute: { n: { count: true } } }, '"size": 5'],
+    ['aggregate', { group_by: 'name', compute: { n: { count: true } } }, '"groupBy": ["name"]']
+  ] as const) {
+    const refused = await token.post(`/data/cups/${path}`, sent)
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.equal(hintOf(refused), `Use ${suggested}.`)
+    const kept = 'compute' in sent ? { compute: sent.compute } : {}
+    const accepted = await token.post(`/data/cups/${path}`, { ...kept, ...JSON.parse(`{${suggested}}`) })
+    t.equal(accepted.statusCode, 200, accepted.body)
+  }
+})
+
+t.test('a name of another service with a value that cannot be converted gets an example', async (t) => {
+  for (const [sent, hint] of [
+    [{ select: '*' }, 'For example: "fields": ["name","price"].'],
+    [{ limit: -1 }, 'For example: "size": 50.'],
+    [{ search: 5 }, 'For example: "q": "cup".'],
+    [{ where: { price: { near: 5 } } }, undefined],
+    [{ where: 'price > 5' }, undefined]
+  ] as const) {
+    t.equal(hintOf(await token.post('/data/cups/query', sent)), hint)
+  }
+})
+
+t.test('a member of an operation with the name of another service gets the member that works', async (t) => {
+  const operation = { op: 'update', table: 'cups', values: { stock: 3 } }
+  const refused = await token.post('/data/_batch', { operations: [{ ...operation, id: 1 }] })
+  expectError(t, refused, 400, 'VALIDATION_FAILED', '/operations/0/id')
+  t.equal(hintOf(refused), 'Use "pk": 1.')
+  t.equal((await token.post('/data/_batch', { operations: [{ ...operation, pk: 1 }] })).statusCode, 200)
+})
+
+t.test('a large integer stays exact in a hint', async (t) => {
+  const secret = dataOf(
+    await admin.post('/admin/tokens', {
+      name: 'exact',
+      permissions: { tables: ['cups'], actions: ['read'] },
+      integers: 'number'
+    })
+  ).token
+  const exact = client(app, { ...bearer(secret), 'content-type': 'application/json' })
+  const refused = await exact.post('/data/cups/query', '{"where":{"stock":9007199254740993}}')
+  t.equal(hintOf(refused), 'Use "filter": {"where":{"stock":{"eq":"9007199254740993"}}}.')
+  const accepted = await exact.post('/data/cups/query', '{"filter": {"where":{"stock":{"eq":"9007199254740993"}}}}')
+  t.equal(accepted.statusCode, 200, accepted.body)
+})
+
+t.test('an operator of another service gets the operator that works', async (t) => {
+  for (const [field, condition, suggested] of [
+    ['name', { like: '%cup%' }, { contains: 'cup' }],
+    ['name', { ilike: 'Blue%' }, { startsWith: 'Blue' }],
+    ['name', { like: '%plate' }, { endsWith: 'plate' }],
+    ['price', { neq: 5 }, { ne: 5 }],
+    ['price', { '=': 5 }, { eq: 5 }],
+    ['price', { '!=': null }, { isNull: false }],
+    ['price', { $gte: 5 }, { gte: 5 }],
+    ['price', { not_in: [5] }, { notIn: [5] }],
+    ['price', 5, { eq: 5 }],
+    ['price', [5, 6], { in: [5, 6] }],
+    ['price', null, { isNull: true }]
+  ] as const) {
+    const refused = await token.post('/data/cups/query', { filter: { where: { [field]: condition } } })
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.match(hintOf(refused), `Use ${JSON.stringify(suggested)}.`)
+    const accepted = await token.post('/data/cups/query', { filter: { where: { [field]: suggested } } })
+    t.equal(accepted.statusCode, 200, accepted.body)
+  }
+  t.equal(
+    hintOf(await token.post('/data/cups/query', { filter: { where: { name: 'x'.repeat(600) } } })),
+    'A condition has an operator.',
+    'a long value is not repeated'
+  )
+  const misspelled = await token.post('/data/cups/query', { filter: { where: { price: { gtt: 5 } } } })
+  t.equal(hintOf(misspelled), "Did you mean 'gt'?")
+})
+
+t.test('a field outside `where` gets the filter that works', async (t) => {
+  const refused = await token.post('/data/cups/query', { filter: { price: { '>': 5 } } })
+  t.equal(hintOf(refused), 'Use {"where":{"price":{"gt":5}}}.')
+  t.equal((await token.post('/data/cups/query', { filter: { where: { price: { gt: 5 } } } })).statusCode, 200)
+  const hidden = await token.post('/data/cups/query', { filter: { secrets: 5 } })
+  t.equal(hintOf(hidden), 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.')
+})
+
+t.test('a path without a route gets the path that works', async (t) => {
+  const send = (who: Client, method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST', url: string, payload?: object) =>
+    app.inject({ method, url, headers: who.headers, ...(payload && { payload }) })
+  for (const [who, method, url, suggested] of [
+    [token, 'GET', '/data/cups/1', 'GET /data/cups/records/1'],
+    [token, 'PUT', '/data/cups/1', 'PUT /data/cups/records/1'],
+    [token, 'PATCH', '/data/cups/1', 'PUT /data/cups/records/1'],
+    [token, 'POST', '/data/cups', 'POST /data/cups/records'],
+    [token, 'GET', '/data/cups/records', 'GET /data/cups'],
+    [admin, 'GET', `/admin/tables/${cups.id}/records`, `GET /admin/tables/${cups.id}/data`],
+    [admin, 'GET', `/admin/tables/${cups.id}/records/1`, `GET /admin/tables/${cups.id}/data/1`],
+    [admin, 'POST', `/admin/tables/${cups.id}`, `POST /admin/tables/${cups.id}/data`],
+    [token, 'DELETE', '/data/cups/2', 'DELETE /data/cups/records/2']
+  ] as const) {
+    const refused = await send(who, method, url)
+    t.match(refused.json().error, { code: /^(?:ROUTE_NOT_FOUND|METHOD_NOT_ALLOWED)$/, hint: `Use ${suggested}.` })
+    const [other, path] = suggested.split(' ') as ['GET', string]
+    const accepted = await send(who, other, path, ['PUT', 'POST'].includes(other) ? { name: 'Cup' } : undefined)
+    t.equal(accepted.statusCode, 200, accepted.body)
+  }
+})
+
+t.test('the hint of a path is the same for every table, and for every caller', async (t) => {
+  const anonymous = client(app)
+  for (const table of ['cups', 'nothing'])
+    for (const who of [token, anonymous, admin]) {
+      const refused = await who.get(`/data/${table}/1`)
+      expectError(t, refused, 404, 'ROUTE_NOT_FOUND')
+      t.equal(hintOf(refused), `Use GET /data/${table}/records/1.`)
+    }
+  t.match(hintOf(await token.get('/data/_schema/x')), 'GET /openapi.json')
+  t.equal(hintOf(await token.delete('/data/cups/query')), undefined)
 })

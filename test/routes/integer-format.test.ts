@@ -116,11 +116,15 @@ t.test('a token with numbers increments by a wide integer, and names the record 
   const body = `{"pk":${WIDE},"field":"n","count":${WIDE}}`
   const response = await send(number, 'post', '/data/counters/incr?return=record', body)
   t.match(response.body, `"id":${WIDE},"n":9223372036854775805`)
+  for (const pk of [`[${WIDE}]`, `{"id":${WIDE}}`]) {
+    const named = await send(number, 'post', '/data/counters/incr?return=record', `{"pk":${pk},"field":"n","count":0}`)
+    t.match(named.body, `"id":${WIDE}`)
+  }
 })
 
 t.test('a wide integer in another place of a body is refused', async (t) => {
-  const response = await send(number, 'post', '/data/counters/incr', `{"pk":[${WIDE}],"field":"n"}`)
-  expectError(t, response, 400, 'VALIDATION_FAILED', '/pk')
+  const response = await send(number, 'post', '/data/counters/incr', `{"pk":1,"field":"n","count":[${WIDE}]}`)
+  expectError(t, response, 400, 'VALIDATION_FAILED', '/count')
   expectError(t, await send(number, 'post', '/data/counters/incr', 'null'), 400, 'VALIDATION_FAILED')
   expectError(t, await send(number, 'post', '/data/counters/incr', WIDE), 400, 'VALIDATION_FAILED')
   expectError(t, await send(number, 'post', '/data/counters/records', `[${WIDE}]`), 400, 'VALIDATION_FAILED')

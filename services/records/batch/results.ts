@@ -85,12 +85,9 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
     return Object.fromEntries(entries)
   }
 
-  /** Returns the key of the record to change. @throws VALIDATION_FAILED, RECORD_NOT_FOUND */
+  /** Returns the key of the record to change, as it was sent or as an earlier operation returns it. @throws VALIDATION_FAILED, RECORD_NOT_FOUND */
   const resolveKey = (access: Access, pk: unknown) => {
-    if (typeof pk === 'string' || typeof pk === 'number') return pk
-    if (!isResult(pk)) {
-      throw invalid([{ path: '/pk', code: 'type', message: "'pk' must be a string, a number or a `$result`." }])
-    }
+    if (!isResult(pk)) return pk
     const result = resolve(pk, '/pk')
     readKey(access, result)
     return result

@@ -11,8 +11,9 @@ import type { Param, RowCondition } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import { assertTable } from '../../tables/assert-table.ts'
 import type { Access } from '../access/access.ts'
-import { keyParams, readKey } from '../access/keys.ts'
-import type { ResultReference } from '../access/result-reference.ts'
+import { bodyKeyText } from '../access/body-keys.ts'
+import { keyParams, type RecordKey, readKey } from '../access/keys.ts'
+import { ResultReference } from '../access/result-reference.ts'
 import {
   ambiguousKey,
   changedConcurrently,
@@ -23,7 +24,6 @@ import {
   overflow,
   preconditionFailed,
   recordNotFound,
-  roundedKey,
   stillReferenced,
   valueTaken
 } from '../failures.ts'
@@ -53,13 +53,6 @@ export interface ChangeOptions {
   readonly ifMatch?: IfMatch
 }
 
-/** The key of the record that an operation changes. */
-type RecordRef = string | number | ResultReference
-
-interface IncrementInput extends Omit<Increment, 'pk'> {
-  readonly pk: RecordRef
-}
-
 interface OperationOptions {
   readonly db: Database
   readonly clock: Clock
@@ -78,11 +71,9 @@ const returnedRecord = (results: readonly WriteResult[]) => {
 
 const shownBy = (access: Access, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? access.columns : null)
 
-/** Returns the key as text. @throws VALIDATION_FAILED for a JSON number that was rounded */
-const readPk = (pk: RecordRef): string | ResultReference => {
-  if (typeof pk === 'number' && Number.isInteger(pk) && !Number.isSafeInteger(pk)) throw roundedKey()
-  return typeof pk === 'number' ? String(pk) : pk
-}
+/** Returns the key of the record that an operation changes. @throws PATH_TOO_LONG, RECORD_NOT_FOUND, VALIDATION_FAILED */
+const readPk = (access: Access, pk: unknown): RecordKey =>
+  readKey(access, pk instanceof ResultReference ? pk : bodyKeyText(access, pk))
 
 const CREATE: RecordChange = { kind: 'create' }
 
@@ -194,13 +185,13 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   /** @throws TABLE_READ_ONLY, VALIDATION_FAILED, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const updateOp = (
     access: Access,
-    pk: RecordRef,
+    pk: unknown,
     body: RecordBody,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(access.table)
     const { ifMatch } = options
-    const key = readKey(access, readPk(pk))
+    const key = readPk(access, pk)
     const { assignments, unchanged } = readChanges(access, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(access.table))
     const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
@@ -219,10 +210,10 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   }
 
   /** With `returnsRecord`, the result is the deleted record. @throws RECORD_NOT_FOUND for a text that cannot be a key */
-  const deleteOp = (access: Access, pk: RecordRef, options: ChangeOptions = {}): Operation<string | undefined> => {
+  const deleteOp = (access: Access, pk: unknown, options: ChangeOptions = {}): Operation<string | undefined> => {
     assertTable(access.table)
     const { ifMatch } = options
-    const key = readKey(access, readPk(pk))
+    const key = readPk(access, pk)
     const explainChange = explainRowChange({ access }, { pk: key.text, ifMatch }, () => ignored(access.table))
     return {
       table: access.table,
@@ -242,13 +233,13 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   /** @throws VALIDATION_FAILED, NOT_INCREMENTABLE, RECORD_NOT_FOUND for a text that cannot be a key of the table */
   const incrementOp = (
     access: Access,
-    { pk, field, count = 1 }: IncrementInput,
+    { pk, field, count = 1 }: Increment,
     options: ChangeOptions = {}
   ): Operation<string | undefined> => {
     assertTable(access.table)
     const { ifMatch } = options
     const column = incrementableColumn(access, field)
-    const key = readKey(access, readPk(pk))
+    const key = readPk(access, pk)
     const added = { count: readCount(access, column, count), column }
     const reason = async (caller: Caller) => {
       const { read: readStatement, checkIncrement } = access.statements

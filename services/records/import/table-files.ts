@@ -25,7 +25,11 @@ interface TableFileOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-type NewNames = Pick<NewTable, 'name' | 'label'>
+/** What a request chooses of a table from a file. */
+interface FileTable extends Pick<NewTable, 'name' | 'label'> {
+  /** The fields of the key. Without it, the key is a field `id`. */
+  readonly primaryKey?: readonly string[]
+}
 
 interface TableFromFile extends Inferred {
   readonly created: number
@@ -83,10 +87,10 @@ export const createTableFileService = ({ tables, imports, clock, accessOf, onFai
   }
 
   /** Infers the table from the first records. After an error the rest of the body is discarded. */
-  const read = async (names: NewNames, options: ImportOptions, chunks: BodyChunks) => {
+  const read = async ({ primaryKey, ...names }: FileTable, options: ImportOptions, chunks: BodyChunks) => {
     try {
       const { sample, body } = await sampleOf(options, chunks)
-      const inferred = inferFields(sample, options.names)
+      const inferred = inferFields(sample, options.names, primaryKey)
       const table: NewTable = { ...names, fields: inferred.fields }
       return { table, inferred, body, plan: await planFor(table, options) }
     } catch (error) {
@@ -124,13 +128,13 @@ export const createTableFileService = ({ tables, imports, clock, accessOf, onFai
    */
   const createFromFile = (
     caller: Caller,
-    names: NewNames,
+    fileTable: FileTable,
     options: ImportOptions,
     chunks: BodyChunks
   ): Promise<TableFromFile> =>
     imports.importNew(
       caller,
-      () => read(names, options, chunks),
+      () => read(fileTable, options, chunks),
       async ({ inferred, table }, checked) => ({
         ...inferred,
         created: checked.file.rows,

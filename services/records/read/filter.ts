@@ -10,6 +10,7 @@ import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
+import { jsonText, MAX_SHOWN_LENGTH, suggestCondition, suggestOperator, suggestWhere } from '../../model/suggestions.ts'
 import type { ColumnType } from '../../model/table.ts'
 import { checkValue } from '../../model/values.ts'
 import {
@@ -41,7 +42,6 @@ export interface ComparedColumns {
 }
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
-const CONDITION_HINT = 'A condition has an operator, for example { "eq": 5 }.'
 const PART_HINT = 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.'
 const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
@@ -59,10 +59,12 @@ const fail = (path: string, { code, message, subPath = '' }: Violation, hint?: s
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const notAnObject = (path: string, hint?: string) => fail(path, { code: 'type', message: 'must be an object' }, hint)
+
 /** @throws VALIDATION_FAILED */
-const asObject = (path: string, value: unknown, hint?: string) => {
+const asObject = (path: string, value: unknown) => {
   if (isObject(value)) return value
-  throw fail(path, { code: 'type', message: 'must be an object' }, hint)
+  throw notAnObject(path)
 }
 
 /** @throws VALIDATION_FAILED */
@@ -151,8 +153,25 @@ const readTerm = (term: Term, operator: Operator, value: unknown): Condition => 
 const OPERATORS = Object.keys(operators)
 const isOperator = (name: string): name is Operator => Object.hasOwn(operators, name)
 
-const unknownKey = (path: string, name: string, what: string, names: Iterable<string>, hint?: string) =>
-  fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, suggestName(name, names) ?? hint)
+/** Returns the hint for a part of a filter, if it is short enough to be shown. */
+const toUse = (part: object | undefined) => {
+  const text = part && jsonText(part)
+  return text && text.length <= MAX_SHOWN_LENGTH ? `Use ${text}.` : undefined
+}
+
+const conditionHint = (value: unknown) =>
+  ['A condition has an operator.', toUse(suggestCondition(value)) ?? []].flat().join(' ')
+
+const unknownKey = (path: string, name: string, what: string, hint: string | undefined) =>
+  fail(path + pointer(excerpt(name)), { code: 'unknown', message: `is not ${what}` }, hint)
+
+const unknownOperator = (path: string, name: string, operand: unknown) =>
+  unknownKey(
+    path,
+    name,
+    'an operator of a condition',
+    toUse(suggestOperator(name, operand)) ?? suggestName(name, OPERATORS)
+  )
 
 /** Reads conditions of one request, and counts them. `what`: a column in messages. */
 const createReader = (compared: ComparedColumns, what: string) => {
@@ -170,18 +189,19 @@ const createReader = (compared: ComparedColumns, what: string) => {
     if (length === 0) countCondition(path)
   }
 
-  const entriesOf = (path: string, value: unknown, hint?: string) => {
-    const entries = Object.entries(asObject(path, value, hint))
+  const entriesOf = (path: string, value: unknown) => {
+    const entries = Object.entries(asObject(path, value))
     countIfEmpty(path, entries)
     return entries
   }
 
   const readField = (path: string, name: string, value: unknown): Condition => {
     const column = compared.columns.get(name)
-    if (!column) throw unknownKey(path, name, what, compared.columns.keys())
+    if (!column) throw unknownKey(path, name, what, suggestName(name, compared.columns.keys()))
     const fieldPath = path + pointer(name)
-    const terms = entriesOf(fieldPath, value, CONDITION_HINT).map(([operator, operand]) => {
-      if (!isOperator(operator)) throw unknownKey(fieldPath, operator, 'an operator of a condition', OPERATORS)
+    if (!isObject(value)) throw notAnObject(fieldPath, conditionHint(value))
+    const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
+      if (!isOperator(operator)) throw unknownOperator(fieldPath, operator, operand)
       countCondition(path)
       return readTerm({ compared, column, path: `${fieldPath}/${operator}` }, operator, operand)
     })
@@ -210,11 +230,17 @@ const createReader = (compared: ComparedColumns, what: string) => {
     none: (path, value, depth) => noneOf(readList(path, value, depth))
   }
 
+  const unknownPart = (path: string, name: string, part: unknown) => {
+    const where = access.columns.has(name) ? suggestWhere({ [name]: part }) : undefined
+    const hint = toUse(where) ?? suggestName(name, Object.keys(parts)) ?? PART_HINT
+    return unknownKey(path, name, 'a part of a filter', hint)
+  }
+
   const readFilter = (path: string, value: unknown, depth: number): Condition => {
     return allOf(
       entriesOf(path, value).map(([name, part]) => {
         const read = Object.hasOwn(parts, name) ? parts[name] : undefined
-        if (!read) throw unknownKey(path, name, 'a part of a filter', Object.keys(parts), PART_HINT)
+        if (!read) throw unknownPart(path, name, part)
         return read(`${path}/${name}`, part, depth)
       })
     )

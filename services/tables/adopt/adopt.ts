@@ -44,13 +44,18 @@ const checkList = (names: readonly string[]) => {
 
 type SingleImport = TableChanges & Pick<TableImport, 'primaryKey'>
 
+/** Returns the columns of a key that was sent as text. A column with exactly this name wins. */
+const splitKey = (text: string, names: readonly string[]): readonly string[] =>
+  names.includes(text) ? [text] : text.split(',').map((name) => name.trim())
+
 /** Returns a view with its key. @throws VALIDATION_FAILED */
-const withKey = (table: StoredTable, primaryKey: readonly string[]): StoredTable => {
+const withKey = (table: StoredTable, sentKey: string | readonly string[]): StoredTable => {
   const { name, structure } = table
   if (!structure.isView) {
     throw violation('/primaryKey', 'conflict', `'${name}' is a table, which has the key that it declares.`)
   }
   const names = structure.columns.map((column) => column.name)
+  const primaryKey = typeof sentKey === 'string' ? splitKey(sentKey, names) : sentKey
   for (const [index, column] of primaryKey.entries()) {
     const path = `/primaryKey/${index}`
     if (primaryKey.indexOf(column) < index) throw violation(path, 'unique', `'${excerpt(column)}' is listed twice.`)

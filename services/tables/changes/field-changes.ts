@@ -117,7 +117,8 @@ export const choicesAfter = (choices: Choices, change: FieldChange): Choices => 
   const { column, name = column.name, jsonType = column.jsonType, storedType = column.declaredType } = change
   const fields = choices.fields.map((field) => {
     if (field.name !== column.name) return field
-    const { label = field.label } = change
+    // A label that was only a copy of the name follows it.
+    const { label = field.label === column.name ? name : field.label } = change
     return { ...field, name, label, jsonType, ...(change.jsonType !== undefined && { exactType: storedType }) }
   })
   return { ...choices, fields }

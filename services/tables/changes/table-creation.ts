@@ -60,7 +60,7 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
    */
   const create = async (caller: Caller, table: NewTable, options: CreationOptions = {}): Promise<RegisteredTable> => {
     const { isReferable = NOTHING_REFERABLE, isPublished = true } = options
-    const { name, label, note = null } = table
+    const { name, label = name, note = null } = table
     const declared = await declare(table)
     const { structure } = declared
     await caller.confirm()

@@ -65,8 +65,10 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
     const unitOf: UnitWith = async (table, renaming) => {
       const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
       const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
+      // A label that was only a copy of the name follows it.
+      const label = rename && table.label === table.name ? rename.name : table.label
       // SQLite renames the table in the triggers of its search index, too.
-      return [...setSearchIndex, ...renaming, updateMetadata(table, { ...table, ...metadata, choices }, clock())]
+      return [...setSearchIndex, ...renaming, updateMetadata(table, { ...table, label, ...metadata, choices }, clock())]
     }
     const commitChanges = async (): Promise<UpdatedTable> =>
       rename

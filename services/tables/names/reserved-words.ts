@@ -45,8 +45,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult
   TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope
   TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate
-  TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope
-  TokenPermissions TokenUpdate`)
+  TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
+  TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

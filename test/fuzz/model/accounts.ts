@@ -96,7 +96,7 @@ export const changePassword = (model: Model, session: Session, oldPassword: stri
   return CONFIRMED
 }
 
-export const createAdmin = (model: Model, { name, nickname, password }: NewAdmin, id: number) => {
+export const createAdmin = (model: Model, { name, nickname = name, password }: NewAdmin, id: number) => {
   if (isShort(password)) invalid()
   if (findByName(model, name)) refuse(409, 'ADMIN_EXISTS')
   const { now } = model

@@ -141,7 +141,7 @@ const toStoredTable = (name: string, fields: readonly Field[]): StoredTable => {
 }
 
 export const createTable = (model: Model, sent: NewTable, id: number, viewer: Viewer): Table => {
-  const { name, label, note = null, autoTimestamps = false } = sent
+  const { name, label = name, note = null, autoTimestamps = false } = sent
   if (/^sqlite_/i.test(name)) invalid()
   const all = [...sent.fields.map(toField), ...(autoTimestamps ? TIMESTAMPS : [])]
   const fields = withKey(all)
@@ -271,7 +271,7 @@ export const importTables = (
   if (new Set(list.map(fold)).size < list.length) invalid()
   for (const one of list) assertFree(model, one)
   const found = list.map((one) => findStored(model, one) ?? refuseMissing(model, one, 404, 'TABLE_NOT_FOUND'))
-  const stored = primaryKey ? found.map((table) => withViewKey(table, primaryKey)) : found
+  const stored = primaryKey ? found.map((table) => withViewKey(table, [primaryKey].flat())) : found
   const before = [...model.registered]
   try {
     const imported = stored.map((table, index) => importTable(model, table, ids[index] ?? 0))

@@ -29,6 +29,15 @@ t.test('/admin/admins', async (t) => {
     })
   })
 
+  t.test('GET by id returns the administrator of the list', async (t) => {
+    const response = await request('GET', '/2')
+    t.equal(response.statusCode, 200)
+    t.same(response.json(), { success: true, data: (await request('GET', '')).json().data[1] })
+    const missing = await request('GET', '/99')
+    t.equal(missing.statusCode, 404)
+    t.match(missing.json(), { success: false, error: { code: 'ADMIN_NOT_FOUND' } })
+  })
+
   t.test('POST creates an administrator who must change the password, and never shows it', async (t) => {
     const response = await create({ name: 'Bob ünder 日本', nickname: '' })
     t.equal(response.statusCode, 200)
@@ -46,6 +55,12 @@ t.test('/admin/admins', async (t) => {
     })
     const login = await app.inject(loginRequest({ name: data.name }))
     t.match(login.json(), { success: true, data: { admin: { id: 3 }, mustChangePassword: true } })
+  })
+
+  t.test('POST without a nickname takes the name', async (t) => {
+    const response = await request('POST', '', { name: 'grace', password: PASSWORD })
+    t.equal(response.statusCode, 200)
+    t.match(response.json(), { data: { name: 'grace', nickname: 'grace' } })
   })
 
   t.test('POST refuses an existing name, in any case', async (t) => {

@@ -166,6 +166,39 @@ t.test('a field id is the key', async (t) => {
   t.notOk((await namesOf()).includes('twice'))
 })
 
+t.test('the chosen fields of the file become the key', async (t) => {
+  const text = 'name,id,sku,place\nx,a,7,2\ny,b,3,1\n'
+  const single = dataOf(await csv.post(url('by_sku', '&primaryKey=sku'), text)).table
+  t.match(single, { primaryKey: 'sku', fields: [{ isPrimary: false }, { isPrimary: false }, { isPrimary: true }, {}] })
+  t.equal(dataOf(await admin.get(`/admin/tables/${single.id}/data/3`)).name, 'y')
+  const composite = dataOf(await csv.post(url('by_both', '&primaryKey=sku,%20name'), text)).table
+  t.equal(composite.primaryKey, 'name,sku')
+  const map = encodeURIComponent('{"sku":"code"}')
+  t.equal(dataOf(await csv.post(url('by_code', `&primaryKey=code&map=${map}`), text)).table.primaryKey, 'code')
+  const preview = dataOf(await csv.post(url('by_name', '&primaryKey=name&dryRun=true'), text))
+  t.match(preview.fields, [{ name: 'name', isPrimary: true }, { name: 'id', isPrimary: undefined }, {}, {}])
+})
+
+t.test('a key that does not identify the records of the file is refused', async (t) => {
+  const send = (query: string, text: string) => csv.post(url('bad_key', query), text)
+  const unknown = await send('&primaryKey=skv', 'sku\n1\n')
+  t.match(expectNoTable(t, unknown, 400, 'VALIDATION_FAILED'), [{ path: '/primaryKey', code: 'unknown' }])
+  t.equal(unknown.json().error.hint, "Did you mean 'sku'?")
+  t.match(expectNoTable(t, await send('&primaryKey=sku', 'sku,n\na,1\n,2\n'), 400, 'IMPORT_FAILED'), [
+    { path: '/sku', line: 3 }
+  ])
+  t.match(expectNoTable(t, await send('&primaryKey=sku', 'sku,n\na,1\na,2\n'), 400, 'IMPORT_FAILED'), [
+    { path: '/sku', code: 'unique', line: 3 }
+  ])
+  expectNoTable(t, await send('&primaryKey=n', 'sku,n\na,true\n'), 400, 'VALIDATION_FAILED')
+  expectNoTable(t, await send('&primaryKey=', 'sku\na\n'), 400, 'VALIDATION_FAILED')
+  t.notOk((await namesOf()).includes('bad_key'))
+})
+
+t.test('a table without a label gets its name', async (t) => {
+  t.equal(dataOf(await csv.post('/admin/tables/from-file?name=plain', 'a\n1\n')).table.label, 'plain')
+})
+
 t.test('NDJSON has the types of JSON, and records with different fields', async (t) => {
   const text = '{"s":"1","i":1,"n":1,"o":{"toString":1},"l":[1],"b":true}\n{"n":0.5,"more":null}\n'
   const { table, rows } = dataOf(await ndjson.post(url('json'), text))

@@ -182,6 +182,20 @@ t.test('a search index is kept after a table and a field are renamed', async (t)
   t.equal(await state(), 'off', 'no text is left')
 })
 
+t.test('a label that is a copy of the name follows a rename', async (t) => {
+  const { admin, rename, change } = await start(t)
+  const fields = [{ name: 'name', jsonType: 'string' }] as const
+  const table = dataOf(await admin.post('/admin/tables', { name: 'cats', fields })) as Table
+  t.match(dataOf(await rename(table, { name: 'dogs' })), { name: 'dogs', label: 'dogs' })
+  t.match(dataOf(await rename(table, { name: 'birds', label: 'dogs' })), { name: 'birds', label: 'dogs' })
+  t.match(dataOf(await rename(table, { name: 'fish' })), { name: 'fish', label: 'dogs' }, 'it is no copy any more')
+  const renamed = dataOf(await change(table, 'name', { name: 'title' })) as Table
+  t.match(fieldOf(renamed, 'title'), { label: 'title' })
+  dataOf(await change(table, 'title', { label: 'Title' }))
+  const again = dataOf(await change(table, 'title', { name: 'heading' })) as Table
+  t.match(fieldOf(again, 'heading'), { label: 'Title' })
+})
+
 t.test('a field is renamed with everything that names it', async (t) => {
   const { app, admin, change, declaration, records } = await start(t)
   const pets = await importTable(admin, 'pets')

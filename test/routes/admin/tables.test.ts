@@ -307,13 +307,18 @@ t.test('a table name is unique, ignoring case, among all objects of the database
   expectError(t, await declare('people_by_name', field), 409, 'TABLE_EXISTS')
 })
 
+t.test('a table without a label gets its name as the label', async (t) => {
+  const fields = [{ name: 'a', jsonType: 'string' }]
+  t.match(dataOf(await admin.post('/admin/tables', { name: 'unlabelled', fields })), { label: 'unlabelled' })
+  t.match(dataOf(await admin.post('/admin/tables', { name: 'labelled', label: '', fields })), { label: '' })
+})
+
 t.test('a declaration is refused if', async (t) => {
   const text = { name: 'a', jsonType: 'string' }
   const cases: readonly (readonly [reason: string, body: object, path: string])[] = [
     ['there is no field', { fields: [] }, '/fields'],
     ['there are too many', { fields: Array.from({ length: 491 }, (_, i) => ({ ...text, name: `f${i}` })) }, '/fields'],
     ['fields are missing', { fields: undefined }, '/fields'],
-    ['the label is missing', { label: undefined }, '/label'],
     ['the label is too long', { label: 'x'.repeat(201) }, '/label'],
     ['the label is null', { label: null }, '/label'],
     ['the note is too long', { note: 'x'.repeat(4001) }, '/note'],

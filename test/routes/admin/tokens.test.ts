@@ -45,6 +45,16 @@ t.test('GET lists every token with the documented fields', async (t) => {
   t.equal(token.updated_at, token.created_at)
 })
 
+t.test('GET by id returns the token of the list', async (t) => {
+  const { id } = await issue('One')
+  const response = await send('GET', `/${id}`)
+  t.equal(response.statusCode, 200)
+  t.strictSame(response.json(), { success: true, data: await listed(id) })
+  const missing = await send('GET', '/999999')
+  t.equal(missing.statusCode, 404)
+  t.match(missing.json(), { success: false, error: { code: 'TOKEN_NOT_FOUND' } })
+})
+
 t.test('POST accepts an expiry', async (t) => {
   const expiresAt = Date.now() + 60_000
   const response = await send('POST', '', { name: 'Brief', permissions, expiresAt })

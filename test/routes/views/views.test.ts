@@ -54,15 +54,15 @@ for (const method of ['read', 'readText', 'plan'] as const) {
   }) as never
 }
 
-const importKeyed = async (name: string, primaryKey: readonly string[]) =>
+const importKeyed = async (name: string, primaryKey: string | readonly string[]) =>
   dataOf(await admin.post('/admin/tables/import', { name, primaryKey })) as Table
 
 const views = {
   sales: await importTable(admin, 'sales'),
   everything: await importTable(admin, 'everything'),
   same: await importTable(admin, 'same'),
-  keyed: await importKeyed('keyed', ['id']),
-  pairs: await importKeyed('pairs', ['shop', 'amount'])
+  keyed: await importKeyed('keyed', 'id'),
+  pairs: await importKeyed('pairs', 'shop, amount')
 }
 const lines = await importTable(admin, 'lines')
 
@@ -291,6 +291,14 @@ t.test('the key of a view is refused', async (t) => {
     ['for several views', { names: ['json'], primaryKey: ['id'] }, 400, 'VALIDATION_FAILED', '/primaryKey'],
     ['without fields', { name: 'of_view', primaryKey: [] }, 400, 'VALIDATION_FAILED', '/primaryKey'],
     ['with an unknown field', { name: 'of_view', primaryKey: ['id', 'aa'] }, 400, 'VALIDATION_FAILED', '/primaryKey/1'],
+    [
+      'with an unknown field in a text',
+      { name: 'of_view', primaryKey: 'id,aa' },
+      400,
+      'VALIDATION_FAILED',
+      '/primaryKey/1'
+    ],
+    ['with an empty text', { name: 'of_view', primaryKey: '' }, 400, 'VALIDATION_FAILED', '/primaryKey'],
     ['with a repeated field', { name: 'of_view', primaryKey: ['id', 'id'] }, 400, 'VALIDATION_FAILED', '/primaryKey/1'],
     [
       'with a hidden field',

@@ -1,0 +1,115 @@
+import type { Operator } from './query.ts'
+
+// The names that SQL, PostgREST, json-server, Django, OData and MongoDB use, in lower case and without `_`, `$` and `-`.
+// A request with one of them fails. The hint of the error shows the line that works: services/model/suggestions.ts.
+
+/** By the name that was sent: the parameters and properties that mean the same. A hint names the first that the route has. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  limit: ['size'],
+  perpage: ['size'],
+  pagesize: ['size'],
+  top: ['size'],
+  take: ['size'],
+  pagenumber: ['page', 'cursor'],
+  offset: ['page', 'cursor'],
+  skip: ['page', 'cursor'],
+  start: ['page', 'cursor'],
+  page: ['cursor'],
+  after: ['cursor'],
+  next: ['cursor'],
+  pagetoken: ['cursor'],
+  sort: ['order'],
+  sortby: ['order'],
+  orderby: ['order'],
+  select: ['fields'],
+  columns: ['fields'],
+  attributes: ['fields'],
+  search: ['q'],
+  query: ['q'],
+  like: ['q'],
+  ilike: ['q'],
+  text: ['q'],
+  where: ['filter'],
+  filters: ['filter'],
+  conditions: ['filter'],
+  include: ['expand'],
+  embed: ['expand'],
+  populate: ['expand'],
+  group: ['groupBy'],
+  aggregate: ['compute'],
+  aggregates: ['compute'],
+  id: ['pk'],
+  key: ['pk'],
+  data: ['values'],
+  record: ['values']
+}
+
+/** By the operator that was sent. */
+const otherOperators: Readonly<Record<string, Operator>> = {
+  '=': 'eq',
+  '==': 'eq',
+  is: 'eq',
+  equals: 'eq',
+  exact: 'eq',
+  '!=': 'ne',
+  '<>': 'ne',
+  neq: 'ne',
+  not: 'ne',
+  '>': 'gt',
+  '>=': 'gte',
+  ge: 'gte',
+  min: 'gte',
+  '<': 'lt',
+  '<=': 'lte',
+  le: 'lte',
+  max: 'lte',
+  nin: 'notIn',
+  null: 'isNull',
+  like: 'contains',
+  ilike: 'contains',
+  icontains: 'contains',
+  istartswith: 'startsWith',
+  iendswith: 'endsWith'
+}
+
+interface OtherPath {
+  readonly methods: readonly string[]
+  readonly sent: RegExp
+  /** The path that works, with the groups of `sent`. */
+  readonly path: string
+}
+
+const MANY = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']
+
+/** Paths without a route, and the paths of the routes that do the same. */
+export const otherPaths: readonly OtherPath[] = [
+  { methods: MANY, sent: /^\/data\/(?!_)([^/]+)\/([^/]+)$/, path: '/data/$1/records/$2' },
+  { methods: MANY, sent: /^\/admin\/tables\/(\d+)\/records\/([^/]+)$/, path: '/admin/tables/$1/data/$2' },
+  { methods: ['GET', 'HEAD', 'POST'], sent: /^\/admin\/tables\/(\d+)\/records$/, path: '/admin/tables/$1/data' }
+]
+
+/** The same for paths that have a route, but not for these methods. */
+export const otherMethods: readonly OtherPath[] = [
+  { methods: ['POST'], sent: /^\/data\/(?!_)([^/]+)$/, path: '/data/$1/records' },
+  { methods: ['GET', 'HEAD'], sent: /^\/data\/(?!_)([^/]+)\/records$/, path: '/data/$1' },
+  { methods: ['POST'], sent: /^\/admin\/tables\/(\d+)$/, path: '/admin/tables/$1/data' }
+]
+
+/** Returns a name without case, `_`, `$` and `-`. */
+const plain = (name: string) => name.toLowerCase().replaceAll(/[_$-]/g, '')
+
+/** Returns the first of these names that a name of another service stands for. */
+export const knownName = (sent: string, names: readonly string[]): string | undefined => {
+  const plainName = plain(sent)
+  const others = Object.hasOwn(otherNames, plainName) ? otherNames[plainName] : undefined
+  return [plainName, ...(others ?? [])].flatMap((other) => names.find((name) => plain(name) === plain(other)) ?? [])[0]
+}
+
+/** Returns the operator that an operator of another service stands for. */
+export const knownOperator = (sent: string, operators: readonly Operator[]): Operator | undefined => {
+  const plainName = plain(sent)
+  return (
+    operators.find((name) => plain(name) === plainName) ??
+    (Object.hasOwn(otherOperators, plainName) ? otherOperators[plainName] : undefined)
+  )
+}
