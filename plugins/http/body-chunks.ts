@@ -125,7 +125,7 @@ export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits
     throw notAFile()
   })
   fastify.addContentTypeParser(
-    ['text/csv', 'application/x-ndjson'],
+    ['text/csv', 'application/x-ndjson', 'application/json'],
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {
       if (Number(headers['content-length']) > maxBytes) throw tooLarge()
       return readChunks(payload, maxBytes, limits)

@@ -33,9 +33,13 @@ export const notJson = () =>
   })
 
 export const notAFile = () =>
-  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be text/csv or application/x-ndjson, in UTF-8.', {
-    hint: 'Send the header Content-Type: text/csv or Content-Type: application/x-ndjson.'
-  })
+  new DomainError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The body must be text/csv, application/x-ndjson or application/json, in UTF-8.',
+    {
+      hint: 'Send the header Content-Type: text/csv, or another of these types.'
+    }
+  )
 
 /** Errors that Fastify and Node throw before a handler runs, by their codes. */
 const frameworkErrors: Record<string, () => DomainError> = {

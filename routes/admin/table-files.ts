@@ -15,9 +15,9 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminCreateTableFromFile',
-        summary: 'Create a table from CSV or NDJSON',
+        summary: 'Create a table from CSV, NDJSON or JSON',
         description:
-          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in NDJSON also `object` and `array`. A field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
+          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in JSON also `object` and `array`. A field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
         tags: ['tables'],
         querystring: TableFileQuerySchema,
         body: ImportBodySchema,

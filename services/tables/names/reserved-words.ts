@@ -43,10 +43,10 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult
-  TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope
-  TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate
-  TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope TokenListEnvelope
-  TokenPermissions TokenUpdate`)
+  TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordInputList TableRecordPage
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference
+  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenIdentity TokenIdentityEnvelope
+  TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`
