@@ -33,6 +33,16 @@ export const ImportBodySchema = {
   }
 }
 
+/** The header of a compressed file. `plugins/http/body-chunks.ts` reads it. */
+export const GzipHeadersSchema = Type.Object({
+  'Content-Encoding': Type.Optional(
+    Type.String({
+      description: '`gzip`: the file is compressed. Its records are limited as those of a file that is not.',
+      examples: ['gzip']
+    })
+  )
+})
+
 const DELIMITERS = [',', ';', '|', 'tab'] as const
 
 const csvQuery = {

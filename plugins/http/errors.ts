@@ -41,9 +41,11 @@ export const notAFile = () =>
     }
   )
 
+export const bodyTooLarge = () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.')
+
 /** Errors that Fastify and Node throw before a handler runs, by their codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),
   ECONNRESET: () => new DomainError('MALFORMED_REQUEST', 'The connection closed before the body was complete.'),

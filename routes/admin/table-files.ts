@@ -23,7 +23,11 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: ImportBodySchema,
         response: { 200: TableFromFileEnvelope }
       },
-      config: { credential: 'administrator', errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
+      config: {
+        credential: 'administrator',
+        errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'],
+        takesGzip: true
+      }
     },
     async ({ caller, query: { name, label, ...query }, body, headers }) => {
       const request = readImportRequest({ headers, query, integers: 'auto' })

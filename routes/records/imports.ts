@@ -35,7 +35,8 @@ const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         action: 'create',
         furtherActions: actionsToUpsert,
         errors: [...recheckErrors, ...IMPORT_ERRORS],
-        takesRetryKey: true
+        takesRetryKey: true,
+        takesGzip: true
       }
     },
     async (request) => {
