@@ -147,7 +147,7 @@ const rust = async ({ run }) => {
 /** Removes the operations that take a file: progenitor stops at a body of several media types. */
 const withoutFiles = (path) => {
   const document = JSON.parse(readFileSync(path, 'utf8'))
-  const takesFile = ({ post }) => post?.requestBody && !post.requestBody.content['application/json']
+  const takesFile = ({ post }) => post?.requestBody && 'text/csv' in post.requestBody.content
   const paths = Object.entries(document.paths).filter(([, item]) => !takesFile(item))
   writeFileSync(path, JSON.stringify({ ...document, paths: Object.fromEntries(paths) }))
 }

@@ -10,7 +10,7 @@ import type { ImportOptions } from '../services/records/import/plan.ts'
 interface FileRequest {
   readonly headers: IncomingHttpHeaders
   readonly query: ImportQuery
-  /** The integers that the caller sends in NDJSON. */
+  /** The integers that the caller sends in JSON. */
   readonly integers: IntegerFormat
 }
 
@@ -42,6 +42,8 @@ const formatOf = ({ headers, query, integers }: FileRequest): ImportFormat => {
     }
     case 'application/x-ndjson':
       return { type: 'ndjson', integers }
+    case 'application/json':
+      return { type: 'json', integers }
     default:
       throw notAFile()
   }

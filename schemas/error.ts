@@ -81,7 +81,8 @@ export const errorCatalogue = {
   },
   IMPORT_FAILED: {
     kind: 'invalid',
-    meaning: 'Lines of the file are wrong; `details` lists the first 100, and `total` counts all. Nothing was imported.'
+    meaning:
+      'Records of the file are wrong; `details` lists the first 100, and `total` counts all. Nothing was imported.'
   },
   NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is the key, or is read-only.' },
 
@@ -273,6 +274,12 @@ const ErrorDetailSchema = Type.Object(
     line: Type.Optional(
       Int32({
         description: 'Only of an import: the line where the record begins. The header is line 1.',
+        examples: [3]
+      })
+    ),
+    record: Type.Optional(
+      Int32({
+        description: 'Only of an import of a JSON array, instead of `line`: the number of the record, from 1.',
         examples: [3]
       })
     ),

@@ -12,7 +12,15 @@ const fileBody = (description: string, example: string) => ({
   schema: Type.Unsafe<BodyChunks>({ type: 'string', description, examples: [example] })
 })
 
-/** The only bodies that are not JSON. */
+const RecordListSchema = Type.Unsafe<BodyChunks>(
+  Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    title: 'TableRecordInputList',
+    description: 'One array of objects. Each is a record, in the form of a create.',
+    examples: [[{ name: 'Blue cup', price: 12.5 }]]
+  })
+)
+
+/** The only bodies that are files. */
 export const ImportBodySchema = {
   description: 'A file in UTF-8.',
   content: {
@@ -20,9 +28,20 @@ export const ImportBodySchema = {
       'CSV (RFC 4180). The first line has the names of the fields. An empty cell without quotes is null.',
       'name,price\r\nBlue cup,12.5\r\n'
     ),
-    'application/x-ndjson': fileBody('One JSON object for each line.', '{"name":"Blue cup","price":12.5}\n')
+    'application/x-ndjson': fileBody('One JSON object for each line.', '{"name":"Blue cup","price":12.5}\n'),
+    'application/json': { schema: RecordListSchema }
   }
 }
+
+/** The header of a compressed file. `plugins/http/body-chunks.ts` reads it. */
+export const GzipHeadersSchema = Type.Object({
+  'Content-Encoding': Type.Optional(
+    Type.String({
+      description: '`gzip`: the file is compressed. Its records are limited as those of a file that is not.',
+      examples: ['gzip']
+    })
+  )
+})
 
 const DELIMITERS = [',', ';', '|', 'tab'] as const
 
@@ -80,7 +99,7 @@ export const ImportQuerySchema = Type.Object(
         enum: ['insert', 'upsert'],
         examples: ['upsert'],
         description:
-          '`insert` (the default) creates a record for each line. `upsert` changes the record with the same key, and creates it otherwise. A token also needs the action `update`.'
+          '`insert` (the default) creates a record for each one of the file. `upsert` changes the record with the same key, and creates it otherwise. A token also needs the action `update`.'
       })
     ),
     on: Type.Optional(
@@ -174,10 +193,10 @@ const LoggedImportSchema = Type.Object(
     isNewTable: Type.Boolean({ description: 'true: the import created the table.', examples: [false] }),
     file: nullableText('Name of the file. null: the client has sent none.', 'products.csv'),
     // Without the values: some generators make names of them.
-    format: Type.Unsafe<'csv' | 'ndjson'>({
+    format: Type.Unsafe<'csv' | 'ndjson' | 'json'>({
       type: 'string',
       examples: ['csv'],
-      description: 'Format of the file: `csv` or `ndjson`.'
+      description: 'Format of the file: `csv`, `ndjson` or `json`.'
     }),
     callerKind: Type.String({ description: 'Who imported the file: `token` or `admin`.', examples: ['token'] }),
     callerName: Type.String({ description: 'Name of the token or the administrator.', examples: ['shop'] }),

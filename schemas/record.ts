@@ -249,7 +249,7 @@ const linesOf = (example: string) => ({
 /** The only response that is not one JSON text. */
 export const ExportSchema = {
   description:
-    'Records in UTF-8, one line for each. CSV (RFC 4180) begins with a header line. NDJSON has the records as JSON, as in a list.',
+    'Records in UTF-8, one line for each. CSV (RFC 4180) begins with a header line. NDJSON has the records as JSON, as in a list. It is compressed if the request accepts gzip.',
   content: { 'text/csv': linesOf(CSV_EXAMPLE), 'application/x-ndjson': linesOf(NDJSON_EXAMPLE) }
 }
 

@@ -11,6 +11,7 @@ import {
   DocumentQuerySchema,
   documentResponses
 } from '../../schemas/document.ts'
+import { GzipHeadersSchema } from '../../schemas/import.ts'
 import { RetryHeadersSchema, retryResponseHeaders } from '../../schemas/retry.ts'
 import type { Json } from '../../services/documents/json.ts'
 import { toOpenapi30 } from '../../services/documents/openapi-3-0.ts'
@@ -74,13 +75,17 @@ const securitySchemes = {
   }
 } as const
 
+/** Adds headers of requests to the schema of a route. */
+const withHeaders = (schema: FastifySchema, added: TObject): FastifySchema => {
+  const properties = { ...(schema.headers as TObject | undefined)?.properties, ...added.properties }
+  return { ...schema, headers: { ...added, properties } }
+}
+
 /** Adds the headers of safe retries to the schema of a route that takes an Idempotency-Key. */
 const withRetryHeaders = (schema: FastifySchema): FastifySchema => {
   const { 200: success, ...others } = schema.response as Record<number, object>
-  const properties = { ...(schema.headers as TObject | undefined)?.properties, ...RetryHeadersSchema.properties }
   return {
-    ...schema,
-    headers: { ...RetryHeadersSchema, properties },
+    ...withHeaders(schema, RetryHeadersSchema),
     response: { 200: { ...success, headers: retryResponseHeaders }, ...others }
   }
 }
@@ -89,7 +94,8 @@ const withRetryHeaders = (schema: FastifySchema): FastifySchema => {
 const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions) => {
   // A route without an operation id is not an operation of the API.
   if (schema?.operationId === undefined) return { hide: true }
-  const complete = route.config?.takesRetryKey ? withRetryHeaders(schema) : schema
+  const withRetries = route.config?.takesRetryKey ? withRetryHeaders(schema) : schema
+  const complete = route.config?.takesGzip ? withHeaders(withRetries, GzipHeadersSchema) : withRetries
   return { ...complete, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
 }
 

@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BodyChunks } from '../../schemas/import.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
-import { notAFile } from './errors.ts'
+import { bodyTooLarge, notAFile } from './errors.ts'
+import { decompress } from './gzip-bodies.ts'
 import { arrivingFiles } from './pending-requests.ts'
 
 export interface FileLimits {
@@ -17,8 +18,6 @@ export interface FileLimits {
 }
 
 const LIMITS: FileLimits = { minBytes: 64 * 1024, intervalMs: 10_000, totalMs: 3_600_000, restMs: 60_000 }
-
-const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 
 const tooSlow = ({ minBytes, intervalMs }: FileLimits) =>
   new DomainError(
@@ -99,7 +98,7 @@ async function* readChunks(payload: IncomingMessage, maxBytes: number, limits: F
       const chunk: Buffer | null = payload.read()
       if (chunk) {
         size += chunk.length
-        if (size > maxBytes) throw tooLarge()
+        if (size > maxBytes) throw bodyTooLarge()
         arrival.count(chunk.length)
         yield chunk
       } else {
@@ -114,9 +113,12 @@ async function* readChunks(payload: IncomingMessage, maxBytes: number, limits: F
   }
 }
 
+/** `plugins/http/security.ts` refuses codings other than gzip and identity. */
+const isEncoded = (headers: IncomingHttpHeaders) => headers['content-encoding']?.toLowerCase() === 'gzip'
+
 /**
  * Makes files the only bodies. They are read while they arrive, with time limits of their own: a large file takes longer
- * than `requestTimeout`. `maxBytes`: of a file.
+ * than `requestTimeout`. `maxBytes`: of a file, also after its decompression.
  */
 export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits = LIMITS) => {
   fastify.removeAllContentTypeParsers()
@@ -125,10 +127,11 @@ export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits
     throw notAFile()
   })
   fastify.addContentTypeParser(
-    ['text/csv', 'application/x-ndjson'],
+    ['text/csv', 'application/x-ndjson', 'application/json'],
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {
-      if (Number(headers['content-length']) > maxBytes) throw tooLarge()
-      return readChunks(payload, maxBytes, limits)
+      if (Number(headers['content-length']) > maxBytes) throw bodyTooLarge()
+      const chunks = readChunks(payload, maxBytes, limits)
+      return isEncoded(headers) ? decompress(chunks, maxBytes) : chunks
     }
   )
   // A client that does not read the response is limited again.

@@ -34,13 +34,19 @@ export const notJson = () =>
   })
 
 export const notAFile = () =>
-  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be text/csv or application/x-ndjson, in UTF-8.', {
-    hint: 'Send the header Content-Type: text/csv or Content-Type: application/x-ndjson.'
-  })
+  new DomainError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The body must be text/csv, application/x-ndjson or application/json, in UTF-8.',
+    {
+      hint: 'Send the header Content-Type: text/csv, or another of these types.'
+    }
+  )
+
+export const bodyTooLarge = () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.')
 
 /** Errors that Fastify and Node throw before a handler runs, by their codes. */
 const frameworkErrors: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_BAD_URL: () => new DomainError('MALFORMED_REQUEST', 'The path is not valid percent-encoded UTF-8.'),
   ECONNRESET: () => new DomainError('MALFORMED_REQUEST', 'The connection closed before the body was complete.'),

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route responds even if the service is overloaded. */
     evenUnderPressure?: boolean
+    /** The route takes a body that is compressed with gzip. */
+    takesGzip?: boolean
   }
 }
 
@@ -62,8 +64,13 @@ const refuseInvalidHost = ({ raw }: FastifyRequest, _reply: FastifyReply, done: 
   done()
 }
 
-/** Bodies are never decompressed: a small one could become a large one. Node ignores unknown codings. */
-const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+/** Codings of a body that a route takes. */
+const codingsOf = ({ routeOptions }: FastifyRequest) =>
+  routeOptions.config.takesGzip ? ['identity', 'gzip'] : ['identity']
+
+/** Only files are decompressed: a small body could become a large one. Node ignores unknown codings. */
+const refuseEncodedBody = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const { headers } = request
   const transfer = headers['transfer-encoding']
   if (transfer && transfer.toLowerCase() !== 'chunked') {
     throw new DomainError(
@@ -72,9 +79,9 @@ const refuseEncodedBody = ({ headers }: FastifyRequest, _reply: FastifyReply, do
     )
   }
   const encoding = headers['content-encoding']
-  if (encoding && encoding.toLowerCase() !== 'identity') {
+  if (encoding && !codingsOf(request).includes(encoding.toLowerCase())) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The content encoding '${excerpt(encoding)}' is not supported.`, {
-      hint: 'Send the body without encoding, and without the header Content-Encoding.'
+      hint: 'Send the body without encoding, and without the header Content-Encoding. An import also takes gzip.'
     })
   }
   done()
@@ -89,7 +96,14 @@ const corsOptions = (origins: readonly string[]) => {
     origin: [...origins],
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+    allowedHeaders: [
+      'Authorization',
+      'Content-Encoding',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match'
+    ],
     exposedHeaders: [
       'Allow',
       'Content-Disposition',

@@ -16,15 +16,19 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     {
       schema: {
         operationId: 'adminCreateTableFromFile',
-        summary: 'Create a table from CSV or NDJSON',
+        summary: 'Create a table from CSV, NDJSON or JSON',
         description:
-          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in NDJSON also `object` and `array`. `primaryKey` names the fields of the key. Otherwise a field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
+          'Infers the fields from the first 1,000 records, in at most 256 KiB: `integer`, `number`, `boolean`, otherwise `string`; in JSON also `object` and `array`. `primaryKey` names the fields of the key. Otherwise a field `id` of integers or texts is the key; a table without it gets one. Then all records are imported. If one is wrong, there is no table. The new table is not published.',
         tags: ['tables'],
         querystring: TableFileQuerySchema,
         body: ImportBodySchema,
         response: { 200: TableFromFileEnvelope }
       },
-      config: { credential: 'administrator', errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'] }
+      config: {
+        credential: 'administrator',
+        errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'],
+        takesGzip: true
+      }
     },
     async ({ caller, query: { name, label, primaryKey, ...query }, body, headers }) => {
       const fileTable = {

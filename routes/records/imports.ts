@@ -17,12 +17,12 @@ const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     {
       schema: {
         operationId: { administrator: 'adminImportRecords', token: 'importRecords' }[credential],
-        summary: 'Import records from CSV or NDJSON',
+        summary: 'Import records from CSV, NDJSON or JSON',
         description: {
           administrator:
-            'Creates a record for each line of a file, or changes the records with the same keys. All lines are checked first: if one is wrong, nothing is imported. The file may also set read-only fields. Generated fields are ignored.',
+            'Creates the records of a file, or changes those with the same keys. All records are checked first: if one is wrong, nothing is imported. The file may also set read-only fields. Generated fields are ignored.',
           token:
-            'Creates a record for each line of a file, or changes the records with the same keys. All lines are checked first: if one is wrong, nothing is imported. The file has the fields that a create takes.'
+            'Creates the records of a file, or changes those with the same keys. All records are checked first: if one is wrong, nothing is imported. The file has the fields that a create takes.'
         }[credential],
         tags,
         params: tableParams,
@@ -35,7 +35,8 @@ const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         action: 'create',
         furtherActions: actionsToUpsert,
         errors: [...recheckErrors, ...IMPORT_ERRORS],
-        takesRetryKey: true
+        takesRetryKey: true,
+        takesGzip: true
       }
     },
     async (request) => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
+import { constants, createGzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 
 /** RFC 8187 escapes some characters that encodeURIComponent leaves. */
@@ -49,11 +50,35 @@ const afterPrevious = (response: ServerResponse, chunks: Chunks): AsyncIterable<
   })
 })
 
-/** A response to HEAD has no body. The export is ended, which releases its reader thread. */
-const bodyFor = async ({ request, raw }: FastifyReply, chunks: Chunks) => {
-  if (request.method !== 'HEAD') return afterPrevious(raw, chunks)
-  await chunks.return(undefined)
-  return []
+/** A stream buffers at most one chunk while another is in use: the memory of earlier chunks is used again. */
+const toStream = (chunks: Iterable<string> | AsyncIterable<Uint8Array | string>) =>
+  Readable.from(chunks, { highWaterMark: 1 })
+
+/** Level 1 takes half of the CPU time of level 6, and the file is 8 % larger: decision 4. */
+const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 }
+
+/** Returns the stream of a compressed export. The next chunk is read while zlib reads one. */
+const compress = (chunks: Chunks) =>
+  // An error of the chunks destroys the stream, and the response with it.
+  pipeline(toStream(chunks), createGzip(GZIP_OPTIONS), () => {})
+
+/** Whether the client takes gzip. `accepted`: the header Accept-Encoding (RFC 9110, 12.5.3). */
+const acceptsGzip = (accepted: string) =>
+  accepted.split(',').some((part) => {
+    const [coding, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+    return coding === 'gzip' && !parameters.some((text) => /^q=0(?:\.0*)?$/.test(text))
+  })
+
+/** Returns the body of the response, whose coding it sets. That to HEAD is empty, and the export ends: it may hold a thread. */
+const bodyFor = async (reply: FastifyReply, chunks: Chunks) => {
+  const { request, raw } = reply
+  if (request.method === 'HEAD') {
+    await chunks.return(undefined)
+    return toStream([])
+  }
+  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) return toStream(afterPrevious(raw, chunks))
+  reply.header('content-encoding', 'gzip')
+  return compress(chunks)
 }
 
 const CONTENT_TYPES = {
@@ -68,12 +93,14 @@ interface ExportFile {
   readonly now: number
 }
 
-/**
- * Streams an export named `<table>-<UTC time>.<format>`. `highWaterMark: 1` buffers at most one chunk while another is
- * being sent: the memory of earlier chunks is used again.
- */
-export const sendExport = async (reply: FastifyReply, { table, format = 'csv', now }: ExportFile, chunks: Chunks) =>
-  reply
+/** Streams an export named `<table>-<UTC time>.<format>`, compressed with gzip if the client takes it. */
+export const sendExport = async (reply: FastifyReply, { table, format = 'csv', now }: ExportFile, chunks: Chunks) => {
+  const body = await bodyFor(reply, chunks)
+  // Every response has this header: plugins/http/security-headers.ts.
+  const vary = `${reply.getHeader('vary')}, Accept-Encoding`
+  return reply
+    .header('vary', vary)
     .header('content-disposition', disposition(`${table}-${timeInName(now)}.${format}`))
     .type(CONTENT_TYPES[format])
-    .send(Readable.from(await bodyFor(reply, chunks), { highWaterMark: 1 }))
+    .send(body)
+}

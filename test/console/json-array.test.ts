@@ -1,14 +1,9 @@
 import t from 'tap'
-import { toNdjson } from '../../console/src/tables/file/json-array.ts'
+import { objectsIn } from '../../console/src/records/transfer/json-array.ts'
 
-t.test('each object of an array becomes a line, and values keep their digits', async (t) => {
-  const array = '\uFEFF[ {"a" : 9007199254740993, "b": [1, {"c": "x,]}\\"y"}]},\r\n{}, {"d": -1.50e+3} ]\n'
-  t.equal(toNdjson(array), '{"a":9007199254740993,"b":[1,{"c":"x,]}\\"y"}]}\n{}\n{"d":-1.50e+3}\n')
-})
-
-t.test('what is not an array of objects is refused', async (t) => {
-  t.throws(() => toNdjson('[{"a": 1}'), /This is not JSON/)
-  t.throws(() => toNdjson('{"a": 1}'), /not an array of objects/)
-  t.throws(() => toNdjson('[{"a": 1}, null]'), /Value 2 of the array/)
-  t.throws(() => toNdjson('[[1]]'), /Value 1 of the array/)
+t.test('the texts of the objects are found, also of the beginning of an array', async (t) => {
+  const first = '{"a" : 9007199254740993, "b": [1, {"c": "x,]}\\"{y"}]}'
+  t.strictSame(objectsIn(`[ ${first},\r\n{}, {"d": -1.50e+3} ]\n`), [first, '{}', '{"d": -1.50e+3}'])
+  for (const rest of ['', '{"d": "}', '{"d": {}', '{"d": "\\"}'])
+    t.strictSame(objectsIn(`[${first}, ${rest}`), [first], rest)
 })

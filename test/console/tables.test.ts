@@ -175,7 +175,7 @@ const testWithSmallFile = async () => {
       mimeType: 'application/json',
       buffer: Buffer.from('[{"id": 1}, 2]')
     })
-    await page.getByText('Value 2 of the array is not an object.').waitFor()
+    await page.getByRole('alert').getByRole('row', { name: '2 The record must be a JSON object.' }).waitFor()
     await input.setInputFiles({ name: 'large.json', mimeType: 'application/json', buffer: Buffer.from(json) })
     await page.getByText('2 records, 3 fields').waitFor()
     t.equal(await page.getByLabel('Name of the table').inputValue(), 'large', 'the name follows the file')

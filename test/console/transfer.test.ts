@@ -133,16 +133,34 @@ if (skip) {
     t.equal(await total(), before + 2)
   })
 
-  t.test('JSON that is not NDJSON is refused with what is accepted, and NDJSON is known by its content', async (t) => {
+  t.test('a JSON array is imported, too, and its wrong records have their numbers', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    const before = await total()
+    await button(page, 'Import').click()
+    const choose = (text: string) => page.locator('input[type=file]').setInputFiles(fileOf('a.json', text))
+    await choose('[{"sku":"dot","amount":1},{"sku":"dab","amount":"x"}]')
+    await button(page, 'Check the file').click()
+    await page
+      .getByRole('alert')
+      .getByRole('row', { name: /^2 amount/ })
+      .waitFor()
+    await choose('[\n  {"sku":"dot","amount":1},\n  {"sku":"dab","title":"Dab"}\n]\n')
+    await button(page, 'Check the file').click()
+    await button(page, 'Import 2 records').click()
+    await page.getByText('2 records created and 0 changed in stock').first().waitFor()
+    t.equal(await total(), before + 2)
+  })
+
+  t.test('JSON without records is refused with what is accepted, and NDJSON is known by its content', async (t) => {
     const page = await openAsAdmin(t, PAGE)
     await button(page, 'Import').click()
     const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(fileOf(name, text))
-    const texts = ['[{"sku":"jar","amount":1}]', '{\n  "sku": "jar",\n  "amount": 1\n}', '"jar"']
+    const texts = ['{\n  "sku": "jar",\n  "amount": 1\n}', '"jar"']
     for (const [index, text] of texts.entries()) {
       await choose(`a${index}.json`, text)
       await page.getByText(`a${index}.json could not be read`).first().waitFor()
       await page
-        .getByText(/Choose a CSV file, or an NDJSON file/)
+        .getByText(/Choose a CSV file, a JSON array of objects, or an NDJSON file/)
         .first()
         .waitFor()
       t.equal(await button(page, 'Check the file').count(), 0)

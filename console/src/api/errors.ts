@@ -41,9 +41,9 @@ export const fieldErrors = (error: unknown): ReadonlyMap<string, string> => {
   return new Map(details.map(({ path, message }) => [decodePointer(path), message]))
 }
 
-/** Whether an error has the wrong lines of a file. */
+/** Whether an error has the wrong lines of a file, or the wrong records of a JSON array. */
 export const isAtLines = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.details.some(({ line }) => line !== undefined)
+  error instanceof ServiceError && error.details.some(({ line, record }) => (line ?? record) !== undefined)
 
 /** Whether a form shows every reason of a refusal at one of its fields. `hasField`: whether it has a field of a path. */
 export const isAtFields = (error: unknown, hasField: (path: string) => boolean) => {

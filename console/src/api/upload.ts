@@ -22,12 +22,16 @@ type RouteOf<P extends FilePath> = { [R in FileRoute]: P extends Filled<R> ? R :
 /** What a route returns. */
 type DataOf<P extends FilePath> = Envelope<paths[RouteOf<P>]> extends { data: infer D } ? D : never
 
+const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', json: 'application/json' }
+
+export type FileFormat = keyof typeof CONTENT_TYPES
+
 interface Upload<P extends FilePath = FilePath> {
   readonly method: 'POST'
   readonly path: P
   readonly query?: Readonly<Record<string, string | boolean | undefined>>
   readonly body: Blob
-  readonly contentType: string
+  readonly format: FileFormat
   /** Called with the part of the body that is sent: 0 to 1. */
   readonly onProgress?: (part: number) => void
   readonly signal?: AbortSignal
@@ -58,10 +62,10 @@ const failureOf = (body: Blob) => body.slice(0, 1).arrayBuffer().then(unreachabl
 /** Sends the body with XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 const send = (upload: Upload) => {
   const { promise, resolve, reject } = Promise.withResolvers<Received>()
-  const { method, body, contentType, onProgress, signal } = upload
+  const { method, body, format, onProgress, signal } = upload
   const request = new XMLHttpRequest()
   request.open(method, urlOf(upload))
-  request.setRequestHeader('content-type', contentType)
+  request.setRequestHeader('content-type', CONTENT_TYPES[format])
   request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total)
   request.onload = () => resolve({ status: request.status, body: parse(request.responseText) })
   request.onerror = async () => reject(await failureOf(body))

@@ -54,7 +54,7 @@ const problemsOf = (error: unknown, nameText: string | undefined): Problems => {
   return new Map([...found, ...(nameText === undefined ? [] : [['name', nameText] as const])])
 }
 
-/** Makes a table from CSV or NDJSON: a preview first, then the table with its records. */
+/** Makes a table from CSV, NDJSON or JSON: a preview first, then the table with its records. */
 export const FromFilePage = () => {
   const state = useFile()
   const { source, preview, creation, guard } = state

@@ -25,6 +25,7 @@ export const texts = {
   stay: 'Stay here',
   requestId: (id: string) => `Request ${id}`,
   line: 'Line',
+  record: 'Record',
   column: 'Column',
   reason: 'What is wrong',
   moreErrors: (count: number) => (count === 1 ? '1 more error is not shown.' : `${count} more errors are not shown.`),

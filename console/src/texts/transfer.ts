@@ -21,11 +21,11 @@ export const texts = {
   bomHint: 'Old versions of Excel need it to read the file as UTF-8.',
   download: 'Download',
   importTitle: (table: string) => `Import into ${table}`,
-  choose: 'Choose a CSV or NDJSON file, or drop it here',
+  choose: 'Choose a CSV, NDJSON or JSON file, or drop it here',
   chooseOther: 'Another file',
   notRead: (name: string) => `${name} could not be read`,
-  notNdjson:
-    'It is JSON, but not NDJSON. Choose a CSV file, or an NDJSON file, which has one JSON object in each line. A JSON array can become a new table: New table, From a file.',
+  notRecords:
+    'It is JSON, but has no records. Choose a CSV file, a JSON array of objects, or an NDJSON file, which has one JSON object in each line.',
   tooEarly: 'The file is empty.',
   delimiter: 'Cells are separated by',
   delimiters: { ',': 'comma', ';': 'semicolon', '|': 'vertical bar', tab: 'tab' },

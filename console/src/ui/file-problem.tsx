@@ -3,7 +3,7 @@ import { texts } from '../texts/common.ts'
 import styles from './file-problem.module.css'
 import { Problem } from './page.tsx'
 
-/** The errors of a file by line, or the failure of the whole request. Nothing of the file was stored. */
+/** The errors of a file by line, or by record, or the failure of the whole request. Nothing of the file was stored. */
 export const FileProblem = ({ error }: { readonly error: unknown }) => {
   if (!isAtLines(error)) return <Problem error={error} />
   const { message, details, total = details.length } = error
@@ -16,16 +16,16 @@ export const FileProblem = ({ error }: { readonly error: unknown }) => {
           <thead>
             <tr>
               <th scope="col" className={styles.line}>
-                {texts.line}
+                {details.some(({ line }) => line !== undefined) ? texts.line : texts.record}
               </th>
               <th scope="col">{texts.column}</th>
               <th scope="col">{texts.reason}</th>
             </tr>
           </thead>
           <tbody>
-            {details.map(({ line, column, message, path, code }) => (
-              <tr key={`${line} ${path} ${code}`}>
-                <td className={styles.line}>{line}</td>
+            {details.map(({ line, record, column, message, path, code }) => (
+              <tr key={`${line ?? record} ${path} ${code}`}>
+                <td className={styles.line}>{line ?? record}</td>
                 <td className={styles.column}>{column}</td>
                 <td>{message}</td>
               </tr>

@@ -1,6 +1,6 @@
 /** What is wrong with a record of a file. */
 export interface ImportError {
-  /** The physical line where the record begins, from 1. */
+  /** The physical line where the record begins; in a JSON array, the number of the record. From 1. */
   readonly line: number
   /** The name in the header, or of the field; null if the whole record is wrong. */
   readonly column: string | null
@@ -55,7 +55,7 @@ export type ErrorList = ReturnType<typeof createErrorList>
 const SEPARATOR = /[;,|\t]/
 
 /** Returns why no field of the table has a name in the file. */
-export const unknownName = (type: 'csv' | 'ndjson', name: string) =>
+export const unknownName = (type: 'csv' | 'ndjson' | 'json', name: string) =>
   type === 'csv' && SEPARATOR.test(name)
     ? 'is not a field of this table. If another character separates the cells, send it as `delimiter`'
     : 'is not a field of this table. Name the field of this column in `map`, or map it to null'

@@ -16,7 +16,7 @@ export interface ImportField {
 
 export type ImportFormat =
   | { readonly type: 'csv'; readonly delimiter: string; readonly unescapesFormulas: boolean }
-  | { readonly type: 'ndjson'; readonly integers: IntegerFormat }
+  | { readonly type: 'ndjson' | 'json'; readonly integers: IntegerFormat }
 
 /** What a staging thread needs of the table and of the file. */
 export interface StagingRequest {

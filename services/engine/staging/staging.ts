@@ -3,7 +3,7 @@ import { toPlainError } from '../shared/plain-error.ts'
 import { createCsvReader, type RecordReader } from './csv-records.ts'
 import { UnreadableFile } from './import-errors.ts'
 import { memoryOf } from './moved-memory.ts'
-import { createNdjsonReader } from './ndjson-records.ts'
+import { createObjectReader } from './object-readers.ts'
 import type { StagedFile, StagingCalls, StagingMessage, StagingReply, StagingThreadOptions } from './protocol.ts'
 import { createStagedRecords } from './staged-records.ts'
 import { openStagedTable, type StagedTable } from './staged-table.ts'
@@ -29,7 +29,7 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
       return [createCsvReader(format.delimiter, cells.read), cells.checkEnd]
     }
     const objects = records.createObjectReader(format.integers)
-    return [createNdjsonReader(objects.read), objects.checkEnd]
+    return [createObjectReader(format.type, objects.read), objects.checkEnd]
   }
   const [reader, checkEnd] = createReader()
   let isReadable = true

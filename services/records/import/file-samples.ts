@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { BodyChunks } from '../../../schemas/import.ts'
 import type { JsonType } from '../../../schemas/table.ts'
 import { createCsvReader, type RecordReader } from '../../engine/staging/csv-records.ts'
-import { createNdjsonReader } from '../../engine/staging/ndjson-records.ts'
+import { createObjectReader, type ObjectFormat } from '../../engine/staging/object-readers.ts'
 import type { ImportFormat } from '../../engine/staging/protocol.ts'
 import { unescapeFormula } from '../../model/kinds/csv-cells.ts'
 import type { CsvCell } from '../../model/kinds/kind.ts'
@@ -56,7 +56,7 @@ const sampledValue = (value: unknown): SampledValue => ({
   value
 })
 
-/** Returns the values of a line. */
+/** Returns the values of an object. */
 const sampledObject = (record: object): SampledRecord => {
   const values = Object.entries(record).filter(([, value]) => value !== null)
   return new Map(values.map(([name, value]) => [name, sampledValue(value)]))
@@ -85,10 +85,10 @@ const sampleCsv = ({ delimiter, unescapesFormulas }: ImportFormat & { type: 'csv
   return { reader, names: () => names ?? [], records }
 }
 
-const sampleNdjson = (): Sampler => {
+const sampleObjects = (type: ObjectFormat): Sampler => {
   const names = new Set<string>()
   const records: SampledRecord[] = []
-  const reader = createNdjsonReader((_line, record) => {
+  const reader = createObjectReader(type, (_line, record) => {
     for (const name of Object.keys(record)) names.add(name)
     records.push(sampledObject(record))
   })
@@ -107,7 +107,7 @@ async function* withFirst(first: readonly Uint8Array[], rest: BodyChunks): BodyC
 
 /** Reads the first records of a file. `body`: the whole file. @throws UnreadableFile */
 export const readSample = async (format: ImportFormat, chunks: BodyChunks) => {
-  const { reader, names, records } = format.type === 'csv' ? sampleCsv(format) : sampleNdjson()
+  const { reader, names, records } = format.type === 'csv' ? sampleCsv(format) : sampleObjects(format.type)
   const first: Uint8Array[] = []
   let size = 0
 

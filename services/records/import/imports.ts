@@ -1,7 +1,7 @@
 import type { BodyChunks, ImportResult } from '../../../schemas/import.ts'
 import type { Database, Staging } from '../../engine/database.ts'
 import { type ImportErrors, joinErrors } from '../../engine/staging/import-errors.ts'
-import type { StagedFile } from '../../engine/staging/protocol.ts'
+import type { ImportFormat, StagedFile } from '../../engine/staging/protocol.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { DomainError, invalid, overloaded, pointer } from '../../model/errors.ts'
@@ -38,7 +38,8 @@ interface NewImport {
 const MAX_IMPORTS = 4
 const RETRY_AFTER_SECONDS = 5
 
-export const importFailed = ({ total, first }: ImportErrors) =>
+/** `format`: of the file. */
+export const importFailed = ({ total, first }: ImportErrors, { type }: ImportFormat) =>
   new DomainError(
     'IMPORT_FAILED',
     `${total} ${total === 1 ? 'error was' : 'errors were'} found in the file. Nothing was imported.`,
@@ -48,7 +49,7 @@ export const importFailed = ({ total, first }: ImportErrors) =>
         path: column === null ? '' : pointer(column),
         code,
         message,
-        line,
+        ...(type === 'json' ? { record: line } : { line }),
         ...(column !== null && { column })
       }))
     }
@@ -107,7 +108,7 @@ export const createImportService = (options: ImportServiceOptions) => {
     assertFitsOneUnit(plan, file)
     const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: isOneStep(plan, file) }))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
-    if (errors.total > 0) throw importFailed(errors)
+    if (errors.total > 0) throw importFailed(errors, plan.options.format)
     if (!hasColumns(plan, file)) throw noFields()
   }
 

@@ -83,7 +83,7 @@ export const toLoggedImport = (row: Row) => ({
   table: String(row.table_name),
   isNewTable: Number(row.is_new_table) === 1,
   file: row.file === null ? null : String(row.file),
-  format: String(row.format) as 'csv' | 'ndjson',
+  format: String(row.format) as 'csv' | 'ndjson' | 'json',
   callerKind: String(row.caller_kind),
   callerName: String(row.caller_name),
   state: String(row.state) as 'running' | 'done' | 'failed',

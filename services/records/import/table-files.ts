@@ -61,7 +61,7 @@ const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
   try {
     return await readSample(format, chunks)
   } catch (error) {
-    throw error instanceof UnreadableFile ? importFailed({ total: 1, first: [error.reason] }) : error
+    throw error instanceof UnreadableFile ? importFailed({ total: 1, first: [error.reason] }, format) : error
   }
 }
 

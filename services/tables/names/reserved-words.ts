@@ -43,9 +43,9 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult
-  TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordPage TableRecordPageEnvelope
-  TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference TableReferenceCreate
-  TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
+  TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordInputList TableRecordPage
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference
+  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
 
 /** Generators make a type of each response, too. */

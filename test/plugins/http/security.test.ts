@@ -128,7 +128,8 @@ t.test('with CORS_ORIGIN', async (t) => {
         'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+        'access-control-allow-headers':
+          'Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match',
         'access-control-max-age': '600'
       })
     }

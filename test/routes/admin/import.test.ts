@@ -667,9 +667,8 @@ t.test('a table that another program has dropped is not imported into', async (t
 })
 
 t.test('the body must be a file in UTF-8', async (t) => {
-  expectError(t, await admin.post(url('single'), { v: 'x' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
   expectError(t, await admin.post(url('single')), 415, 'UNSUPPORTED_MEDIA_TYPE')
-  for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
     const response = await client(app, { ...cookie, 'content-type': type }).post(url('single'), 'v\n')
     expectError(t, response, 415, 'UNSUPPORTED_MEDIA_TYPE')
     t.match(response.json().error.hint, /Content-Type: text\/csv/, type)

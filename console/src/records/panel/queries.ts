@@ -58,5 +58,5 @@ export const restoreRecords = (table: Table, records: readonly Row[]) =>
     method: 'POST',
     path: `/admin/tables/${table.id}/import`,
     body: new Blob(records.map((record) => `${JSON.stringify(record)}\n`)),
-    contentType: 'application/x-ndjson'
+    format: 'ndjson'
   })

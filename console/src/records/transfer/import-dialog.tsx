@@ -49,7 +49,7 @@ const Outcome = ({ state }: { readonly state: ImportState }) => {
   )
 }
 
-/** Imports a file of CSV or NDJSON: its columns and options, a check of all lines, then the import. */
+/** Imports a file of CSV, NDJSON or JSON: its columns and options, a check of all records, then the import. */
 export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
   const [plan, setPlan] = useState<ImportPlan | null>(null)
   const guard = useFormGuard(plan !== null)

@@ -51,6 +51,6 @@ export const importFile = (table: Table, plan: ImportPlan, { isDryRun, ...runnin
     path: `/admin/tables/${table.id}/import`,
     query: { ...queryOf(plan), dryRun: isDryRun },
     body: plan.source.file,
-    contentType: plan.source.format === 'csv' ? 'text/csv' : 'application/x-ndjson',
+    format: plan.source.format,
     ...running
   })

@@ -1,13 +1,13 @@
 import { characterOf, type Delimiter, guessDelimiter } from '../../api/delimiter.ts'
+import type { FileFormat } from '../../api/upload.ts'
 import { texts } from '../../texts/transfer.ts'
 import { parseDelimited } from './delimited.ts'
-
-export type Format = 'csv' | 'ndjson'
+import { objectsIn } from './json-array.ts'
 
 /** A file to import, and what its beginning shows. */
 export interface Source {
   readonly file: File
-  readonly format: Format
+  readonly format: FileFormat
   readonly delimiter: Delimiter
   /** The text of the beginning. */
   readonly start: string
@@ -31,10 +31,11 @@ const isNdjson = (start: string) => {
   return isObject(line) || (line.startsWith('{') && others.length === 0 && start.length >= START_BYTES / 4)
 }
 
-/** JSON is only read as NDJSON. @throws Error if it is something else */
-const formatOf = ({ name }: File, start: string): Format => {
+/** @throws Error for JSON that is neither NDJSON nor an array */
+const formatOf = ({ name }: File, start: string): FileFormat => {
   if (isNdjson(start) || /\.(?:ndjson|jsonl)$/i.test(name)) return 'ndjson'
-  if (/\.json$/i.test(name) || /^\s*(?:\[|\{)/.test(start)) throw new Error(texts.notNdjson)
+  if (/^\s*\[/.test(start)) return 'json'
+  if (/\.json$/i.test(name) || /^\s*\{/.test(start)) throw new Error(texts.notRecords)
   return 'csv'
 }
 
@@ -48,18 +49,18 @@ export interface Column {
   readonly example: string
 }
 
-const parseLine = (line: string): Record<string, unknown> => {
+const parseObject = (text: string): Record<string, unknown> => {
   try {
-    const value: unknown = JSON.parse(line)
+    const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
     return {}
   }
 }
 
-/** The lines of NDJSON may have different names. */
-const ndjsonColumns = (start: string): readonly Column[] => {
-  const records = start.split('\n').slice(0, 100).map(parseLine)
+/** `objects`: the JSON texts of records. They may have different names. */
+const objectColumns = (objects: readonly string[]): readonly Column[] => {
+  const records = objects.slice(0, 100).map(parseObject)
   const names = [...new Set(records.flatMap(Object.keys))]
   return names.map((name) => ({ name, example: JSON.stringify(records.find((record) => name in record)?.[name]) }))
 }
@@ -69,5 +70,8 @@ const csvColumns = ({ start, delimiter }: Source): readonly Column[] => {
   return headers.map((name, index) => ({ name, example: first[index] ?? '' }))
 }
 
-export const columnsOf = (source: Source) =>
-  source.format === 'csv' ? csvColumns(source) : ndjsonColumns(source.start)
+export const columnsOf = (source: Source) => {
+  const { format, start } = source
+  if (format === 'csv') return csvColumns(source)
+  return objectColumns(format === 'json' ? objectsIn(start) : start.split('\n'))
+}

@@ -1,13 +1,14 @@
 import { Upload, X } from 'lucide-react'
 import { type DragEvent, useRef, useState } from 'react'
 import { DELIMITERS, type Delimiter } from '../../api/delimiter.ts'
+import type { FileFormat } from '../../api/upload.ts'
 import { texts } from '../../texts/from-file.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { formatBytes } from '../../ui/size.ts'
 import type { Problems } from '../fields/problems.ts'
 import styles from './file.module.css'
-import { FORMATS, type Format, guess } from './source.ts'
+import { FORMATS, guess } from './source.ts'
 import type { FileState } from './use-file.ts'
 
 /** The kinds of files that a dialog offers. */
@@ -88,7 +89,7 @@ const FormatFields = ({ source: { format, delimiter }, change }: FileState) => (
     <SelectField
       label={texts.format}
       value={format}
-      onChange={({ target }) => change({ format: target.value as Format })}
+      onChange={({ target }) => change({ format: target.value as FileFormat })}
     >
       {FORMATS.map((name) => (
         <option key={name} value={name}>

@@ -1,12 +1,10 @@
 import { type Delimiter, guessDelimiter } from '../../api/delimiter.ts'
 import type { components } from '../../api/schema.d.ts'
-import { upload } from '../../api/upload.ts'
-import { toNdjson } from './json-array.ts'
+import { type FileFormat, upload } from '../../api/upload.ts'
 
 export type FromFile = components['schemas']['AdminTableFromFile']
 
-export const FORMATS = ['csv', 'ndjson', 'json'] as const
-export type Format = (typeof FORMATS)[number]
+export const FORMATS: readonly FileFormat[] = ['csv', 'ndjson', 'json']
 
 /** What a user has entered for a table from a file. */
 export interface Source {
@@ -15,7 +13,7 @@ export interface Source {
   readonly text: string
   readonly name: string
   readonly label: string
-  readonly format: Format
+  readonly format: FileFormat
   readonly delimiter: Delimiter
 }
 
@@ -58,21 +56,15 @@ interface Options {
   readonly onProgress: (part: number) => void
 }
 
-/** The service takes no JSON array. */
-const bodyOf = async ({ file, text, format }: Source) => {
-  if (format === 'json') return new Blob([toNdjson(file ? await file.text() : text)])
-  return file ?? new Blob([text])
-}
-
-/** Sends the file: for a preview, or to create the table. @throws ServiceError, or Error if it is no JSON array */
+/** Sends the file: for a preview, or to create the table. @throws ServiceError */
 export const sendFile = async (source: Source, { dryRun, onProgress }: Options) => {
-  const { name, label, format, delimiter } = source
+  const { file, text, name, label, format, delimiter } = source
   return upload({
     method: 'POST',
     path: '/admin/tables/from-file',
     query: { name, label, dryRun, ...(format === 'csv' && { delimiter }) },
-    body: await bodyOf(source),
-    contentType: format === 'csv' ? 'text/csv' : 'application/x-ndjson',
+    body: file ?? new Blob([text]),
+    format,
     onProgress
   })
 }
