@@ -74,14 +74,18 @@ const securitySchemes = {
   }
 } as const
 
+interface Successful {
+  readonly 200: { readonly headers?: object }
+}
+
 /** Adds the headers of safe retries to the schema of a route that takes an Idempotency-Key. */
 const withRetryHeaders = (schema: FastifySchema): FastifySchema => {
-  const { 200: success, ...others } = schema.response as Record<number, object>
+  const { 200: success, ...others } = schema.response as Successful
   const properties = { ...(schema.headers as TObject | undefined)?.properties, ...RetryHeadersSchema.properties }
   return {
     ...schema,
     headers: { ...RetryHeadersSchema, properties },
-    response: { 200: { ...success, headers: retryResponseHeaders }, ...others }
+    response: { 200: { ...success, headers: { ...success.headers, ...retryResponseHeaders } }, ...others }
   }
 }
 
