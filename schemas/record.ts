@@ -60,6 +60,30 @@ export const RecordChangedSchema = Envelope(
   )
 )
 
+/** The response to an update or an increment, with the header of `return=record`. */
+export const RecordTaggedChangeSchema = {
+  ...RecordChangedSchema,
+  headers: {
+    ETag: { type: 'string', description: 'The new tag of the record. Only with `return=record`.' }
+  }
+}
+
+/** The response to a create. */
+export const RecordCreatedSchema = {
+  ...RecordEnvelope,
+  headers: {
+    ETag: {
+      type: 'string',
+      description: 'The tag of the record. Only for callers that can read it.'
+    },
+    Location: {
+      type: 'string',
+      description:
+        'The path of the new record. Absent if an upsert has changed a record, and for keys that no path can have.'
+    }
+  }
+}
+
 export const ReturnQuerySchema = Type.Object(
   {
     return: Type.Optional(
@@ -84,6 +108,14 @@ export const CreateQuerySchema = Type.Object(
         description:
           'The fields that identify the record, separated by commas: the primary key, or those of a unique index. If the record exists, its sent fields are changed. The response is then `{"created", "record"}`.',
         examples: ['sku']
+      })
+    ),
+    return: Type.Optional(
+      Type.Unsafe<'record'>({
+        type: 'string',
+        enum: ['record'],
+        examples: ['record'],
+        description: '`record`: changes nothing, because the response always contains the record.'
       })
     )
   },
@@ -266,22 +298,33 @@ export const TableRecordParamsSchema = Type.Object({ table: TableNameSchema, pk:
 export const BodyKeySchema = Type.Unknown()
 export const BODY_KEY_FORMS = 'Also a number, a list of the values, or an object: `{"OrderID": 1, "ProductID": 2}`.'
 
+const addition = {
+  field: Type.String({
+    description: 'Name of a numeric field that is neither the key nor read-only.',
+    examples: ['stock']
+  }),
+  count: Type.Optional(
+    documentedAs(
+      Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN }),
+      Double({
+        description: 'Number to add. The default is 1. Integers beyond ±(2^53−1) are accepted as decimal text.',
+        examples: [-1]
+      })
+    )
+  )
+}
+
+/** The body of an increment with the key in its path. */
+export const AdditionSchema = Type.Object(addition, {
+  title: 'TableRecordAddition',
+  description: 'The field and the number to add.',
+  ...strict
+})
+
 export const IncrementSchema = Type.Object(
   {
     pk: documentedAs(BodyKeySchema, Type.String({ description: `${KEY} ${BODY_KEY_FORMS}`, examples: ['7'] })),
-    field: Type.String({
-      description: 'Name of a numeric field that is neither the key nor read-only.',
-      examples: ['stock']
-    }),
-    count: Type.Optional(
-      documentedAs(
-        Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: INTEGER_PATTERN }),
-        Double({
-          description: 'Number to add. The default is 1. Integers beyond ±(2^53−1) are accepted as decimal text.',
-          examples: [-1]
-        })
-      )
-    )
+    ...addition
   },
   { title: 'TableRecordIncrement', description: 'The record, the field and the number to add.', ...strict }
 )

@@ -110,10 +110,17 @@ export type App = Awaited<ReturnType<typeof startApp>>
 /** Returns functions that send requests, each with these headers. */
 export const client = (app: Pick<FastifyInstance, 'inject'>, headers: Record<string, string> = {}) => {
   const send =
-    (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
+    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE') =>
     (url: string, ...[payload]: [payload?: object | string]) =>
       app.inject({ method, url, headers, ...(payload !== undefined && { payload }) })
-  return { headers, get: send('GET'), post: send('POST'), put: send('PUT'), delete: send('DELETE') }
+  return {
+    headers,
+    get: send('GET'),
+    post: send('POST'),
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE')
+  }
 }
 
 export type Client = ReturnType<typeof client>

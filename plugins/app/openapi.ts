@@ -75,6 +75,10 @@ const securitySchemes = {
   }
 } as const
 
+interface Successful {
+  readonly 200: { readonly headers?: object }
+}
+
 /** Adds headers of requests to the schema of a route. */
 const withHeaders = (schema: FastifySchema, added: TObject): FastifySchema => {
   const properties = { ...(schema.headers as TObject | undefined)?.properties, ...added.properties }
@@ -83,10 +87,10 @@ const withHeaders = (schema: FastifySchema, added: TObject): FastifySchema => {
 
 /** Adds the headers of safe retries to the schema of a route that takes an Idempotency-Key. */
 const withRetryHeaders = (schema: FastifySchema): FastifySchema => {
-  const { 200: success, ...others } = schema.response as Record<number, object>
+  const { 200: success, ...others } = schema.response as Successful
   return {
     ...withHeaders(schema, RetryHeadersSchema),
-    response: { 200: { ...success, headers: retryResponseHeaders }, ...others }
+    response: { 200: { ...success, headers: { ...success.headers, ...retryResponseHeaders } }, ...others }
   }
 }
 

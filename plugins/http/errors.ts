@@ -61,8 +61,7 @@ export const hintOfPath = (request: FastifyRequest, others: typeof otherPaths): 
   const { method } = request
   const path = pathOf(request)
   const other = others.find(({ methods, sent }) => methods.includes(method) && sent.test(path))
-  // PUT changes only the fields that are sent.
-  return other && `Use ${method === 'PATCH' ? 'PUT' : method} ${excerpt(path.replace(other.sent, other.path))}.`
+  return other && `Use ${method} ${excerpt(path.replace(other.sent, other.path))}.`
 }
 
 export const routeNotFound = (request: FastifyRequest) =>

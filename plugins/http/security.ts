@@ -33,7 +33,7 @@ const MAX_URL_LENGTH = 16 * 1024
 
 /** A key has its own limit. The router also ends the path at the first ? or #. */
 const withoutKey = (url: string, route: string | undefined) =>
-  route?.endsWith('/:pk') ? url.replace(/^[^?#]*/, '') : url
+  route?.includes('/:pk') ? url.replace(/^[^?#]*/, '') : url
 
 /** Runs before any code parses the path, which may take more than linear time. */
 const refuseLongUrl = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
@@ -95,7 +95,7 @@ const corsOptions = (origins: readonly string[]) => {
   const options: FastifyCorsOptions = {
     origin: [...origins],
     credentials: true,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization',
       'Content-Encoding',
@@ -109,6 +109,7 @@ const corsOptions = (origins: readonly string[]) => {
       'Content-Disposition',
       'ETag',
       'Idempotency-Replayed',
+      'Location',
       'Retry-After',
       'WWW-Authenticate',
       'X-Request-Id'

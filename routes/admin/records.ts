@@ -16,6 +16,7 @@ export const adminRecords: RecordArea = {
   tableErrors: TABLE_ERRORS,
   recheckErrors: TABLE_ERRORS,
   setsReadOnly: true,
+  recordsPath: ({ id }) => `/admin/tables/${id}/data`,
   accessTo: (request) => {
     const { tables, accessOf } = request.server
     return accessOf(request.caller, tables.get(tableId(request)))

@@ -1,15 +1,40 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { preValidationHookHandler } from 'fastify'
 import { RECORD_CHANGE_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
+  AdditionSchema,
   IfMatchHeadersSchema,
   IncrementSchema,
-  RecordChangedSchema,
+  RecordTaggedChangeSchema,
   ReturnQuerySchema,
-  TableParamsSchema
+  TableParamsSchema,
+  TableRecordParamsSchema
 } from '../../schemas/record.ts'
+import { parentPath, pathKey } from '../path-key.ts'
 import { actionsToReturn } from '../records/further-actions.ts'
 import { changeOptions, okChanged } from '../replies/json-text.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
+
+const schema = {
+  description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
+  tags: ['data'],
+  querystring: ReturnQuerySchema,
+  headers: IfMatchHeadersSchema,
+  response: { 200: RecordTaggedChangeSchema }
+}
+
+const config = {
+  credential: 'token',
+  action: 'update',
+  furtherActions: actionsToReturn,
+  errors: [...TOKEN_READ_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW'],
+  takesRetryKey: true
+} as const
+
+const preValidation: preValidationHookHandler = (request, _reply, done) => {
+  wideIntegersAsText(request.body)
+  done()
+}
 
 const incrementRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, accessOf } = fastify
@@ -18,37 +43,38 @@ const incrementRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     '/:table/incr',
     {
       schema: {
+        ...schema,
         operationId: 'incrementRecord',
         summary: 'Increment a numeric field of a record',
-        description: 'Adds `count` in one atomic statement, so concurrent increments all count. null counts as 0.',
-        tags: ['data'],
         params: TableParamsSchema,
-        querystring: ReturnQuerySchema,
-        headers: IfMatchHeadersSchema,
-        body: IncrementSchema,
-        response: { 200: RecordChangedSchema }
+        body: IncrementSchema
       },
-      preValidation: (request, _reply, done) => {
-        wideIntegersAsText(request.body)
-        done()
-      },
-      config: {
-        credential: 'token',
-        action: 'update',
-        furtherActions: actionsToReturn,
-        errors: [
-          ...TOKEN_READ_ERRORS,
-          ...RECORD_CHANGE_ERRORS,
-          'TABLE_READ_ONLY',
-          'NOT_INCREMENTABLE',
-          'INCREMENT_OVERFLOW'
-        ],
-        takesRetryKey: true
-      }
+      preValidation,
+      config
     },
     async ({ caller, table, query, body }, reply) => {
       const options = changeOptions(reply, query)
       return okChanged(reply, await records.increment(caller, accessOf(caller, table), body, options))
+    }
+  )
+
+  fastify.post(
+    '/:table/records/:pk/incr',
+    {
+      schema: {
+        ...schema,
+        operationId: 'addToRecord',
+        summary: 'Increment a numeric field of the record with this key',
+        params: TableRecordParamsSchema,
+        body: AdditionSchema
+      },
+      preValidation,
+      config
+    },
+    async ({ caller, table, params, url, query, body }, reply) => {
+      const options = changeOptions(reply, query)
+      const pk = pathKey(table, params.pk, parentPath(url))
+      return okChanged(reply, await records.increment(caller, accessOf(caller, table), { ...body, pk }, options))
     }
   )
 }

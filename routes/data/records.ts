@@ -11,5 +11,6 @@ export const tokenRecords: RecordArea = {
   tableErrors: TOKEN_TABLE_ERRORS,
   recheckErrors: TOKEN_READ_ERRORS,
   setsReadOnly: false,
+  recordsPath: ({ name }) => `/data/${encodeURIComponent(name)}/records`,
   accessTo: ({ server, caller, table }) => server.accessOf(caller, table)
 }

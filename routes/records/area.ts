@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { TableIdParamsSchema } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import type { RecordParamsSchema, TableParamsSchema, TableRecordParamsSchema } from '../../schemas/record.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
 import type { Access } from '../../services/records/access/access.ts'
 
 /**
@@ -25,6 +26,8 @@ export interface RecordArea {
   readonly recheckErrors: readonly ErrorCode[]
   /** Whether the records of an imported file may set read-only fields. */
   readonly setsReadOnly: boolean
+  /** Returns the path of the records of a table, percent-encoded. */
+  readonly recordsPath: (table: RegisteredTable) => string
   /** Returns the access of the caller to the table of the path. */
   readonly accessTo: (request: FastifyRequest) => Access
 }

@@ -14,7 +14,8 @@ import {
   PageEnvelope,
   RecordBodySchema,
   RecordChangedSchema,
-  RecordEnvelope,
+  RecordCreatedSchema,
+  RecordTaggedChangeSchema,
   ReturnQuerySchema,
   recordResponses
 } from '../../schemas/record.ts'
@@ -25,17 +26,32 @@ import {
   assertRoomForResponse,
   changeOptions,
   okChanged,
+  okCreated,
+  okDeleted,
   okRecord,
-  okStored,
   okText,
   okUpserted
 } from '../replies/json-text.ts'
 import type { RecordAreaOptions } from './area.ts'
 import { actionsToReturn, actionsToUpsert } from './further-actions.ts'
 
+/** The methods that update a record. Each is an operation of its own in the document. */
+const UPDATES = [
+  {
+    method: 'PUT',
+    operationId: { administrator: 'adminUpdateRecord', token: 'updateRecord' },
+    summary: 'Update a record'
+  },
+  {
+    method: 'PATCH',
+    operationId: { administrator: 'adminPatchRecord', token: 'patchRecord' },
+    summary: 'Update a record, with PATCH'
+  }
+] as const
+
 const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { records } = fastify
-  const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, accessTo } = area
+  const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, recordsPath, accessTo } = area
   const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
   fastify.get(
@@ -93,13 +109,14 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       schema: {
         operationId: { administrator: 'adminCreateRecord', token: 'createRecord' }[credential],
         summary: 'Create a record',
-        description: 'Stores a record and returns it, with its key and its defaults.',
+        description:
+          'Stores a record and returns it, with its key and its defaults. The header `Location` has the path of the record.',
         tags,
         params: tableParams,
         querystring: CreateQuerySchema,
         headers: CreateHeadersSchema,
         body: RecordBodySchema,
-        response: { 200: RecordEnvelope }
+        response: { 200: RecordCreatedSchema }
       },
       config: {
         credential,
@@ -113,28 +130,31 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       const { caller, query, headers, body } = request
       assertRoomForResponse(reply)
       const access = accessTo(request)
+      const { table } = access
+      const place = { table, recordsPath: recordsPath(table), isReadable: caller.mayRead(table.name) }
       if (query.upsert === undefined) {
         refuseIfNoneMatch(headers)
-        return okStored(reply, await records.create(caller, access, body))
+        return okCreated(reply, await records.create(caller, access, body), place)
       }
       const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
-      return okUpserted(reply, await records.upsert(caller, access, upsert))
+      return okUpserted(reply, await records.upsert(caller, access, upsert), place)
     }
   )
 
-  fastify.put(
-    `${paths.records}/:pk`,
-    {
+  for (const { method, operationId, summary } of UPDATES) {
+    fastify.route({
+      method,
+      url: `${paths.records}/:pk`,
       schema: {
-        operationId: { administrator: 'adminUpdateRecord', token: 'updateRecord' }[credential],
-        summary: 'Update a record',
-        description: 'Changes only the fields that are sent. The key cannot change.',
+        operationId: operationId[credential],
+        summary,
+        description: 'Changes only the fields that are sent. The key cannot change. `PUT` and `PATCH` do the same.',
         tags,
         params: recordParams,
         querystring: ReturnQuerySchema,
         headers: IfMatchHeadersSchema,
         body: RecordBodySchema,
-        response: { 200: RecordChangedSchema }
+        response: { 200: RecordTaggedChangeSchema }
       },
       config: {
         credential,
@@ -142,16 +162,16 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         furtherActions: actionsToReturn,
         errors: changeErrors,
         takesRetryKey: true
+      },
+      handler: async (request, reply) => {
+        const { caller, params, url, query, body } = request
+        const access = accessTo(request)
+        const pk = pathKey(access.table, params.pk, url)
+        const options = changeOptions(reply, query)
+        return okChanged(reply, await records.update(caller, access, pk, body, options))
       }
-    },
-    async (request, reply) => {
-      const { caller, params, url, query, body } = request
-      const access = accessTo(request)
-      const pk = pathKey(access.table, params.pk, url)
-      const options = changeOptions(reply, query)
-      return okChanged(reply, await records.update(caller, access, pk, body, options))
-    }
-  )
+    })
+  }
 
   fastify.delete(
     `${paths.records}/:pk`,
@@ -179,7 +199,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       const access = accessTo(request)
       const pk = pathKey(access.table, params.pk, url)
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.remove(caller, access, pk, options))
+      return okDeleted(reply, await records.remove(caller, access, pk, options))
     }
   )
 }

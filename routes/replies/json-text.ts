@@ -8,8 +8,10 @@ import { createGarbageCount } from '../../services/engine/shared/garbage.ts'
 import { MAX_UNREAD, MIN_COUNTED_CHARACTERS } from '../../services/engine/shared/unread-text.ts'
 import { tooMuchUnread } from '../../services/model/errors.ts'
 import { recordTag, strongTags } from '../../services/model/record-tag.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
 import type { ChangeOptions } from '../../services/records/change/operations.ts'
 import type { Upserted } from '../../services/records/change/upserts.ts'
+import { recordPath } from '../path-key.ts'
 
 /**
  * Characters that large responses may have before the next large read is refused. Changes may use the rest of `MAX_UNREAD`:
@@ -65,7 +67,7 @@ export const assertRoomForResponse = (reply: FastifyReply) => assertRoom(reply, 
  * Returns the JSON text of a stored change in the success envelope, for a handler to return. Never throws, because the
  * change is stored already.
  */
-export const okStored = (reply: FastifyReply, json: string): never => {
+const okStored = (reply: FastifyReply, json: string): never => {
   if (json.length > MIN_COUNTED_CHARACTERS) countUnread(reply, json.length)
   reply.type('application/json; charset=utf-8')
   // The boundary to handler types, which expect an object. Parsing the text would round 64-bit integers, and a response
@@ -73,9 +75,35 @@ export const okStored = (reply: FastifyReply, json: string): never => {
   return `{"success":true,"data":${json}}` as never
 }
 
+/** Where a new record is. Known before the change, because a change that is stored must not fail. */
+export interface RecordPlace {
+  readonly table: RegisteredTable
+  /** The path of the records of the table. */
+  readonly recordsPath: string
+  /** Whether the caller can read the record: its tag reveals what it contains. */
+  readonly isReadable: boolean
+}
+
+const setTag = (reply: FastifyReply, record: string) => reply.header('etag', recordTag(record))
+
+const setLocation = (reply: FastifyReply, { recordsPath, table }: RecordPlace, record: string) => {
+  const path = recordPath(recordsPath, table, record)
+  if (path !== undefined) reply.header('location', path)
+}
+
+/** Returns the response to a create, for a handler to return. `record`: JSON text. */
+export const okCreated = (reply: FastifyReply, record: string, place: RecordPlace) => {
+  if (place.isReadable) setTag(reply, record)
+  setLocation(reply, place, record)
+  return okStored(reply, record)
+}
+
 /** Returns the response to an upsert, for a handler to return. */
-export const okUpserted = (reply: FastifyReply, { created, record }: Upserted) =>
-  okStored(reply, `{"created":${created},"record":${record}}`)
+export const okUpserted = (reply: FastifyReply, { created, record }: Upserted, place: RecordPlace) => {
+  if (place.isReadable) setTag(reply, record)
+  if (created) setLocation(reply, place, record)
+  return okStored(reply, `{"created":${created},"record":${record}}`)
+}
 
 /** Returns the response to a batch, for a handler to return. */
 export const okBatch = (reply: FastifyReply, results: readonly string[]) =>
@@ -114,6 +142,12 @@ export const changeOptions = (reply: FastifyReply, query: ReturnQuery): ChangeOp
   return { returnsRecord, ifMatch: strongTags(reply.request.headers['if-match']) }
 }
 
-/** Returns the response to a stored change, with its record as JSON text if it has one, for a handler to return. */
-export const okChanged = (reply: FastifyReply, record: string | undefined) =>
+/** Returns the response to a delete, with its record as JSON text if it has one, for a handler to return. */
+export const okDeleted = (reply: FastifyReply, record: string | undefined) =>
   record === undefined ? done() : okStored(reply, `{"success":true,"record":${record}}`)
+
+/** Returns the response to an update or an increment: like `okDeleted`, with the new tag of the record. */
+export const okChanged = (reply: FastifyReply, record: string | undefined) => {
+  if (record !== undefined) setTag(reply, record)
+  return okDeleted(reply, record)
+}

@@ -10,7 +10,7 @@ import {
   typedPaths
 } from './typed-operations.ts'
 import { typedQuery } from './typed-queries.ts'
-import { inComment, type TypedTable, typedSchemas } from './typed-schemas.ts'
+import { inComment, type TypedTable, typedAddition, typedSchemas } from './typed-schemas.ts'
 
 /** The generic document, from which typed ones take the operations, the failures and the shared schemas. */
 export interface GenericDocument {
@@ -49,17 +49,21 @@ export const dataArea: Area = {
     create: operationAt(document, '/data/{table}/records', 'post'),
     read: operationAt(document, '/data/{table}/records/{pk}', 'get'),
     update: operationAt(document, '/data/{table}/records/{pk}', 'put'),
+    patch: operationAt(document, '/data/{table}/records/{pk}', 'patch'),
     remove: operationAt(document, '/data/{table}/records/{pk}', 'delete'),
+    addition: operationAt(document, '/data/{table}/records/{pk}/incr', 'post'),
     increment: operationAt(document, '/data/{table}/incr', 'post'),
     readSchema: operationAt(document, '/data/{table}/schema', 'get')
   }),
   paths: ({ table: { structure }, pathName }) => {
     const base = `/data/${encodeName(pathName)}`
+    const record = `${base}/records/${keyTemplate(structure)}`
     return {
       list: base,
       query: `${base}/query`,
       create: `${base}/records`,
-      record: `${base}/records/${keyTemplate(structure)}`,
+      record,
+      addition: `${record}/incr`,
       increment: `${base}/incr`,
       schema: `${base}/schema`
     }
@@ -75,6 +79,7 @@ export const adminArea: Area = {
     create: operationAt(document, '/admin/tables/{id}/data', 'post'),
     read: operationAt(document, '/admin/tables/{id}/data/{pk}', 'get'),
     update: operationAt(document, '/admin/tables/{id}/data/{pk}', 'put'),
+    patch: operationAt(document, '/admin/tables/{id}/data/{pk}', 'patch'),
     remove: operationAt(document, '/admin/tables/{id}/data/{pk}', 'delete')
   }),
   paths: ({ table: { id, structure } }) => {
@@ -189,8 +194,9 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   /** Returns the paths and the schemas of a table, and the shared components that they need. */
   const partOf = (typed: TypedTable, clientNames: ReadonlySet<string>) => {
     const query = typedQuery(typed, clientNames)
-    const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query })
-    const own = { ...typedSchemas(typed, query.hasExpansions), ...query.schemas }
+    const addition = typedAddition(typed, clientNames)
+    const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query, addition })
+    const own = { ...typedSchemas(typed, query.hasExpansions), ...query.schemas, ...addition.schemas }
     const { schemas = {}, ...components } = neededComponents(paths, {
       ...shared,
       schemas: { ...others.schemas, ...query.conditions, ...own }

@@ -3,7 +3,7 @@ import type { Column, Structure } from '../model/table.ts'
 import { keyColumns } from '../sql/keys.ts'
 import type { Json } from './json.ts'
 import type { TypedQuery } from './typed-queries.ts'
-import { inComment, incrementable, refTo, type TypedTable, updatable } from './typed-schemas.ts'
+import { inComment, incrementable, refTo, type TypedAddition, type TypedTable, updatable } from './typed-schemas.ts'
 
 /** The operations of the generic document on one table. The typed operations are made from them. */
 export interface GenericOperations {
@@ -12,8 +12,10 @@ export interface GenericOperations {
   readonly create: Json
   readonly read: Json
   readonly update: Json
+  readonly patch: Json
   readonly remove: Json
-  /** Only programs have this operation and the next one. */
+  /** Only programs have this operation and the next ones. */
+  readonly addition?: Json
   readonly increment?: Json
   readonly readSchema?: Json
 }
@@ -106,6 +108,8 @@ export interface TypedPaths {
   readonly query: string
   readonly create: string
   readonly record: string
+  /** An increment of this record. */
+  readonly addition?: string
   readonly increment?: string
   readonly schema?: string
 }
@@ -114,7 +118,7 @@ interface Call {
   readonly isAllowed: boolean
   /** Undefined where the area has no such operation. */
   readonly path: string | undefined
-  readonly method: 'get' | 'post' | 'put' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   readonly generic: Json | undefined
   /** The first and the last word of the operation's id: `read` and `Schema` for `readAlbumSchema`. */
   readonly verb: string
@@ -131,14 +135,26 @@ export interface OperationParts {
   readonly generic: GenericOperations
   readonly paths: TypedPaths
   readonly query: TypedQuery
+  readonly addition: TypedAddition
 }
 
 /** Returns the calls of a table, in the order of the document. */
-const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Call[] => {
+const callsOf = ({ typed, generic, paths, query, addition }: OperationParts): readonly Call[] => {
   const { canRead, canCreate, canUpdate, canDelete } = typed
   const name = typed.table.choices.clientName
   const record = `${name}Envelope`
   const change = `${name}ChangeEnvelope`
+  const update = {
+    isAllowed: canUpdate && updatable(typed).length > 0,
+    path: paths.record,
+    request: `${name}Update`,
+    response: change
+  }
+  const increment = {
+    isAllowed: canUpdate && incrementable(typed).length > 0,
+    method: 'post',
+    response: change
+  } as const
   return [
     {
       isAllowed: canRead,
@@ -179,16 +195,8 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
       summary: 'Read one record',
       response: record
     },
-    {
-      isAllowed: canUpdate && updatable(typed).length > 0,
-      path: paths.record,
-      method: 'put',
-      generic: generic.update,
-      verb: 'update',
-      summary: 'Update a record',
-      request: `${name}Update`,
-      response: change
-    },
+    { ...update, method: 'put', generic: generic.update, verb: 'update', summary: 'Update a record' },
+    { ...update, method: 'patch', generic: generic.patch, verb: 'patch', summary: 'Update a record, with PATCH' },
     {
       isAllowed: canDelete,
       path: paths.record,
@@ -199,14 +207,20 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
       response: change
     },
     {
-      isAllowed: canUpdate && incrementable(typed).length > 0,
+      ...increment,
+      path: paths.addition,
+      generic: generic.addition,
+      verb: 'addTo',
+      summary: 'Increment a number of the record',
+      request: addition.request
+    },
+    {
+      ...increment,
       path: paths.increment,
-      method: 'post',
       generic: generic.increment,
       verb: 'increment',
       summary: 'Increment a number',
-      request: `${name}Increment`,
-      response: change
+      request: `${name}Increment`
     },
     {
       isAllowed: canRead,
@@ -223,16 +237,18 @@ const callsOf = ({ typed, generic, paths, query }: OperationParts): readonly Cal
 
 const contentOf = (schema: string) => ({ 'application/json': { schema: refTo(schema) } })
 
-/** Returns the header `ETag` of a success, if it has one. */
-const headersOf = ({ responses }: Json) => {
-  const { headers } = (responses as Readonly<Record<string, Json>>)[200] as Json
-  const etag = (headers as Json | undefined)?.ETag
-  return etag === undefined ? {} : { headers: { ETag: etag } }
+/** Returns the headers of a success that describe its record, if it has any. Only a caller that can read gets a tag. */
+const headersOf = ({ responses }: Json, { canRead }: TypedTable) => {
+  const { headers = {} } = (responses as Readonly<Record<string, Json>>)[200] as Json
+  const shown = canRead ? ['ETag', 'Location'] : ['Location']
+  const described = Object.entries(headers as Json).filter(([name]) => shown.includes(name))
+  return described.length === 0 ? {} : { headers: Object.fromEntries(described) }
 }
 
 const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
   const { name, label, choices } = typed.table
-  const parameters = sharedParametersOf(generic, typed)
+  // `return` changes nothing there.
+  const parameters = call.verb === 'create' ? [] : sharedParametersOf(generic, typed)
   return {
     operationId: call.verb + choices.clientName + (call.suffix ?? ''),
     summary: inComment(`${call.summary}: ${label || name}`),
@@ -242,7 +258,7 @@ const toOperation = (typed: TypedTable, generic: Json, call: Call): Json => {
     ...(call.request !== undefined && { requestBody: { required: true, content: contentOf(call.request) } }),
     responses: {
       ...failuresOf(generic, call),
-      200: { description: 'Success.', ...headersOf(generic), content: contentOf(call.response) }
+      200: { description: 'Success.', ...headersOf(generic, typed), content: contentOf(call.response) }
     }
   }
 }
@@ -259,7 +275,7 @@ export const typedPaths = (parts: OperationParts): Json => {
   for (const call of callsOf(parts)) {
     const { isAllowed, path, method, generic: operation } = call
     if (!isAllowed || path === undefined || operation === undefined) continue
-    const isRecord = path === paths.record
+    const isRecord = path === paths.record || path === paths.addition
     const parameters = isRecord && { parameters: keyParameters(typed) }
     made[path] = { ...parameters, ...made[path], [method]: toOperation(typed, operation, call) }
   }

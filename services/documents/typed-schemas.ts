@@ -2,6 +2,7 @@ import type { Reference } from '../../schemas/table.ts'
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { KindSchema } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
+import { foldName } from '../model/names.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable } from '../model/table.ts'
 import type { Json } from './json.ts'
 
@@ -219,6 +220,17 @@ const createSchema = (typed: TypedTable, name: string): Json => {
   }
 }
 
+/** Returns the properties that both forms of an increment have. `fields`: the fields that it can change. */
+const additionProperties = (fields: readonly string[]): Json => ({
+  field: {
+    type: 'string',
+    ...(haveDistinctConstantNames(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
+  },
+  count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
+})
+
+const ADDITION = 'A number to add to a field.'
+
 const updateSchemas = (typed: TypedTable, name: string): Json => {
   const columns = updatable(typed)
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, '')]))
@@ -233,19 +245,36 @@ const updateSchemas = (typed: TypedTable, name: string): Json => {
           ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
           : 'The key of the record, not percent-encoded.'
       },
-      field: {
-        type: 'string',
-        ...(haveDistinctConstantNames(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
-      },
-      count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
+      ...additionProperties(fields)
     },
     ['pk', 'field'],
-    'A number to add to a field.'
+    ADDITION
   )
   return {
     ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }),
     ...(fields.length > 0 && { [`${name}Increment`]: increment })
   }
+}
+
+/** The body of an increment with the key in its path. */
+export interface TypedAddition {
+  /** The name of its schema. */
+  readonly request: string
+  readonly schemas: Json
+}
+
+/** The body of the generic document, which has no name of its own for each table. */
+const GENERIC_ADDITION: TypedAddition = { request: 'TableRecordAddition', schemas: {} }
+
+/**
+ * Returns the body with the names of the fields. If another table of the document has its name, returns the body of the
+ * generic document: see `typedQuery`.
+ */
+export const typedAddition = (typed: TypedTable, clientNames: ReadonlySet<string>): TypedAddition => {
+  const fields = incrementable(typed).map((column) => column.name)
+  const request = `${typed.table.choices.clientName}Addition`
+  if (clientNames.has(foldName(request))) return GENERIC_ADDITION
+  return { request, schemas: { [request]: closedObject(additionProperties(fields), ['field'], ADDITION) } }
 }
 
 /** Returns the schemas of the response to a change. It contains the record if the caller may read it. */

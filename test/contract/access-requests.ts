@@ -126,6 +126,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: `${adminUrl(setup, state)}/data/1`,
     payload: { name: setup.newName() }
   }),
+  'PATCH /admin/tables/:id/data/:pk': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/data/1`,
+    payload: { name: setup.newName() }
+  }),
   'DELETE /admin/tables/:id/data/:pk': async (setup, state) => ({
     url: `${adminUrl(setup, state)}/data/${await setup.newRecord(setup.tables[state])}`
   }),
@@ -180,8 +184,16 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: `${dataUrl(setup, state)}/records/1`,
     payload: { name: setup.newName() }
   }),
+  'PATCH /data/:table/records/:pk': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records/1`,
+    payload: { name: setup.newName() }
+  }),
   'DELETE /data/:table/records/:pk': async (setup, state) => ({
     url: `${dataUrl(setup, state)}/records/${await setup.newRecord(setup.tables[state])}`
+  }),
+  'POST /data/:table/records/:pk/incr': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records/1/incr`,
+    payload: { field: 'n', count: 1 }
   }),
   'POST /data/:table/incr': (setup, state) => ({
     url: `${dataUrl(setup, state)}/incr`,

@@ -70,6 +70,7 @@ export const accessRules = {
   'GET /admin/tables/:id/data/:pk': 'administrator',
   'POST /admin/tables/:id/data': 'administrator',
   'PUT /admin/tables/:id/data/:pk': 'administrator',
+  'PATCH /admin/tables/:id/data/:pk': 'administrator',
   'DELETE /admin/tables/:id/data/:pk': 'administrator',
 
   'POST /admin/batch': 'administrator',
@@ -100,7 +101,9 @@ export const accessRules = {
   'GET /data/:table/records/:pk': 'read',
   'POST /data/:table/records': 'create',
   'PUT /data/:table/records/:pk': 'update',
+  'PATCH /data/:table/records/:pk': 'update',
   'DELETE /data/:table/records/:pk': 'delete',
+  'POST /data/:table/records/:pk/incr': 'update',
   'POST /data/:table/incr': 'update'
 } as const satisfies Record<string, Access>
 
@@ -156,7 +159,7 @@ export const refusalFor = (access: Access, credentials: Credentials, conditions:
 
 /** One method of one route. The pattern contains parameters, such as `:id`. */
 export interface Endpoint {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly pattern: string
 }
 

@@ -411,7 +411,7 @@ const patch = (method: 'PATCH' | 'DELETE' | 'POST', path: string) =>
   app.inject({ method, url: path, headers: token.headers })
 
 testRefusals('methods, content types and sizes', [
-  ['PATCH on a record', () => patch('PATCH', one), 405, 'METHOD_NOT_ALLOWED'],
+  ['PATCH on a list', () => patch('PATCH', url), 405, 'METHOD_NOT_ALLOWED'],
   ['POST on a record', () => patch('POST', one), 405, 'METHOD_NOT_ALLOWED'],
   ['DELETE on a list', () => patch('DELETE', url), 405, 'METHOD_NOT_ALLOWED'],
   [

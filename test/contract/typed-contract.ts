@@ -42,7 +42,7 @@ export interface TypedDocument extends Json {
   }
 }
 
-const METHODS = ['get', 'post', 'put', 'delete']
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 export const operationsOf = ({ paths }: TypedDocument) =>
   Object.entries(paths).flatMap(([path, item]) =>

@@ -42,6 +42,20 @@ const queryOf = async (client: Client, table: string) => {
 
 const NO_NAMES = ['TableRecordQuery', 'TableRecordQueryPageEnvelope']
 
+t.test('a table that is older than the name of an addition keeps its name', async (t) => {
+  const fields = [{ name: 'n', jsonType: 'integer' } as const]
+  await createTable(admin, { name: 'melodies', fields })
+  await createTable(admin, { name: 'other', fields })
+  const bodyOf = async () => {
+    const operation = (await documentOf(token)).paths['/data/melodies/records/{id}/incr']?.post
+    return [operation?.operationId, /schemas\/(\w+)/.exec(JSON.stringify(operation?.requestBody))?.[1]]
+  }
+  t.strictSame(await bodyOf(), ['addToMelodies', 'MelodiesAddition'])
+  await rename('other', 'MelodiesAddition')
+  t.strictSame(await bodyOf(), ['addToMelodies', 'TableRecordAddition'])
+  for (const version of ['3.1', '3.0']) await checkDocument(t, await documentOf(token, `?openapi=${version}`))
+})
+
 t.test('tables that are older than a name of the query keep their names', async (t) => {
   const fields = [{ name: 'n', jsonType: 'integer' } as const]
   const first = await createTable(admin, { name: 'first', fields })

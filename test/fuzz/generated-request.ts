@@ -88,6 +88,11 @@ const increment: MakeBody = ({ fields }, { keys }, { pick }) => {
   }
 }
 
+const addition: MakeBody = (...args) => {
+  const { field, count } = increment(...args)
+  return { field, count }
+}
+
 /** Returns one to three operations on tables of the environment. */
 const batch: MakeBody = (table, environment, random) => {
   const { keys, tables } = environment
@@ -154,8 +159,11 @@ const bodies: Record<string, MakeBody> = {
   adminCreateRecord: recordOrUpsert,
   createRecord: recordOrUpsert,
   adminUpdateRecord: record,
+  adminPatchRecord: record,
   updateRecord: record,
+  patchRecord: record,
   incrementRecord: increment,
+  addToRecord: addition,
   runBatch: batch,
   adminRunBatch: batch,
   adminQueryRecords: query,

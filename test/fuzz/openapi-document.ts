@@ -160,12 +160,19 @@ const bodyFault = (exchange: Exchange, { content = {}, ...response }: Response):
   return exchange.status === 200 ? undefined : codeFault((body as { error: { code: unknown } }).error.code, response)
 }
 
-/** WWW-Authenticate is documented for every 401, but sent under /data only. Generated requests are not repeated. */
-const headerFault = ({ target, headers }: Exchange, response: Response) => {
-  const documented = Object.keys(response.headers ?? {}).filter(
-    (name) => name !== 'Idempotency-Replayed' && (name !== 'WWW-Authenticate' || target.startsWith('/data'))
-  )
-  const missing = documented.find((name) => headers[name.toLowerCase()] === undefined)
+/**
+ * Whether a documented header is always sent. WWW-Authenticate is documented for every 401, but sent under /data only.
+ * Generated requests are not repeated. The tag of a change depends on its parameters, and `Location` on the key.
+ */
+const isRequired = (name: string, { method, target }: Exchange) => {
+  if (name === 'WWW-Authenticate') return target.startsWith('/data')
+  if (name === 'ETag') return method === 'GET' || method === 'HEAD'
+  return name !== 'Idempotency-Replayed' && name !== 'Location'
+}
+
+const headerFault = (exchange: Exchange, response: Response) => {
+  const documented = Object.keys(response.headers ?? {}).filter((name) => isRequired(name, exchange))
+  const missing = documented.find((name) => exchange.headers[name.toLowerCase()] === undefined)
   return missing && `the header ${missing} is missing`
 }
 

@@ -75,7 +75,7 @@ const generateBatch = (environment: Environment, random: ReturnType<typeof creat
   return batch
 }
 
-const MAX_TRIES = 200
+const MAX_TRIES = 1000
 
 /** Earlier requests may have ended the session, or deleted the account or the records, that an operation needs. */
 const NEEDED_BEFORE: Readonly<Record<string, string>> = {
@@ -86,8 +86,11 @@ const NEEDED_BEFORE: Readonly<Record<string, string>> = {
   adminImportTables: 'adminUnregisterTable',
   adminReadRecord: 'adminCreateRecord',
   adminUpdateRecord: 'adminCreateRecord',
+  adminPatchRecord: 'adminCreateRecord',
   adminDeleteRecord: 'adminCreateRecord',
   readRecord: 'createRecord',
+  patchRecord: 'createRecord',
+  addToRecord: 'createRecord',
   updateRecord: 'createRecord',
   deleteRecord: 'createRecord'
 }

@@ -370,7 +370,7 @@ t.test('a path without a route gets the path that works', async (t) => {
   for (const [who, method, url, suggested] of [
     [token, 'GET', '/data/cups/1', 'GET /data/cups/records/1'],
     [token, 'PUT', '/data/cups/1', 'PUT /data/cups/records/1'],
-    [token, 'PATCH', '/data/cups/1', 'PUT /data/cups/records/1'],
+    [token, 'PATCH', '/data/cups/1', 'PATCH /data/cups/records/1'],
     [token, 'POST', '/data/cups', 'POST /data/cups/records'],
     [token, 'GET', '/data/cups/records', 'GET /data/cups'],
     [admin, 'GET', `/admin/tables/${cups.id}/records`, `GET /admin/tables/${cups.id}/data`],
@@ -381,7 +381,7 @@ t.test('a path without a route gets the path that works', async (t) => {
     const refused = await send(who, method, url)
     t.match(refused.json().error, { code: /^(?:ROUTE_NOT_FOUND|METHOD_NOT_ALLOWED)$/, hint: `Use ${suggested}.` })
     const [other, path] = suggested.split(' ') as ['GET', string]
-    const accepted = await send(who, other, path, ['PUT', 'POST'].includes(other) ? { name: 'Cup' } : undefined)
+    const accepted = await send(who, other, path, ['PUT', 'PATCH', 'POST'].includes(other) ? { name: 'Cup' } : undefined)
     t.equal(accepted.statusCode, 200, accepted.body)
   }
 })

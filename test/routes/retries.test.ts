@@ -52,7 +52,7 @@ const newSku = () => {
   return `sku ${lastSku}`
 }
 
-type Method = 'POST' | 'PUT' | 'DELETE'
+type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Sent = readonly [method: Method, url: string, payload?: object | string]
 
 const send = ({ headers }: Client, key: string, [method, url, payload]: Sent) =>
@@ -94,6 +94,9 @@ const requests = async (): Promise<readonly (readonly [operationId: string, clie
   ['createRecord', token, ['POST', '/data/cats/records?upsert=sku', { sku: newSku(), name: 'Tom' }]],
   ['updateRecord', token, ['PUT', `/data/cats/records/${await newCat()}`, { name: 'Tim' }]],
   ['updateRecord', token, ['PUT', `/data/cats/records/${await newCat()}?return=record`, { name: 'Tim' }]],
+  ['patchRecord', token, ['PATCH', `/data/cats/records/${await newCat()}?return=record`, { name: 'Tim' }]],
+  ['addToRecord', token, ['POST', `/data/cats/records/${await newCat()}/incr`, { field: 'lives' }]],
+  ['addToRecord', token, ['POST', `/data/cats/records/${await newCat()}/incr?return=record`, { field: 'lives' }]],
   ['deleteRecord', token, ['DELETE', `/data/cats/records/${await newCat()}`]],
   ['deleteRecord', token, ['DELETE', `/data/cats/records/${await newCat()}?return=record`]],
   ['incrementRecord', token, ['POST', '/data/cats/incr', { pk: await newCat(), field: 'lives' }]],
@@ -105,6 +108,7 @@ const requests = async (): Promise<readonly (readonly [operationId: string, clie
   ['adminCreateRecord', admin, ['POST', adminCats, { name: 'Tom', secret: 's' }]],
   ['adminCreateRecord', admin, ['POST', `${adminCats}?upsert=sku`, { sku: newSku(), name: 'Tom' }]],
   ['adminUpdateRecord', admin, ['PUT', `${adminCats}/${await newCat()}?return=record`, { secret: 's' }]],
+  ['adminPatchRecord', admin, ['PATCH', `${adminCats}/${await newCat()}?return=record`, { secret: 's' }]],
   ['adminDeleteRecord', admin, ['DELETE', `${adminCats}/${await newCat()}?return=record`]],
   ['adminRunBatch', admin, ['POST', '/admin/batch', await operations()]]
 ]
@@ -120,7 +124,7 @@ t.test('a repeated request gets the same bytes and changes nothing, on every rou
     const second = await send(caller, key, sent)
     t.equal(second.statusCode, 200, second.body)
     t.equal(second.headers['idempotency-replayed'], 'true')
-    t.equal(second.headers['content-type'], first.headers['content-type'])
+    for (const name of ['content-type', 'etag', 'location']) t.equal(second.headers[name], first.headers[name], name)
     t.equal(second.body, first.body, operationId)
     t.equal(fingerprint(), before, 'nothing has changed')
   }

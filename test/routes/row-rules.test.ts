@@ -81,12 +81,25 @@ const NOT_FOUND = [404, 'RECORD_NOT_FOUND'] as const
 const TAKEN = [409, 'UNIQUE_VIOLATION'] as const
 
 const withHeaders = (headers: Record<string, string>) => ({
-  send: (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object | string) =>
+  send: (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object | string) =>
     app.inject({ method, url, headers: { ...token.headers, ...headers }, ...(payload !== undefined && { payload }) })
 })
 
 const sendCsv = (table: string, query: string, csv: string) =>
   withHeaders({ 'content-type': 'text/csv' }).send('POST', `/data/${table}/import?${query}`, csv)
+
+const testUpdates = async (t: Test, table: string, method: 'PUT' | 'PATCH') => {
+  const url = `/data/${table}/records`
+  const { send } = withHeaders({})
+  for (const query of ['', '?return=record']) {
+    await refuse(t, table, NOT_FOUND, () => send(method, `${url}/2${query}`, { n: 20 }))
+    await refuse(t, table, NOT_FOUND, () =>
+      withHeaders({ 'if-match': '"x"' }).send(method, `${url}/2${query}`, { n: 20 })
+    )
+    await refuse(t, table, TAKEN, () => send(method, `${url}/1${query}`, { code: 'two' }))
+  }
+  t.match(dataOf(await send(method, `${url}/1?return=record`, { n: 10 })), { record: { id: 1, n: 10 } })
+}
 
 type RouteTest = (t: Test, table: string) => Promise<void>
 
@@ -141,22 +154,21 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
     await refuse(t, table, NOT_FOUND, () => token.get(`/data/${table}/records/2`))
   },
 
-  updateRecord: async (t, table) => {
-    const url = `/data/${table}/records`
-    for (const query of ['', '?return=record']) {
-      await refuse(t, table, NOT_FOUND, () => token.put(`${url}/2${query}`, { n: 20 }))
-      await refuse(t, table, NOT_FOUND, () =>
-        withHeaders({ 'if-match': '"x"' }).send('PUT', `${url}/2${query}`, { n: 20 })
-      )
-      await refuse(t, table, TAKEN, () => token.put(`${url}/1${query}`, { code: 'two' }))
-    }
-    t.match(dataOf(await token.put(`${url}/1?return=record`, { n: 10 })), { record: { id: 1, n: 10 } })
-  },
+  updateRecord: (t, table) => testUpdates(t, table, 'PUT'),
+  patchRecord: (t, table) => testUpdates(t, table, 'PATCH'),
 
   incrementRecord: async (t, table) => {
     const url = `/data/${table}/incr`
     await refuse(t, table, NOT_FOUND, () => token.post(url, { pk: '2', field: 'n' }))
     t.match(dataOf(await token.post(`${url}?return=record`, { pk: '1', field: 'n' })), { record: { id: 1, n: 11 } })
+  },
+
+  addToRecord: async (t, table) => {
+    const url = (id: number) => `/data/${table}/records/${id}/incr`
+    await refuse(t, table, NOT_FOUND, () => token.post(url(2), { field: 'n' }))
+    t.match(dataOf(await token.post(`${url(1)}?return=record`, { field: 'n', count: -1 })), {
+      record: { id: 1, n: 10 }
+    })
   },
 
   createRecord: async (t, table) => {

@@ -57,7 +57,9 @@ t.test('a token reads the operations and the types of its tables', async (t) => 
       'post /data/products/records',
       'get /data/products/records/{id}',
       'put /data/products/records/{id}',
+      'patch /data/products/records/{id}',
       'delete /data/products/records/{id}',
+      'post /data/products/records/{id}/incr',
       'post /data/products/incr',
       'get /data/products/schema'
     ]
@@ -76,6 +78,11 @@ t.test('a token reads the operations and the types of its tables', async (t) => 
   t.equal(schemas.ProductsCreate.properties.id.type, 'integer', 'a generated key is never null')
   t.strictSame(Object.keys(schemas.ProductsUpdate.properties), ['title', 'price', 'cost', 'stock'])
   t.strictSame(schemas.ProductsIncrement.properties.field.enum, ['price', 'cost', 'stock'])
+  t.strictSame(schemas.ProductsAddition.properties, {
+    field: schemas.ProductsIncrement.properties.field,
+    count: schemas.ProductsIncrement.properties.count
+  })
+  t.strictSame(schemas.ProductsAddition.required, ['field'])
 })
 
 t.test('a change takes If-Match if the token can read, and a read returns the tag to send', async (t) => {
@@ -87,9 +94,32 @@ t.test('a change takes If-Match if the token can read, and a read returns the ta
   t.strictSame(Object.keys(paths[path].get.responses[200].headers), ['ETag'])
   t.notOk('parameters' in paths[path].get)
   const reference = { $ref: '#/components/parameters/ifMatch' }
-  for (const operation of [paths[path].put, paths[path].delete, paths['/data/products/incr'].post])
+  const { put, patch, delete: remove } = paths[path]
+  for (const operation of [put, patch, remove, paths[`${path}/incr`].post, paths['/data/products/incr'].post])
     t.has(operation.parameters, [{ $ref: '#/components/parameters/return' }, reference])
-  for (const operation of [without[path].put, without[path].delete]) t.notOk('parameters' in operation)
+  for (const operation of [without[path].put, without[path].patch, without[path].delete])
+    t.notOk('parameters' in operation)
+})
+
+t.test('a create has the path of the record, and each change has the tag if the token can read', async (t) => {
+  const path = '/data/products/records/{id}'
+  const writer = await asToken(app, admin, { tables: ['products'], actions: ['write'] })
+  const { paths } = await documentOf()
+  const without = (await documentOf(writer)).paths
+  const headersOf = (operation: { responses: Record<number, { headers?: object }> }) =>
+    Object.keys(operation.responses[200]?.headers ?? {}).sort()
+  t.strictSame(headersOf(paths['/data/products/records'].post), ['ETag', 'Location'])
+  t.strictSame(headersOf(without['/data/products/records'].post), ['Location'])
+  for (const [url, method] of [
+    [path, 'put'],
+    [path, 'patch'],
+    [`${path}/incr`, 'post'],
+    ['/data/products/incr', 'post']
+  ] as const) {
+    t.strictSame(headersOf(paths[url][method]), ['ETag'], url)
+    t.strictSame(headersOf(without[url][method]), [], url)
+  }
+  t.strictSame(headersOf(paths[path].delete), [])
 })
 
 t.test('every tag of an operation is described', async (t) => {
@@ -109,6 +139,12 @@ t.test('a composite key is a path parameter for each part', async (t) => {
       ['sku', 'string']
     ]
   )
+})
+
+t.test('an increment of one record has the parameters of its key', async (t) => {
+  const { paths } = await documentOf()
+  for (const path of ['/data/products/records/{id}', '/data/order%20items/records/{order_id},{sku}'])
+    t.strictSame(paths[`${path}/incr`].parameters, paths[path].parameters)
 })
 
 t.test('a key parameter has no name that Go clients use themselves', async (t) => {

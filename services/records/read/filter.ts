@@ -231,7 +231,7 @@ const createReader = (compared: ComparedColumns, what: string) => {
   }
 
   const unknownPart = (path: string, name: string, part: unknown) => {
-    const where = access.columns.has(name) ? suggestWhere({ [name]: part }) : undefined
+    const where = compared.columns.has(name) ? suggestWhere({ [name]: part }) : undefined
     const hint = toUse(where) ?? suggestName(name, Object.keys(parts)) ?? PART_HINT
     return unknownKey(path, name, 'a part of a filter', hint)
   }

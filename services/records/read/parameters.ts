@@ -58,13 +58,16 @@ const toFieldValue = ({ column, text }: SentCondition, { integers }: Access): un
   return values.find((value) => 'value' in checkValue(column, value, integers)) ?? text
 }
 
+const toFieldValues = (sent: SentCondition, access: Access) =>
+  sent.text
+    .replaceAll(/^\(|\)$/g, '')
+    .split(',')
+    .map((text) => toFieldValue({ ...sent, text }, access))
+
 const toOperand: Record<Operand, (sent: SentCondition, access: Access) => unknown> = {
   value: toFieldValue,
-  values: (sent, access) =>
-    sent.text
-      .replaceAll(/^\(|\)$/g, '')
-      .split(',')
-      .map((text) => toFieldValue({ ...sent, text }, access)),
+  range: toFieldValues,
+  values: toFieldValues,
   text: ({ text }) => text,
   boolean: ({ text }) => text !== 'false'
 }

@@ -21,7 +21,8 @@ export const DERIVED_SUFFIXES = [
   'Where',
   'QueryPage',
   'QueryPageEnvelope',
-  'Expand'
+  'Expand',
+  'Addition'
 ] as const
 
 /** Go clients have a function `NewAlbum` and a type `NullableAlbum` beside each type `Album`. */

@@ -39,7 +39,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults TableCreate TableEnvelope
   TableField TableFieldAddition TableFieldCheck TableFieldCreate TableFieldUpdate TableForeignKey TableImport
   TableIndex TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
-  TableNamingToken TableOperation TableOperationResult TableRecord TableRecordAggregate
+  TableNamingToken TableOperation TableOperationResult TableRecord TableRecordAddition TableRecordAggregate
   TableRecordAggregateFunction TableRecordAggregatePeriod TableRecordAggregateRow TableRecordAggregateRows
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult

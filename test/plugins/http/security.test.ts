@@ -127,7 +127,7 @@ t.test('with CORS_ORIGIN', async (t) => {
       t.match(res.headers, {
         'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
-        'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
         'access-control-allow-headers':
           'Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match',
         'access-control-max-age': '600'
@@ -141,7 +141,7 @@ t.test('with CORS_ORIGIN', async (t) => {
     t.match(res.headers, {
       'access-control-allow-origin': listed,
       'access-control-expose-headers':
-        'Allow, Content-Disposition, ETag, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Request-Id',
+        'Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Request-Id',
       vary: 'Authorization, Cookie, Origin',
       'content-security-policy': policy
     })
