@@ -64,16 +64,6 @@ export const nameTaken = (name: string, type: string) =>
     hint: TAKEN_HINT[type] ?? 'Choose another name.'
   })
 
-/** `owner`: the table whose client name it is. */
-export const nameOfClients = (name: string, owner: string) =>
-  new DomainError(
-    'TABLE_EXISTS',
-    `The name '${name}' is the client name of the table '${owner}', under which paths find it.`,
-    {
-      hint: 'Choose another name.'
-    }
-  )
-
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
 

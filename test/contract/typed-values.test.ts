@@ -150,11 +150,12 @@ interface Case {
   readonly name: string
 }
 
-const pathsOf = ({ contract, table }: Case) => {
-  const list = `/data/${encodeURIComponent(table)}`
+const pathsOf = ({ contract, table, name }: Case) => {
+  const lists = [table, name].map((one) => `/data/${encodeURIComponent(one)}`)
+  const list = lists.find((path) => path in contract.document.paths)
   const record = Object.keys(contract.document.paths).find((path) => path.startsWith(`${list}/records/`))
   return {
-    list,
+    list: String(list),
     query: `${list}/query`,
     create: `${list}/records`,
     record: String(record),

@@ -381,7 +381,12 @@ t.test('a path without a route gets the path that works', async (t) => {
     const refused = await send(who, method, url)
     t.match(refused.json().error, { code: /^(?:ROUTE_NOT_FOUND|METHOD_NOT_ALLOWED)$/, hint: `Use ${suggested}.` })
     const [other, path] = suggested.split(' ') as ['GET', string]
-    const accepted = await send(who, other, path, ['PUT', 'PATCH', 'POST'].includes(other) ? { name: 'Cup' } : undefined)
+    const accepted = await send(
+      who,
+      other,
+      path,
+      ['PUT', 'PATCH', 'POST'].includes(other) ? { name: 'Cup' } : undefined
+    )
     t.equal(accepted.statusCode, 200, accepted.body)
   }
 })

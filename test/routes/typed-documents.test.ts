@@ -143,7 +143,7 @@ t.test('a composite key is a path parameter for each part', async (t) => {
 
 t.test('an increment of one record has the parameters of its key', async (t) => {
   const { paths } = await documentOf()
-  for (const path of ['/data/products/records/{id}', '/data/order%20items/records/{order_id},{sku}'])
+  for (const path of ['/data/products/records/{id}', '/data/OrderItems/records/{order_id},{sku}'])
     t.strictSame(paths[`${path}/incr`].parameters, paths[path].parameters)
 })
 

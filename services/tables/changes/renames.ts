@@ -7,7 +7,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { changeCaseOfName, renameTable } from '../../sql/alter.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
-import { nameOfClients, nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
+import { nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
 import { checkNewName } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { renameRegistration, selectNamed } from '../registry/table-statements.ts'
@@ -47,20 +47,18 @@ export const renameIn = (name: string | undefined, updateTokens: boolean | undef
 /** Creates the functions for new names of tables. SQLite changes the name in foreign keys, indexes, triggers and views. */
 export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
   /** @throws TABLE_EXISTS, TABLE_REGISTERED */
-  const checkFree = async (name: string, id: number) => {
+  const checkFree = async (name: string) => {
     const registered = registry.find(name)
     if (registered) throw tableRegistered(registered.name)
-    const owner = registry.findByClientName(name)
-    if (owner && owner.id !== id) throw nameOfClients(name, owner.name)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
   }
 
   /** @throws TABLE_EXISTS, TABLE_REGISTERED */
-  const renameStored = async ({ id, name: from }: RegisteredTable, to: string): Promise<Unit> => {
+  const renameStored = async (from: string, to: string): Promise<Unit> => {
     if (from === to) return []
     if (foldName(from) === foldName(to)) return changeCaseOfName(from, to)
-    await checkFree(to, id)
+    await checkFree(to)
     return [renameTable(from, to)]
   }
 
@@ -72,7 +70,7 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
     return [
-      ...(await renameStored(table, name)),
+      ...(await renameStored(table.name, name)),
       renameRegistration(table.id, name),
       ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])
     ]

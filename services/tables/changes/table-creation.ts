@@ -6,7 +6,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { compileForeignKeys, createTableSql } from '../../sql/ddl.ts'
 import { createIndex } from '../../sql/indexes.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
-import { nameOfClients, nameTaken } from '../failures.ts'
+import { nameTaken } from '../failures.ts'
 import { checkNewName } from '../names/reserved-names.ts'
 import { declaredChoices } from '../registry/choices.ts'
 import type { Register } from '../registry/registration.ts'
@@ -49,8 +49,6 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
     const declared = declareStructure(table)
     const [existing] = await db.read(selectNamed(table.name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
-    const owner = registry.findByClientName(table.name)
-    if (owner) throw nameOfClients(table.name, owner.name)
     return declared
   }
 

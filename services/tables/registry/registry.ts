@@ -239,8 +239,6 @@ export const createTableRegistry = (db: Database) => {
     hiddenSources: (table: ChosenTable) => hiddenSourcesOf(table, find),
     /** Finds a registration by its name, ignoring case. */
     find,
-    /** Finds a table by its client name, ignoring case. */
-    findByClientName,
     /**
      * Finds the table that a path names: by its stored name, otherwise by its client name. A table of the file that is not
      * registered hides the client name of another one, so that no path changes its meaning when it is registered.

@@ -108,7 +108,9 @@ t.test('a rename returns the tokens that name the table, and renames it in them 
   const first = dataOf(await rename(owners, { name: 'clients' }))
   t.strictSame(first.tokens, [{ id: issued.id, name: 'shop' }])
   expectError(t, await token.get('/data/clients'), 403, 'ACTION_NOT_ALLOWED')
-  expectError(t, await token.get('/data/owners'), 404, 'TABLE_NOT_FOUND')
+  expectError(t, await token.get('/data/owners'), 403, 'ACTION_NOT_ALLOWED')
+  // It is still the client name.
+  dataOf(await everything.get('/data/owners'))
   dataOf(await everything.get('/data/clients'))
   dataOf(await rename(owners, { name: 'owners' }))
   dataOf(await token.get('/data/owners'))
