@@ -38,7 +38,7 @@ func main() {
 	}
 
 	// The token says `integers: number`: an int64 has every integer of SQLite.
-	twelve := shop.ProductsIncrement{Pk: "note/a5", Field: shop.Stock, Count: to(12.0)}
+	twelve := shop.ProductsIncrement{Pk: "note/a5", Field: shop.ProductsIncrementFieldStock, Count: to(12.0)}
 	record := shop.IncrementProductsParams{Return: to(shop.IncrementProductsParamsReturnRecord)}
 	changed := must(client.IncrementProductsWithResponse(ctx, &record, twelve)).JSON200.Data
 	fmt.Printf("In stock: %d\n", *changed.Record.Stock)

@@ -46,7 +46,7 @@ func main() {
 	returning := rowhouse.UpdateTrackParamsReturnRecord
 	updated := must(api.UpdateTrackWithResponse(ctx, 4, &rowhouse.UpdateTrackParams{Return: &returning}, rowhouse.TrackUpdate{Name: to("Overdose")})).JSON200.Data
 	expect(updated.Record.Name == "Overdose" && *updated.Record.AlbumId == 4, "update", updated)
-	increased := must(api.IncrementTrackWithResponse(ctx, nil, rowhouse.TrackIncrement{Pk: "4", Field: rowhouse.Milliseconds})).JSON200.Data
+	increased := must(api.IncrementTrackWithResponse(ctx, nil, rowhouse.TrackIncrement{Pk: "4", Field: rowhouse.TrackIncrementFieldMilliseconds})).JSON200.Data
 	expect(increased.Success, "increment", increased)
 	deleted := must(api.DeleteTrackWithResponse(ctx, 4, nil)).JSON200.Data
 	expect(deleted.Success, "delete", deleted)
