@@ -63,7 +63,7 @@ func main() {
 	link := must(api.ReadRecord(ctx, "PlaylistTrack", "1,2").Execute()).Data
 	expect(link["TrackId"] == 2.0, "composite key", link)
 
-	table := rowhouse.NewTableCreate("orders", "Orders", []rowhouse.TableFieldCreate{
+	table := rowhouse.NewTableCreate("orders", []rowhouse.TableFieldCreate{
 		field("customer", rowhouse.STRING), field("quantity", rowhouse.INTEGER), field("price", rowhouse.NUMBER), field("note", rowhouse.STRING),
 	})
 	table.Fields[0].SetNullable(false)

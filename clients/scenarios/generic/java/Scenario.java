@@ -89,7 +89,7 @@ public final class Scenario {
     expect(extended.getFields().size() == 8, extended);
 
     Map<String, Object> values = Map.of("customer", "Maria", "quantity", 2, "price", 12.5, "note", "as a gift");
-    var order = api.createRecord("orders", values, null, null, null).getData();
+    var order = api.createRecord("orders", values, null, null, null, null).getData();
     expect(order.get("id").equals(1) && order.get("paid").equals(false), order);
     Map<String, Object> changes = new HashMap<>();
     changes.put("note", null);
@@ -105,15 +105,15 @@ public final class Scenario {
     expect(increased.getRecord().get("quantity").equals(5), increased);
     var counted = api.incrementRecord("orders", new TableRecordIncrement().pk("1").field("quantity"), null, null, null).getData();
     expect(counted.getSuccess(), counted);
-    var wide = api.createRecord("orders", Map.of("customer", "Jonas", "quantity", WIDE), null, null, null).getData();
+    var wide = api.createRecord("orders", Map.of("customer", "Jonas", "quantity", WIDE), null, null, null, null).getData();
     expect(wide.get("quantity").equals(WIDE), wide);
 
     expect(api.deleteRecord("orders", "1", null, null, null).getData().getSuccess(), "delete");
     var missing = failure(404, () -> api.readRecord("orders", "1", null));
     expect(missing.getCode() == ErrorCode.RECORD_NOT_FOUND, missing);
-    var invalid = failure(400, () -> api.createRecord("orders", Map.of("customer", 5), null, null, null));
+    var invalid = failure(400, () -> api.createRecord("orders", Map.of("customer", 5), null, null, null, null));
     expect(invalid.getDetails().get(0).getPath().equals("/customer"), invalid);
-    var forbidden = failure(403, () -> withToken("ROWHOUSE_READER_TOKEN").createRecord("orders", Map.of("customer", "Eva"), null, null, null));
+    var forbidden = failure(403, () -> withToken("ROWHOUSE_READER_TOKEN").createRecord("orders", Map.of("customer", "Eva"), null, null, null, null));
     expect(forbidden.getCode() == ErrorCode.ACTION_NOT_ALLOWED, forbidden);
     var unknown = failure(401, () -> withToken("NO_TOKEN").readIdentity());
     expect(unknown.getCode() == ErrorCode.INVALID_TOKEN, unknown);

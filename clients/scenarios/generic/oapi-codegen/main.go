@@ -55,7 +55,7 @@ func main() {
 
 	created := must(api.CreateTableWithResponse(ctx, rowhouse.TableCreate{
 		Name:  "orders",
-		Label: "Orders",
+		Label: to("Orders"),
 		Fields: []rowhouse.TableFieldCreate{
 			{Name: "customer", JsonType: rowhouse.JsonTypeString, Nullable: to(false)},
 			{Name: "quantity", JsonType: rowhouse.JsonTypeInteger},

@@ -80,7 +80,7 @@ async fn main() {
             field("price", JsonType::Number, true, None),
             field("note", JsonType::String, true, None),
         ],
-        label: "Orders".parse().unwrap(),
+        label: Some("Orders".parse().unwrap()),
         name: "orders".parse().unwrap(),
         note: None,
     };
@@ -93,7 +93,7 @@ async fn main() {
     assert_eq!(extended.fields.len(), 8);
 
     let values = record(json!({ "customer": "Maria", "quantity": 2, "price": 12.5, "note": "as a gift" }));
-    let order = api.create_record("orders", None, None, None, &values).await.unwrap().into_inner().data;
+    let order = api.create_record("orders", None, None, None, None, &values).await.unwrap().into_inner().data;
     assert_eq!(order["id"], 1);
     assert_eq!(order["paid"], false);
     let changes = record(json!({ "note": null, "paid": true }));
@@ -112,16 +112,16 @@ async fn main() {
     let increased = api.increment_record("orders", Some(IncrementRecordReturn::Record), None, None, &more).await.unwrap();
     assert_eq!(increased.into_inner().data.record.unwrap()["quantity"], 6);
     let values = record(json!({ "customer": "Jonas", "quantity": WIDE }));
-    let wide = api.create_record("orders", None, None, None, &values).await.unwrap().into_inner().data;
+    let wide = api.create_record("orders", None, None, None, None, &values).await.unwrap().into_inner().data;
     assert_eq!(wide["quantity"], WIDE);
 
     assert!(api.delete_record("orders", "1", None, None, None).await.unwrap().into_inner().data.success);
     let missing = failure(404, api.read_record("orders", "1", None).await);
     assert_eq!(missing.code, ErrorCode::RecordNotFound);
-    let invalid = failure(400, api.create_record("orders", None, None, None, &record(json!({ "customer": 5 }))).await);
+    let invalid = failure(400, api.create_record("orders", None, None, None, None, &record(json!({ "customer": 5 }))).await);
     assert_eq!(invalid.details[0].path, "/customer");
     let reader = with_token("ROWHOUSE_READER_TOKEN");
-    let forbidden = failure(403, reader.create_record("orders", None, None, None, &record(json!({ "customer": "Eva" }))).await);
+    let forbidden = failure(403, reader.create_record("orders", None, None, None, None, &record(json!({ "customer": "Eva" }))).await);
     assert_eq!(forbidden.code, ErrorCode::ActionNotAllowed);
     let unknown = failure(401, with_token("NO_TOKEN").read_identity().await);
     assert_eq!(unknown.code, ErrorCode::InvalidToken);

@@ -65,7 +65,7 @@ async fn main() {
         field("price", JsonType::Number),
         field("note", JsonType::String),
     ];
-    let mut table = TableCreate::new("orders".to_string(), "Orders".to_string(), fields);
+    let mut table = TableCreate::new("orders".to_string(), fields);
     table.auto_timestamps = Some(true);
     let created = data_api::create_table(api, table).await.unwrap().data;
     assert_eq!(created.name, "orders");
@@ -77,7 +77,7 @@ async fn main() {
     assert_eq!(extended.fields.len(), 8);
 
     let values = record(json!({ "customer": "Maria", "quantity": 2, "price": 12.5, "note": "as a gift" }));
-    let order = data_api::create_record(api, "orders", values, None, None, None).await.unwrap().data;
+    let order = data_api::create_record(api, "orders", values, None, None, None, None).await.unwrap().data;
     assert_eq!(order["id"], 1);
     assert_eq!(order["paid"], false);
     let changes = record(json!({ "note": null, "paid": true }));
@@ -96,16 +96,16 @@ async fn main() {
     let increased = data_api::increment_record(api, "orders", more, Some("record"), None, None).await.unwrap().data;
     assert_eq!(increased.record.unwrap()["quantity"], 6);
     let values = record(json!({ "customer": "Jonas", "quantity": WIDE }));
-    let wide = data_api::create_record(api, "orders", values, None, None, None).await.unwrap().data;
+    let wide = data_api::create_record(api, "orders", values, None, None, None, None).await.unwrap().data;
     assert_eq!(wide["quantity"], WIDE);
 
     assert!(data_api::delete_record(api, "orders", "1", None, None, None).await.unwrap().data.success);
     let missing = failure(404, data_api::read_record(api, "orders", "1", None).await);
     assert_eq!(missing.code, ErrorCode::RecordNotFound);
-    let invalid = failure(400, data_api::create_record(api, "orders", record(json!({ "customer": 5 })), None, None, None).await);
+    let invalid = failure(400, data_api::create_record(api, "orders", record(json!({ "customer": 5 })), None, None, None, None).await);
     assert_eq!(invalid.details.unwrap()[0].path, "/customer");
     let reader = &with_token("ROWHOUSE_READER_TOKEN");
-    let forbidden = failure(403, data_api::create_record(reader, "orders", record(json!({ "customer": "Eva" })), None, None, None).await);
+    let forbidden = failure(403, data_api::create_record(reader, "orders", record(json!({ "customer": "Eva" })), None, None, None, None).await);
     assert_eq!(forbidden.code, ErrorCode::ActionNotAllowed);
     let unknown = failure(401, data_api::read_identity(&with_token("NO_TOKEN")).await);
     assert_eq!(unknown.code, ErrorCode::InvalidToken);
