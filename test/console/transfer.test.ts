@@ -144,7 +144,9 @@ if (skip) {
       .getByRole('alert')
       .getByRole('row', { name: /^2 amount/ })
       .waitFor()
-    await choose('[\n  {"sku":"dot","amount":1},\n  {"sku":"dab","title":"Dab"}\n]\n')
+    await choose('[\n  {"sku":"dot","amount":1},\n  {"sku":"dab","title":"Dab","amount":2}\n]\n')
+    // The file is read before the dialog shows it.
+    await page.getByRole('alert').waitFor({ state: 'detached' })
     await button(page, 'Check the file').click()
     await button(page, 'Import 2 records').click()
     await page.getByText('2 records created and 0 changed in stock').first().waitFor()
