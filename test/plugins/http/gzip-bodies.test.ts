@@ -87,8 +87,10 @@ t.test('the bytes of the file are limited', async (t) => {
 })
 
 t.test('a file that grows a thousandfold is refused soon', async (t) => {
-  const dense = gzipSync(Buffer.alloc(64 * MIB))
-  t.ok(dense.length < 100_000)
+  const part = gzipSync(Buffer.alloc(64 * MIB))
+  t.ok(part.length < 100_000)
+  // Larger than what a stream buffers, which depends on the version of Node.
+  const dense = Buffer.concat(Array.from({ length: 8 }, () => part))
   const body = bodyOf(dense)
   await t.rejects(read(body), { code: 'BODY_TOO_LARGE', message: /more than 200 times/ })
   await ended(body)
