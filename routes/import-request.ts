@@ -5,6 +5,7 @@ import type { BodyChunks, ImportQuery } from '../schemas/import.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import type { ImportFormat } from '../services/engine/staging/protocol.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
+import { splitNames } from '../services/model/names.ts'
 import type { ImportOptions } from '../services/records/import/plan.ts'
 
 interface FileRequest {
@@ -104,7 +105,7 @@ export const readImportRequest = (request: FileRequest): Omit<ImportOptions, 'se
   return {
     format: formatOf(request),
     isUpsert,
-    on: on === undefined ? [] : on.split(',').map((name) => name.trim()),
+    on: on === undefined ? [] : splitNames(on),
     names: readMap(map),
     isDryRun: dryRun,
     isAtomic: atomic,

@@ -2,6 +2,7 @@ import { parseJson } from '../plugins/http/json-body.ts'
 import type { ExportQuerySchema, ListQuerySchema } from '../schemas/record.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
+import { splitNames } from '../services/model/names.ts'
 import type { Access } from '../services/records/access/access.ts'
 import { checkParameters } from '../services/records/read/parameters.ts'
 
@@ -25,8 +26,6 @@ const parseFilter = (text: string, integers: IntegerFormat) => {
     throw invalidFilter((error as DomainError).message)
   }
 }
-
-export const splitNames = (names: string) => names.split(',').map((name) => name.trim())
 
 /**
  * Returns the parameters of a list. Parses `filter`, whose integers have the format of the caller, and splits `fields` and

@@ -99,10 +99,14 @@ export default fp(
     const adminDocument = lazily(() => createTypedDocuments(generic(), adminArea))
 
     fastify.decorate('typedDocuments', {
-      forToken: (token, tables, version) =>
-        cached(`token ${token.id}`, version, [token, ...tables], (convert) =>
-          dataDocument()(contentForToken(token, tables, fastify.tables.pathNameOf), convert)
-        ),
+      forToken: (token, tables, version) => {
+        const { pathNameOf } = fastify.tables
+        // A table that the token cannot use may take a name of a path.
+        const key = `token ${token.id} ${tables.map(pathNameOf).join('/')}`
+        return cached(key, version, [token, ...tables], (convert) =>
+          dataDocument()(contentForToken(token, tables, pathNameOf), convert)
+        )
+      },
       forAdministrator: (tables, registered, version) => {
         const referenced = referencedTables(tables, registered)
         const key = `administrator ${tables.map(({ id }) => id).join(',')}`

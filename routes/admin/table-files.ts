@@ -3,9 +3,9 @@ import { addFileBodies } from '../../plugins/http/body-chunks.ts'
 import { ok } from '../../schemas/envelope.ts'
 import { ImportBodySchema, TableFileQuerySchema, TableFromFileEnvelope } from '../../schemas/import.ts'
 import { IMPORT_ERRORS } from '../../schemas/operation-errors.ts'
+import { splitNames } from '../../services/model/names.ts'
 import { toTable } from '../../services/tables/table-json.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
-import { splitNames } from '../list-query.ts'
 
 const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tableFiles, config } = fastify

@@ -80,7 +80,7 @@ export interface RecordPlace {
   readonly table: RegisteredTable
   /** The path of the records of the table. */
   readonly recordsPath: string
-  /** Whether the caller can read the record: its tag reveals what it contains. */
+  /** Whether the caller can read the record: the tag reveals its values. */
   readonly isReadable: boolean
 }
 

@@ -1,17 +1,15 @@
 import { knownName, knownOperator } from '../../schemas/other-names.ts'
 import { type Operator, operators } from '../../schemas/query.ts'
-
-type Sent = Readonly<Record<string, unknown>>
+import { isJsonObject, type JsonObject } from './json-object.ts'
+import { splitNames } from './names.ts'
 
 /** The properties of a schema. A hint shows an example of a value that it cannot convert. */
 export type Properties = Readonly<Record<string, { readonly examples?: readonly unknown[] }>>
 
-const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const OPERATORS = Object.keys(operators) as Operator[]
 
 /** Returns the condition of a pattern of LIKE, with `%` or `*`. */
-const patternCondition = (pattern: string): Sent => {
+const patternCondition = (pattern: string): JsonObject => {
   const text = pattern.replace(/^[%*]/, '').replace(/[%*]$/, '')
   const [isOpenBefore, isOpenAfter] = [/^[%*]/.test(pattern), /[%*]$/.test(pattern)]
   if (isOpenBefore === isOpenAfter) return { contains: text }
@@ -19,7 +17,7 @@ const patternCondition = (pattern: string): Sent => {
 }
 
 /** Returns the condition for an operator of another service; undefined if no operator does the same. */
-export const suggestOperator = (sent: string, value: unknown): Sent | undefined => {
+export const suggestOperator = (sent: string, value: unknown): JsonObject | undefined => {
   const operator = knownOperator(sent, OPERATORS)
   if (operator === undefined) return undefined
   if (value === null && (operator === 'eq' || operator === 'ne')) return { isNull: operator === 'eq' }
@@ -27,26 +25,26 @@ export const suggestOperator = (sent: string, value: unknown): Sent | undefined 
 }
 
 /** Returns the condition for a value that was sent without an operator. */
-export const suggestCondition = (value: unknown): Sent => {
+export const suggestCondition = (value: unknown): JsonObject => {
   if (value === null) return { isNull: true }
   return Array.isArray(value) ? { in: value } : { eq: value }
 }
 
-const convertCondition = (sent: unknown): Sent | undefined => {
-  if (!isObject(sent)) return suggestCondition(sent)
+const convertCondition = (sent: unknown): JsonObject | undefined => {
+  if (!isJsonObject(sent)) return suggestCondition(sent)
   const parts = Object.entries(sent).map(([name, value]) => suggestOperator(name, value))
   return parts.includes(undefined) ? undefined : Object.assign({}, ...parts)
 }
 
 /** Returns the filter for a condition of each field; undefined if an operator has no equal here. */
 export const suggestWhere = (sent: unknown) => {
-  if (!isObject(sent)) return undefined
+  if (!isJsonObject(sent)) return undefined
   const entries = Object.entries(sent).map(([field, value]) => [field, convertCondition(value)] as const)
   return entries.some(([, condition]) => !condition) ? undefined : { where: Object.fromEntries(entries) }
 }
 
 const toNames = (sent: unknown) => {
-  const names = typeof sent === 'string' ? sent.split(',').map((name) => name.trim()) : sent
+  const names = typeof sent === 'string' ? splitNames(sent) : sent
   const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string' && !['', '*'].includes(name))
   return areNames ? names : undefined
 }
@@ -56,13 +54,13 @@ const toPositive = (sent: unknown) => (/^[1-9]\d{0,8}$/.test(String(sent)) ? Num
 const DEFAULT_SIZE = 20
 
 /** Returns the page that has the record at an offset. */
-const pageOf = (offset: unknown, { size, limit, _limit }: Sent) => {
+const pageOf = (offset: unknown, { size, limit, _limit }: JsonObject) => {
   const length = toPositive(size ?? limit ?? _limit) ?? DEFAULT_SIZE
   return /^\d{1,9}$/.test(String(offset)) ? Math.floor(Number(offset) / length) + 1 : undefined
 }
 
 /** Convert a value to the form that a parameter or a property of this name takes. undefined: it cannot be converted. */
-const conversions: Readonly<Record<string, (value: unknown, sent: Sent, name: string) => unknown>> = {
+const conversions: Readonly<Record<string, (value: unknown, sent: JsonObject, name: string) => unknown>> = {
   size: toPositive,
   page: (value, sent, name) => (/page/i.test(name) ? toPositive(value) : pageOf(value, sent)),
   cursor: () => '',
@@ -87,7 +85,7 @@ const joinOrder = (...parts: readonly unknown[]) =>
 export type Suggestions = ReadonlyMap<string, unknown>
 
 /** Returns what to send instead of each of these names that has another name here. `names`: the known names. */
-export const suggestNames = (sent: Sent, unknown: readonly string[], names: readonly string[]): Suggestions => {
+export const suggestNames = (sent: JsonObject, unknown: readonly string[], names: readonly string[]): Suggestions => {
   const suggested = new Map<string, unknown>()
   for (const name of unknown) {
     const known = knownName(name, names)

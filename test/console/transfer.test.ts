@@ -153,24 +153,27 @@ if (skip) {
     t.equal(await total(), before + 2)
   })
 
-  t.test('JSON without records is refused with what is accepted, and NDJSON is known by its content', async (t) => {
-    const page = await openAsAdmin(t, PAGE)
-    await button(page, 'Import').click()
-    const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(fileOf(name, text))
-    const texts = ['{\n  "sku": "jar",\n  "amount": 1\n}', '"jar"']
-    for (const [index, text] of texts.entries()) {
-      await choose(`a${index}.json`, text)
-      await page.getByText(`a${index}.json could not be read`).first().waitFor()
-      await page
-        .getByText(/Choose a CSV file, a JSON array of objects, or an NDJSON file/)
-        .first()
-        .waitFor()
-      t.equal(await button(page, 'Check the file').count(), 0)
+  t.test(
+    'JSON without records is refused with the accepted formats, and NDJSON is recognised by its content',
+    async (t) => {
+      const page = await openAsAdmin(t, PAGE)
+      await button(page, 'Import').click()
+      const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(fileOf(name, text))
+      const texts = ['{\n  "sku": "jar",\n  "amount": 1\n}', '"jar"']
+      for (const [index, text] of texts.entries()) {
+        await choose(`a${index}.json`, text)
+        await page.getByText(`a${index}.json could not be read`).first().waitFor()
+        await page
+          .getByText(/Choose a CSV file, a JSON array of objects, or an NDJSON file/)
+          .first()
+          .waitFor()
+        t.equal(await button(page, 'Check the file').count(), 0)
+      }
+      await choose('b.json', '{"sku":"tin","amount":1}\n{"sku":"tub","amount":2}\n')
+      await button(page, 'Check the file').click()
+      await button(page, 'Import 2 records').waitFor()
     }
-    await choose('b.json', '{"sku":"tin","amount":1}\n{"sku":"tub","amount":2}\n')
-    await button(page, 'Check the file').click()
-    await button(page, 'Import 2 records').waitFor()
-  })
+  )
 
   t.test('what was chosen for an import, or pasted, is not lost by Escape or a click beside the dialog', async (t) => {
     const page = await openAsAdmin(t, PAGE)

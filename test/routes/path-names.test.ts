@@ -106,3 +106,12 @@ t.test('the document of a token has no path that needs percent-encoding if a cli
   const lists = Object.keys(paths).filter((path) => /^\/data\/[^_/]*$/.test(path))
   t.same(lists.sort(), ['/data/OrderDetails', '/data/line%20items'])
 })
+
+t.test('a document changes when a table that the token cannot use takes the name of a path', async (t) => {
+  const { admin, tokenFor } = await start(t)
+  const token = await tokenFor('Order Details')
+  const hasPath = async (path: string) => path in (await token.get('/data/_openapi.json')).json().paths
+  t.ok(await hasPath('/data/OrderDetails'))
+  await createTable(admin, { name: 'orderdetails', fields: [{ name: 'a', jsonType: 'string' as const }] })
+  t.ok(await hasPath('/data/Order%20Details'))
+})

@@ -159,14 +159,14 @@ t.test('the path has every digit of a key, in each format of integers', async (t
 
 t.test('a key that a path cannot have gets no path', async (t) => {
   const create = (code: string | null) => token.post(recordsOf('a/b ü'), { code, n: 1 })
-  const longest = 'x'.repeat(2048 - '/data/a%2Fb%20%C3%BC/records/'.length)
-  for (const code of ['', '.', '..', `${longest}x`]) {
+  const maxKey = 'x'.repeat(2048 - '/data/a%2Fb%20%C3%BC/records/'.length)
+  for (const code of ['', '.', '..', `${maxKey}x`]) {
     const created = await create(code)
     t.equal(dataOf(created).code, code)
     t.equal(locationOf(created), undefined)
     t.ok(tagOf(created))
   }
-  t.equal(String(await expectRecord(t, token, await create(longest))).length, 2048)
+  t.equal(String(await expectRecord(t, token, await create(maxKey))).length, 2048)
   const unnamed = await token.post('/data/lines/records?upsert=order_id,sku', { order_id: 5, sku: 'x', n: 1 })
   t.equal(locationOf(unnamed), '/data/lines/records/5,x')
 })

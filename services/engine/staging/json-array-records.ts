@@ -7,9 +7,9 @@ const [ARRAY_START, ARRAY_END, OBJECT_START, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x
 const SPACES: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** What may follow in the file outside of records. */
+/** The characters that may follow in the file outside of records. */
 interface Expected {
-  /** What may follow each character. null: the character begins a record. */
+  /** The state after each of these characters. null: the character begins a record. */
   readonly next: ReadonlyMap<number, Expected | null>
   /** The error if another character follows. */
   readonly code: string

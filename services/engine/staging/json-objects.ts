@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { hasWideInteger, parseExactJson } from '../../model/exact-json.ts'
+import { isJsonObject, type JsonObject } from '../../model/json-object.ts'
 import { hasMoreParts, MAX_PARTS, tooManyParts } from '../../model/json-parts.ts'
 import { hasRepeated, repeatedKey } from '../../model/repeated-keys.ts'
 import { UnreadableFile } from './import-errors.ts'
 
 /** Maximum number of bytes of the JSON text of one record. */
 export const MAX_OBJECT_BYTES = 8 * 2 ** 20
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** A `bigint` in the record is an integer that a JavaScript number may round. */
 export type OnObject = (line: number, record: JsonObject) => void
@@ -39,9 +38,6 @@ const parse = ({ line, noun, text }: ObjectText): unknown => {
   }
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Returns the record of a JSON text. @throws UnreadableFile */
 export const parseObject = (source: ObjectText): JsonObject => {
   const { line, noun, bytes, text } = source
@@ -50,7 +46,7 @@ export const parseObject = (source: ObjectText): JsonObject => {
     throw unreadable(line, code, `The ${noun} ${message}.`)
   }
   const record = parse(source)
-  if (!isObject(record)) throw unreadable(line, 'type', `The ${noun} must be a JSON object.`)
+  if (!isJsonObject(record)) throw unreadable(line, 'type', `The ${noun} must be a JSON object.`)
   const repeated = repeatedKey(bytes, text, record)
   if (repeated !== undefined) {
     const { code, message } = hasRepeated(repeated)

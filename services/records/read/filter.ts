@@ -8,6 +8,7 @@ import {
 } from '../../../schemas/query.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
+import { isJsonObject } from '../../model/json-object.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { jsonText, MAX_SHOWN_LENGTH, suggestCondition, suggestOperator, suggestWhere } from '../../model/suggestions.ts'
@@ -56,14 +57,11 @@ interface Term {
 const fail = (path: string, { code, message, subPath = '' }: Violation, hint?: string) =>
   invalid([{ path: path + subPath, code, message: `'${(path + subPath).slice(1)}' ${message}.` }], hint)
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const notAnObject = (path: string, hint?: string) => fail(path, { code: 'type', message: 'must be an object' }, hint)
 
 /** @throws VALIDATION_FAILED */
 const asObject = (path: string, value: unknown) => {
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw notAnObject(path)
 }
 
@@ -199,7 +197,7 @@ const createReader = (compared: ComparedColumns, what: string) => {
     const column = compared.columns.get(name)
     if (!column) throw unknownKey(path, name, what, suggestName(name, compared.columns.keys()))
     const fieldPath = path + pointer(name)
-    if (!isObject(value)) throw notAnObject(fieldPath, conditionHint(value))
+    if (!isJsonObject(value)) throw notAnObject(fieldPath, conditionHint(value))
     const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownOperator(fieldPath, operator, operand)
       countCondition(path)

@@ -5,7 +5,7 @@ import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { excerpt, invalid, tableNotFound } from '../../model/errors.ts'
-import { foldName } from '../../model/names.ts'
+import { foldName, splitNames } from '../../model/names.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { findUnusableKey, withViewKey } from '../../sql/views.ts'
 import { keyNotUnique, notImportable, tableRegistered, tableUnusable } from '../failures.ts'
@@ -46,7 +46,7 @@ type SingleImport = TableChanges & Pick<TableImport, 'primaryKey'>
 
 /** Returns the columns of a key that was sent as text. A column with exactly this name wins. */
 const splitKey = (text: string, names: readonly string[]): readonly string[] =>
-  names.includes(text) ? [text] : text.split(',').map((name) => name.trim())
+  names.includes(text) ? [text] : splitNames(text)
 
 /** Returns a view with its key. @throws VALIDATION_FAILED */
 const withKey = (table: StoredTable, sentKey: string | readonly string[]): StoredTable => {

@@ -1,6 +1,6 @@
 import type { RegisteredTable, Registration } from '../../model/table.ts'
 
-/** Whether a path shows the name as it is. Generators and tools are wrong about percent-encoding in many ways. */
+/** Whether a path shows the name as it is. Generators handle percent-encoding in different ways. */
 const isPlain = (name: string) => /^[\w.~-]+$/.test(name)
 
 /**

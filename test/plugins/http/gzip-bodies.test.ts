@@ -7,7 +7,7 @@ import type { BodyChunks } from '../../../schemas/import.ts'
 
 const MIB = 2 ** 20
 
-/** What has been read of a body, and whether it has ended. */
+/** A body, the bytes of it that have been read, and whether it has ended. */
 interface Body {
   readonly chunks: BodyChunks
   read: number
@@ -53,7 +53,7 @@ t.test('a file is decompressed, wherever its chunks end', async (t) => {
   t.equal((await read(bodyOf(gzipSync('')))).length, 0)
 })
 
-t.test('what is not one complete gzip file is an error', async (t) => {
+t.test('a body that is not one complete gzip file is an error', async (t) => {
   const changed = Buffer.from(gzip)
   changed[gzip.length >> 1] = ~(gzip[gzip.length >> 1] as number)
   const checksum = Buffer.from(gzip)

@@ -34,7 +34,7 @@ t.test('the objects of an array are its records, wherever its chunks end', async
   t.strictSame(await read('\n[\n]\n'), [])
 })
 
-t.test('what is not an array of objects ends the reading, with the number of the record', async (t) => {
+t.test('a file that is not an array of objects is refused with the number of the record', async (t) => {
   const wrong: readonly (readonly [file: string | Buffer, record: number, code: string, message: RegExp])[] = [
     ['', 1, 'syntax', /ends before the `\]`/],
     [' ', 1, 'syntax', /ends before the `\]`/],
