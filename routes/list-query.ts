@@ -2,7 +2,7 @@ import { parseJson } from '../plugins/http/json-body.ts'
 import type { ExportQuerySchema, ListQuerySchema } from '../schemas/record.ts'
 import type { IntegerFormat } from '../schemas/token.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
-import { splitNames } from '../services/model/names.ts'
+import { splitNames, splitPaths } from '../services/model/names.ts'
 import type { Access } from '../services/records/access/access.ts'
 import { checkParameters } from '../services/records/read/parameters.ts'
 
@@ -43,6 +43,6 @@ export const readListQuery = <Q extends TextQuery & Readonly<Record<string, unkn
     ...others,
     ...(filter !== '' && { filter: parseFilter(filter, access.integers) }),
     ...(fields !== undefined && { fields: splitNames(fields) }),
-    ...(expand !== undefined && { expand: splitNames(expand) })
+    ...(expand !== undefined && { expand: splitPaths(expand) })
   }
 }

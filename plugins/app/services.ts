@@ -112,7 +112,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
-    const facts = { hasTriggers, hasUpdateEffects, effectsOf }
+    const facts = { hasTriggers, hasUpdateEffects, effectsOf, allTables: registry.all }
     const search = createSearch(db, totals)
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ok } from '../../schemas/envelope.ts'
 import {
   QUERY_ERRORS,
   RECORD_CHANGE_ERRORS,
@@ -19,8 +20,9 @@ import {
   ReturnQuerySchema,
   recordResponses
 } from '../../schemas/record.ts'
+import { ReferrersEnvelope } from '../../schemas/referrers.ts'
 import { readListQuery } from '../list-query.ts'
-import { pathKey } from '../path-key.ts'
+import { parentPath, pathKey } from '../path-key.ts'
 import { onlyCreates, refuseIfNoneMatch } from '../preconditions.ts'
 import {
   assertRoomForResponse,
@@ -138,6 +140,27 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       }
       const upsert = { on: query.upsert.split(','), values: body, onlyCreates: onlyCreates(headers) }
       return okUpserted(reply, await records.upsert(caller, access, upsert), place)
+    }
+  )
+
+  fastify.get(
+    `${paths.records}/:pk/referring`,
+    {
+      schema: {
+        operationId: { administrator: 'adminCountReferringRecords', token: 'countReferringRecords' }[credential],
+        summary: 'Count the records that refer to a record',
+        description:
+          'Returns the number of records of each table whose foreign key refers to this record. To read them, query the table by these fields.',
+        tags,
+        params: recordParams,
+        response: { 200: ReferrersEnvelope }
+      },
+      config: { credential, action: 'read', errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND'] }
+    },
+    async (request) => {
+      const { caller, params, url } = request
+      const access = accessTo(request)
+      return ok(await records.countReferring(caller, access, pathKey(access.table, params.pk, parentPath(url))))
     }
   )
 

@@ -4,3 +4,15 @@ export const foldName = (name: string) =>
 
 /** Returns the names of a text in which commas separate them. */
 export const splitNames = (names: string) => names.split(',').map((name) => name.trim())
+
+const isOpen = (path: string | undefined) => path !== undefined && path.lastIndexOf('(') > path.lastIndexOf(')')
+
+/** Returns the paths of a text in which commas separate them. `customer(name,city)` is one path. */
+export const splitPaths = (paths: string): readonly string[] => {
+  const split: string[] = []
+  for (const part of paths.split(',')) {
+    if (isOpen(split.at(-1))) split.push(`${split.pop()},${part}`)
+    else split.push(part)
+  }
+  return split.map((path) => path.trim())
+}

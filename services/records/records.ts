@@ -2,7 +2,7 @@ import type { Increment, RecordBody } from '../../schemas/record.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import type { RegisteredTable, Registration } from '../model/table.ts'
 import type { EffectsOf } from '../tables/registry/reference-effects.ts'
 import type { Access } from './access/access.ts'
 import type { ReadableBy } from './access/readable.ts'
@@ -18,6 +18,7 @@ import type { Cursors } from './read/cursors.ts'
 import { createLists } from './read/lists.ts'
 import { createPlanner } from './read/planner.ts'
 import { createRead } from './read/read.ts'
+import { createReferring } from './read/referring.ts'
 import type { Scan } from './read/scans.ts'
 import type { Totals } from './read/totals.ts'
 
@@ -31,6 +32,7 @@ interface RecordServiceOptions {
   readonly effectsOf: EffectsOf
   readonly cursors: Cursors
   readonly readableBy: ReadableBy
+  readonly allTables: () => readonly Registration[]
   readonly maxPageSize: number
 }
 
@@ -52,7 +54,8 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const estimate = createWorkEstimates({ ...options, planner })
   const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
   const { list, query } = createLists({ ...options, planner })
-  const { aggregate } = createAggregates(options.scan)
+  const { aggregate } = createAggregates(options)
+  const countReferring = createReferring({ ...options, read })
   const upserts = createUpserts(options)
   const filteredChanges = createFilteredChanges(options)
   const batch = createBatches({ operations, upserts, filteredChanges, commit })
@@ -103,6 +106,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
     list,
     query,
     aggregate,
+    countReferring,
     batch,
     operations,
     commit,

@@ -4,10 +4,10 @@ import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column, ColumnType } from '../model/table.ts'
 import { boundedText, LIST } from './bounded-text.ts'
 import type { Condition } from './conditions.ts'
-import { columnRef, identifier, textLiteral } from './identifiers.ts'
+import { columnRef, textLiteral } from './identifiers.ts'
 import { MAX_PAGE_BYTES } from './pages.ts'
 import type { RecordShape } from './record-shape.ts'
-import { type OrderItem, paramsOfWhere, type RowSelection, selectionWhere } from './selections.ts'
+import { type OrderItem, type RowSelection, selectedParams, selectedRows } from './selections.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
@@ -163,14 +163,13 @@ export const aggregateRows = (aggregation: Aggregation): Statement => {
     groups.map(({ key }) => key)
   )
   const orderBy = clause('ORDER BY', orderTerms(aggregation))
-  const all = `SELECT ${columns.join(', ')} FROM ${identifier(selection.table.name)}
-    ${selectionWhere(selection)} ${groupBy} ${orderBy}`
+  const all = `SELECT ${columns.join(', ')} ${selectedRows(selection)} ${groupBy} ${orderBy}`
   // With a LIMIT, SQLite keeps the order of the rows.
   const rows = having ? `SELECT * FROM (${all} LIMIT -1) AS ${GROUPS} WHERE ${having.sql}` : all
   const select = (expression: string) => `SELECT ${expression} AS value FROM ${ROWS} LIMIT -1`
   const joined = boundedText({ select, params: [] }, rowText(outputs), { join: LIST, maxBytes: MAX_PAGE_BYTES })
   return {
     sql: `WITH ${ROWS} AS MATERIALIZED (${rows} LIMIT ?) ${joined.sql}`,
-    params: [...paramsOfWhere(selection), ...(having?.params ?? []), BigInt(limit), ...joined.params]
+    params: [...selectedParams(selection), ...(having?.params ?? []), BigInt(limit), ...joined.params]
   }
 }

@@ -250,6 +250,14 @@ export const allOf = (conditions: readonly Condition[]): Condition => {
   }
 }
 
+/** Returns the condition on a joined record: no index of the selected table serves it. */
+export const onJoinedRecord = (condition: Condition): Condition => ({
+  ...condition,
+  comparisons: [],
+  isIndexable: false,
+  match: null
+})
+
 /** At least one of the conditions. Without conditions it is false. */
 export const anyOf = (conditions: readonly Condition[]): Condition => ({
   sql: joinTerms(['0', ...sqlOf(conditions)], 'OR'),

@@ -5,7 +5,7 @@ import { isExactly } from './keys.ts'
 import type { Window } from './page-ranges.ts'
 import { pageByReading } from './pages.ts'
 import type { RecordText } from './record-text.ts'
-import { orderBy, orderClause, paramsOfWhere, type Selection, STABLE_PARAM, selectionWhere } from './selections.ts'
+import { orderBy, orderClause, type Selection, STABLE_PARAM, selectedParams, selectedRows } from './selections.ts'
 import type { Statement } from './statement.ts'
 
 /** The records of an export, each as one line. */
@@ -76,16 +76,15 @@ export const selectKeys = (selection: Selection): Statement => {
   const { table } = selection
   const keys = rowKey(table.structure).map((name) => columnRef(table.name, name))
   return {
-    sql: `SELECT ${keys.join(', ')} FROM ${identifier(table.name)} ${selectionWhere(selection)} ORDER BY ${orderBy(selection)}`,
-    params: paramsOfWhere(selection)
+    sql: `SELECT ${keys.join(', ')} ${selectedRows(selection)} ORDER BY ${orderBy(selection)}`,
+    params: selectedParams(selection)
   }
 }
 
 /** Selects the lines of all rows of an SQL view in the order of the export, which are collected instead of keys. */
 export const selectLines = (selection: Selection, { record }: RecordLines): Statement => ({
-  sql: `SELECT ${record.text} FROM ${identifier(selection.table.name)}
-    ${selectionWhere(selection)} ${orderClause(selection)}`,
-  params: selection.filter?.params ?? []
+  sql: `SELECT ${record.text} ${selectedRows(selection)} ${orderClause(selection)}`,
+  params: selectedParams(selection)
 })
 
 /** An alias for the table of collected keys that hides no served table. */

@@ -1,7 +1,9 @@
 import type { ForeignKey } from '../../schemas/table.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { Condition } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
-import type { Statement } from './statement.ts'
+import type { RowCondition, Statement } from './statement.ts'
+import { joinTerms } from './terms.ts'
 
 /**
  * Returns SQL for the columns of the foreign keys of the stored table that `table` names, as JSON for `toForeignKeys`.
@@ -47,5 +49,37 @@ export const selectIfMissing = (table: string, values: readonly (readonly [colum
   return {
     sql: `SELECT 1 AS missing WHERE NOT EXISTS (SELECT 1 FROM ${identifier(table)} WHERE ${isSame})`,
     params: values.map(([, value]) => value)
+  }
+}
+
+/**
+ * Returns the condition of the rows of a table that refer to one record by a foreign key. `+` removes the affinity of the
+ * target, so the values are compared as in a filter of the table. `record`: the condition of the record.
+ */
+export const refersTo = (
+  child: string,
+  { fields, table, targetFields }: ForeignKey,
+  { where, params }: RowCondition
+): Condition => {
+  const comparisons = fields.map((column, index) => {
+    const value = `(SELECT +${columnRef(table, targetFields[index] as string)} FROM ${identifier(table)} WHERE ${where})`
+    return {
+      column,
+      operator: '=' as const,
+      sql: `${columnRef(child, column)} = ${value}`,
+      params: params as readonly SqlValue[]
+    }
+  })
+  return {
+    sql: joinTerms(
+      comparisons.map(({ sql }) => sql),
+      'AND'
+    ),
+    params: comparisons.flatMap((comparison) => comparison.params),
+    width: '0',
+    tests: comparisons.length,
+    comparisons,
+    isIndexable: false,
+    match: null
   }
 }

@@ -1,15 +1,16 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import { isNullable, type RegisteredTable } from '../model/table.ts'
 import { allOf, type Comparison, type Condition, compare, isNull } from './conditions.ts'
-import { identifier } from './identifiers.ts'
 import type { RecordText } from './record-text.ts'
 import {
+  fromOf,
   type OrderItem,
   orderClause,
-  paramsOfWhere,
   type Selection,
   STABLE_PARAM,
-  selectionWhere
+  selectedParams,
+  selectedRows,
+  tableOf
 } from './selections.ts'
 
 /** The values of the columns of an order in one row, in the sequence of the order. */
@@ -36,21 +37,21 @@ export interface Window {
   readonly offset: number
 }
 
-/** The rowid of a table without an integer key is no column, and never NULL. */
-const mayBeNull = ({ structure }: RegisteredTable, name: string) =>
-  structure.columns.some((column) => column.name === name && isNullable(structure, column))
+/** The rowid of a table without an integer key is no column, and never NULL. A joined record may be missing. */
+const mayBeNull = ({ structure }: RegisteredTable, { name, join }: OrderItem) =>
+  join !== undefined || structure.columns.some((column) => column.name === name && isNullable(structure, column))
 
 /** Returns the conditions for the rows after a value in ascending or descending order. NULL is before all values. */
 const after = (table: RegisteredTable, item: OrderItem, value: SqlValue): readonly Condition[] => {
-  const { name, descending } = item
-  if (value === null) return descending ? [] : [isNull(table, item, false)]
-  if (!descending) return [compare(table, item, 'gt', value)]
-  const less = compare(table, item, 'lt', value)
-  return mayBeNull(table, name) ? [less, isNull(table, item, true)] : [less]
+  const compared = tableOf(table, item)
+  if (value === null) return item.descending ? [] : [isNull(compared, item, false)]
+  if (!item.descending) return [compare(compared, item, 'gt', value)]
+  const less = compare(compared, item, 'lt', value)
+  return mayBeNull(table, item) ? [less, isNull(compared, item, true)] : [less]
 }
 
 const equals = (table: RegisteredTable, item: OrderItem, value: SqlValue) =>
-  value === null ? isNull(table, item, true) : compare(table, item, 'eq', value)
+  value === null ? isNull(tableOf(table, item), item, true) : compare(tableOf(table, item), item, 'eq', value)
 
 /**
  * Returns the rows after a position as ranges, in the order of the rows. Those of the first range have the same values in
@@ -70,8 +71,8 @@ const rangesAfter = ({ table, order }: Selection, position: Position): readonly 
 export interface Range {
   /** The comparisons that an index must serve so that SQLite reads no other rows. null: an index cannot serve them. */
   readonly comparisons: readonly Comparison[] | null
-  /** The WHERE clause. Empty for all rows. */
-  readonly clause: string
+  /** The FROM and the WHERE clause. */
+  readonly rows: string
   readonly params: readonly SqlValue[]
 }
 
@@ -82,11 +83,11 @@ const conditionsOf = ({ selection, start }: PageSelection): readonly (Condition 
   return rangesAfter(selection, start.position).map((range) => (filter ? allOf([range, filter]) : range))
 }
 
-/** Returns the ranges of rows to read. */
+/** Returns the ranges of rows to read. Those of a selection with joins need a scan. */
 export const rangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((condition) => ({
     comparisons: condition && !condition.isIndexable ? null : (condition?.comparisons ?? []),
-    clause: condition ? `WHERE ${condition.sql}` : '',
+    rows: condition ? `${fromOf(page.selection)} WHERE ${condition.sql}` : fromOf(page.selection),
     params: condition?.params ?? []
   }))
 
@@ -94,7 +95,7 @@ export const rangesOf = (page: PageSelection): readonly Range[] =>
 export const guardedRangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((filter) => {
     const read = { ...page.selection, filter }
-    return { comparisons: null, clause: selectionWhere(read), params: paramsOfWhere(read) }
+    return { comparisons: null, rows: selectedRows(read), params: selectedParams(read) }
   })
 
 export const paramsOfWindow = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(limit), BigInt(offset)]
@@ -103,10 +104,9 @@ export const LIMIT_AND_OFFSET = `LIMIT ${STABLE_PARAM} OFFSET ?`
 
 /** Selects columns of the rows of one range after the other. */
 export const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
-  const from = `SELECT ${columns} FROM ${identifier(selection.table.name)}`
   const order = orderClause(selection)
-  if (ranges.length === 1) return `${from} ${ranges[0]?.clause} ${order} ${LIMIT_AND_OFFSET}`
-  const each = ranges.map(({ clause }) => `SELECT * FROM (${from} ${clause} ${order} LIMIT ${STABLE_PARAM})`)
+  if (ranges.length === 1) return `SELECT ${columns} ${ranges[0]?.rows} ${order} ${LIMIT_AND_OFFSET}`
+  const each = ranges.map(({ rows }) => `SELECT * FROM (SELECT ${columns} ${rows} ${order} LIMIT ${STABLE_PARAM})`)
   return `${each.join(' UNION ALL ')} ${LIMIT_AND_OFFSET}`
 }
 

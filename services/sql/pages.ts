@@ -2,6 +2,7 @@ import type { SqlValue } from '../model/sql-value.ts'
 import { boundedText, LIST, narrowParams, narrowText } from './bounded-text.ts'
 import type { Comparison } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
+import { joinParams } from './joins.ts'
 import {
   guardedRangesOf,
   LIMIT_AND_OFFSET,
@@ -13,7 +14,16 @@ import {
   selectRows,
   type Window
 } from './page-ranges.ts'
-import { countRows, orderBy, orderClause, type Selection, STABLE_PARAM, selectionWhere } from './selections.ts'
+import {
+  countRows,
+  fromOf,
+  orderBy,
+  orderClause,
+  type Selection,
+  STABLE_PARAM,
+  selectedRows,
+  tableOf
+} from './selections.ts'
 import type { Statement } from './statement.ts'
 import { createTextCache } from './text-cache.ts'
 
@@ -34,8 +44,8 @@ const MAX_POSITION_BYTES = 32 * 1024
  * JavaScript number would round them. The value of a longer text or BLOB is null. A view without a key may have no order.
  */
 const positionColumns = ({ table, order }: Selection) => {
-  const columns = order.flatMap(({ name }, index) => {
-    const value = columnRef(table.name, name)
+  const columns = order.flatMap((item, index) => {
+    const value = columnRef(tableOf(table, item).name, item.name)
     const isInteger = `typeof(${value}) = 'integer'`
     const length = `octet_length(${value})`
     const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
@@ -71,7 +81,7 @@ const cachedText = createTextCache()
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
   const { selection, record, limit, start, needsNext } = page
   const ranges = rangesOf(page)
-  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ clause }) => clause)])
+  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ rows }) => rows)])
   const sql = cachedText(record, key, () => composeByIndex(page, ranges))
   const params = paramsOfRows(ranges, narrowParams(record, maxRowBytes), { limit, offset: start.offset })
   const comparisons = ranges.map((range) => range.comparisons)
@@ -126,14 +136,17 @@ const pageRows = (page: PageSelection): PageRows => {
     }
   }
   const key = columnRef(table.name, rowid)
-  const from = `FROM ${identifier(table.name)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(selection)} ${LIMIT_AND_OFFSET}`
+  const rows = `${fromOf(selection)} WHERE ${key} IN ${PAGE_KEYS} ORDER BY ${orderBy(selection)} ${LIMIT_AND_OFFSET}`
   return {
     keys: {
       sql: selectRows(selection, ranges, `${key} AS key`),
       params: paramsOfRows(ranges, [], { limit: needsNext ? limit + 1 : limit, offset: start.offset })
     },
-    select: (columns) => `SELECT ${columns} ${from}`,
-    params: ({ limit, offset }) => paramsOfWindow({ limit, offset: offset - start.offset })
+    select: (columns) => `SELECT ${columns} ${rows}`,
+    params: ({ limit, offset }) => [
+      ...joinParams(selection.joins),
+      ...paramsOfWindow({ limit, offset: offset - start.offset })
+    ]
   }
 }
 
@@ -176,27 +189,35 @@ const pageOfMatches = (
   rowid: string,
   maxBytes: number
 ): Statement => {
-  const { table, dialect } = selection
-  const name = identifier(table.name)
+  const { table, dialect, joins } = selection
+  const from = fromOf(selection)
   const key = columnRef(table.name, rowid)
-  const where = selectionWhere(selection)
+  const rows = selectedRows(selection)
   const isAllFound = `(SELECT rows <= ${MAX_FOUND} FROM ${COUNTED})`
-  const keys = (condition: string, isChosen: string) =>
-    `SELECT * FROM (SELECT ${key} FROM ${name} ${condition} ${orderClause(selection)} LIMIT iif(${isChosen}, ?, 0) OFFSET ?)`
+  const keys = (chosen: string, isChosen: string) =>
+    `SELECT * FROM (SELECT ${key} ${chosen} ${orderClause(selection)} LIMIT iif(${isChosen}, ?, 0) OFFSET ?)`
   const select = (expression: string) =>
-    `SELECT ${expression} AS value FROM ${name} WHERE ${key} IN ${PAGE_KEYS} ${orderClause(selection)} LIMIT -1`
-  const page = boundedText({ select, params: [] }, record, { join: LIST, maxBytes })
+    `SELECT ${expression} AS value ${from} WHERE ${key} IN ${PAGE_KEYS} ${orderClause(selection)} LIMIT -1`
+  const page = boundedText({ select, params: joinParams(joins) }, record, { join: LIST, maxBytes })
   const count = countRows(selection)
   const rest = `${count.sql} AND ${key} > (SELECT last FROM ${COUNTED})`
   const position = [BigInt(limit), BigInt(start.offset)]
   return {
-    sql: `WITH ${FOUND} AS MATERIALIZED (SELECT ${key} AS key FROM ${name} ${where} ORDER BY ${key} LIMIT ${MAX_FOUND + 1}),
+    sql: `WITH ${FOUND} AS MATERIALIZED (SELECT ${key} AS key ${rows} ORDER BY ${key} LIMIT ${MAX_FOUND + 1}),
       ${COUNTED} AS MATERIALIZED (SELECT count(*) AS rows, max(key) AS last FROM ${FOUND}),
       ${PAGE_KEYS} AS MATERIALIZED (
-        ${keys(`WHERE ${dialect.scanGuard(null)} AND ${key} IN ${FOUND}`, isAllFound)}
-        UNION ALL ${keys(where, `NOT ${isAllFound}`)})
+        ${keys(`${from} WHERE ${dialect.scanGuard(null)} AND ${key} IN ${FOUND}`, isAllFound)}
+        UNION ALL ${keys(rows, `NOT ${isAllFound}`)})
       SELECT (${page.sql}) AS text, (SELECT rows FROM ${COUNTED}) + iif(${isAllFound}, 0, (${rest})) AS total`,
-    params: [...count.params, ...position, ...count.params, ...position, ...page.params, ...count.params]
+    params: [
+      ...count.params,
+      ...joinParams(joins),
+      ...position,
+      ...count.params,
+      ...position,
+      ...page.params,
+      ...count.params
+    ]
   }
 }
 

@@ -3,11 +3,14 @@ import type { RegisteredTable } from '../model/table.ts'
 import { type Condition, comparedColumn } from './conditions.ts'
 import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
+import { fromClause, type Join, joinParams } from './joins.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
 export interface OrderItem {
   readonly name: string
+  /** The alias of the joined table that has the column. Absent: the selected table. */
+  readonly join?: string
   readonly descending: boolean
   /** Compares texts by their bytes instead of the collation of the column. */
   readonly isBinary?: boolean
@@ -28,14 +31,22 @@ export interface Selection {
   readonly rows: Condition | null
   /** The condition of the rows, with that of `rows`. null: all rows. */
   readonly filter: Condition | null
+  /** The records that the filter and the order need of other tables. */
+  readonly joins: readonly Join[]
   /** Absent: all rows of the table. */
   readonly candidates?: Candidates
 }
 
 export type RowSelection = Omit<Selection, 'order'>
 
+/** Returns the table of the column of an order: the selected one, or a joined one. */
+export const tableOf = ({ name }: Pick<RegisteredTable, 'name'>, { join = name }: OrderItem) => ({ name: join })
+
+/** Whether an order has this column of the selected table. */
+const isOwn = ({ join, name }: OrderItem, column: string) => join === undefined && name === column
+
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
-  order.map((item) => `${comparedColumn(table, item)}${item.descending ? ' DESC' : ''}`).join(', ')
+  order.map((item) => `${comparedColumn(tableOf(table, item), item)}${item.descending ? ' DESC' : ''}`).join(', ')
 
 /**
  * Returns the ORDER BY clause. Without an order it is empty: the rows of a view without a key come in the view's own
@@ -51,7 +62,7 @@ export const orderClause = (selection: Pick<Selection, 'table' | 'order'>) =>
 export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
   const { key, rowid, hasCollatedKey } = structure
   const last = rowid === null ? key : [...key, rowid]
-  const missing = [...new Set(last)].filter((name) => order.every((item) => item.name !== name))
+  const missing = [...new Set(last)].filter((name) => !order.some((item) => isOwn(item, name)))
   const bytes = hasCollatedKey ? key : []
   return [
     ...order,
@@ -62,7 +73,9 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
 
 /** Whether the order begins with the key, so that it usually follows the key's index. Rows in other orders may lie far apart. */
 export const followsKey = ({ table, order }: Selection) => {
-  if (table.structure.isRowidKey) return order[0]?.name === table.structure.key[0]
+  const [first] = order
+  if (!first || first.join !== undefined) return false
+  if (table.structure.isRowidKey) return first.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
 }
 
@@ -83,21 +96,28 @@ export const guardOf = ({ table: { name, structure }, dialect }: Pick<Selection,
 /** Bytes of text. A search reads 170 of them in a microsecond. */
 const MAX_UNGUARDED_WIDTH = 4096
 
-/**
- * Returns the WHERE clause of the rows, with the guard of reader threads. A search can take long for one row, so its guard
- * runs at every wide row. A guard at every row makes a search of short rows slower by half.
- */
-export const selectionWhere = (selection: RowSelection) => {
+/** Returns the FROM clause of the table with its joined records. Binds `joinParams`. */
+export const fromOf = ({ table, joins }: Pick<RowSelection, 'table' | 'joins'>) => fromClause(table.name, joins)
+
+/** Returns the condition of the rows, with the guard of reader threads. */
+const whereOf = (selection: RowSelection) => {
   const { filter, dialect, candidates } = selection
   const guard = guardOf(selection)
-  if (!filter) return `WHERE ${guard}`
+  if (!filter) return guard
   const isShort = `${guard} AND ${filter.width} < ${MAX_UNGUARDED_WIDTH}`
   const among = candidates ? `${candidates.where} AND ` : ''
-  return `WHERE ${among}(${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
+  return `${among}(${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
 }
 
-/** The parameters of `selectionWhere`. */
-export const paramsOfWhere = ({ filter, candidates }: RowSelection): readonly SqlValue[] => [
+/**
+ * Returns the FROM and the WHERE clause of the rows, with the guard of reader threads. A search can take long for one row,
+ * so its guard runs at every wide row. A guard at every row makes a search of short rows slower by half.
+ */
+export const selectedRows = (selection: RowSelection) => `${fromOf(selection)} WHERE ${whereOf(selection)}`
+
+/** The parameters of `selectedRows`. */
+export const selectedParams = ({ joins, filter, candidates }: RowSelection): readonly SqlValue[] => [
+  ...joinParams(joins),
   ...(candidates?.params ?? []),
   ...(filter?.params ?? [])
 ]
@@ -121,8 +141,8 @@ export const amongCandidates = (selection: Selection, { where, params }: Candida
 
 /** Selects the `total` of rows. The guard reads every row; without it SQLite counts pages, in half the time. */
 export const countRows = (selection: RowSelection): Statement => ({
-  sql: `SELECT count(*) AS total FROM ${identifier(selection.table.name)} ${selectionWhere(selection)}`,
-  params: paramsOfWhere(selection)
+  sql: `SELECT count(*) AS total ${selectedRows(selection)}`,
+  params: selectedParams(selection)
 })
 
 /** Selects the `total` of rows up to a maximum: bounded work for a table of any size. */

@@ -118,6 +118,9 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /admin/tables/:id/export': (setup, state) => ({ url: `${adminUrl(setup, state)}/export` }),
   'POST /admin/tables/:id/import': (setup, state) => ({ url: `${adminUrl(setup, state)}/import`, ...FILE }),
   'GET /admin/tables/:id/data/:pk': (setup, state) => ({ url: `${adminUrl(setup, state)}/data/1` }),
+  'GET /admin/tables/:id/data/:pk/referring': (setup, state) => ({
+    url: `${adminUrl(setup, state)}/data/1/referring`
+  }),
   'POST /admin/tables/:id/data': (setup, state) => ({
     url: `${adminUrl(setup, state)}/data`,
     payload: { name: 'new' }
@@ -176,6 +179,9 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   }),
   'GET /data/:table/schema': (setup, state) => ({ url: `${dataUrl(setup, state)}/schema` }),
   'GET /data/:table/records/:pk': (setup, state) => ({ url: `${dataUrl(setup, state)}/records/1` }),
+  'GET /data/:table/records/:pk/referring': (setup, state) => ({
+    url: `${dataUrl(setup, state)}/records/1/referring`
+  }),
   'POST /data/:table/records': (setup, state) => ({
     url: `${dataUrl(setup, state)}/records`,
     payload: { name: 'new' }

@@ -77,6 +77,37 @@ t.test('references of added records are expanded up to a depth of 3', async (t) 
   expectError(t, await query({ expand: ['customer_id.boss.boss.country'] }), 400, 'VALIDATION_FAILED')
 })
 
+t.test('a path can name the fields of the added record', async (t) => {
+  const rowOf = async (expand: string[], table = 'orders') =>
+    rowsOf(await query({ expand, fields: [], size: 1 }, table))[0].expand
+  const { id, name, big } = ann
+  t.strictSame(await rowOf(['customer_id(name)']), { customer_id: { id, name } }, 'with the key')
+  t.strictSame(await rowOf(['customer_id( big ,name)', 'customer_id(name)']), { customer_id: { id, name, big } })
+  t.strictSame(await rowOf(['customer_id(name)', 'customer_id.country(name)']), {
+    customer_id: { id, name, expand: { country: { code: 'DE', name: 'Germany' } } }
+  })
+  t.strictSame(await rowOf(['customer_id(name)', 'customer_id']), { customer_id: ann }, 'the whole record wins')
+  const list = await token.get('/data/orders?expand=customer_id(name,big),stock_id&fields=id&size=1')
+  t.strictSame(rowsOf(list), [{ id: 1, expand: { customer_id: { id, name, big }, stock_id: null } }])
+})
+
+t.test('the fields of an added record must exist and be visible', async (t) => {
+  for (const path of [
+    'customer_id(nothing)',
+    'customer_id(name',
+    'customer_id()',
+    'customer_id(name).country',
+    'day(id)'
+  ])
+    expectError(t, await query({ expand: [path] }), 400, 'VALIDATION_FAILED')
+  const secret = { expand: ['customer_id.country(secret)'], size: 1 }
+  t.equal((await query(secret)).statusCode, 200)
+  await admin.put(url('country'), { fields: [{ name: 'secret', isHidden: true }] })
+  expectError(t, await query(secret), 400, 'VALIDATION_FAILED')
+  t.equal((await admin.post(`${url('orders')}/query`, secret)).statusCode, 200)
+  await admin.put(url('country'), { fields: [{ name: 'secret', isHidden: false }] })
+})
+
 t.test('a name with dots is the name of a field', async (t) => {
   const [row] = rowsOf(await query({ expand: ['a.b', 'next.a.b'] }, 'chain'))
   const one = { id: 1, next: 1, 'a.b': 1 }
@@ -140,7 +171,7 @@ t.test('the SQL for the added records has at most 128 KiB', async (t) => {
   await importTable(owner, 'wide')
   const reader = await asToken(service, owner)
   t.equal((await reader.post('/data/wide/query', { expand: ['a.a'] })).statusCode, 200)
-  expectError(t, await reader.post('/data/wide/query', { expand: ['a.a.a'] }), 400, 'VALIDATION_FAILED', '/expand/0')
+  expectError(t, await reader.post('/data/wide/query', { expand: ['a.a.a'] }), 400, 'VALIDATION_FAILED', '/expand')
 
   const { scan } = service.database
   service.database.scan = async (statement, caller) => {

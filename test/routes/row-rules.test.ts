@@ -116,6 +116,11 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
     t.match(await list('q=three'), { rows: [{ id: 3 }], total: 1 })
     const { rows } = await list('expand=parent&order=id')
     t.match(rows, [{ id: 1 }, { id: 3, parent: 2, expand: { parent: null } }, { id: 5, expand: { parent: { id: 1 } } }])
+    t.strictSame(idsOf((await list('order=-parent.n,id')).rows), [5, 1, 3], 'record 2 counts as missing')
+    t.match(await list('order=parent.n&filter={"where":{"parent.n":{"isNull":true}}}&q=o'), {
+      rows: [{ id: 1 }],
+      total: 1
+    })
     const all = dataOf(await admin.get(`/admin/tables/${ids.get(table)}/data`))
     t.strictSame(idsOf(all.rows), [1, 2, 3, 4, 5], 'an administrator has no rule')
   },
@@ -131,6 +136,8 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
     const first = await query({ size: 2, order: 'n.desc' })
     t.strictSame(idsOf(first.rows), [5, 3])
     t.match(await query({ size: 2, order: 'n.desc', cursor: first.next }), { rows: [{ id: 1 }], next: null })
+    const byParent = { filter: { where: { 'parent.n': { gt: 0 } } }, order: '-parent.n' }
+    t.match(await query({ ...byParent, total: true }), { rows: [{ id: 5 }], total: 1 })
     const nested = await query({ filter: { where: { id: { eq: 5 } } }, expand: ['parent', 'parent.parent'] })
     t.match(nested.rows, [{ expand: { parent: { id: 1, expand: { parent: null } } } }])
   },
@@ -152,6 +159,13 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
   readRecord: async (t, table) => {
     t.match(dataOf(await token.get(`/data/${table}/records/1`)), { id: 1, owner: 'a' })
     await refuse(t, table, NOT_FOUND, () => token.get(`/data/${table}/records/2`))
+  },
+
+  countReferringRecords: async (t, table) => {
+    await refuse(t, table, NOT_FOUND, () => token.get(`/data/${table}/records/2/referring`))
+    const mine = dataOf(await token.get(`/data/${table}/records/1/referring`))
+    t.strictSame(mine, [{ table, fields: ['parent'], targetFields: ['id'], count: 1 }], 'record 4 is of another owner')
+    t.match(dataOf(await admin.get(`/admin/tables/${ids.get(table)}/data/1/referring`)), [{ count: 2 }])
   },
 
   updateRecord: (t, table) => testUpdates(t, table, 'PUT'),

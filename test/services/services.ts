@@ -41,7 +41,7 @@ export const startServices = async (t: Test, schema: string) => {
   const accessOf = createAccessOf(db.dialect)
   const readableBy = createReadableBy({ accessOf, findTable: tables.find })
   const cursors = createCursors('the secret of the tests')
-  const facts = { hasTriggers, hasUpdateEffects, effectsOf }
+  const facts = { hasTriggers, hasUpdateEffects, effectsOf, allTables: registry.all }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
   const records = createRecordService({ db, clock, totals, scan, cursors, readableBy, maxPageSize: 1000, ...facts })

@@ -105,7 +105,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const { rows, bytes } = toCounted(row as Row)
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
     const steps = passes * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
-    const fields = helpfulIndex({ table, dialect: db.dialect, rows: null, filter: condition })
+    const fields = helpfulIndex({ table, filter: condition })
     return { steps, problem: range ? undefined : () => filterNotIndexed(table.name, rows, fields) }
   }
 

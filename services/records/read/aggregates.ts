@@ -25,11 +25,14 @@ import {
 } from '../../sql/aggregates.ts'
 import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
+import type { ReadableBy, ReadableTables } from '../access/readable.ts'
+import { columnOf } from './columns.ts'
+import { confirmingJoins } from './confirming.ts'
 import { readHaving } from './filter.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'
 import type { Scan } from './scans.ts'
-import { columnOf, rowSelectionOf } from './selection.ts'
+import { rowSelectionOf } from './selection.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
@@ -126,13 +129,13 @@ const havingOf = ({ integers }: Access, having: unknown, groups: readonly Group[
   return readHaving({ table: { name: GROUPS }, integers, columns: new Map(columns) }, having)
 }
 
-const aggregationOf = (access: Access, request: RecordAggregate): Aggregation => {
+const aggregationOf = (access: Access, request: RecordAggregate, readable: ReadableTables): Aggregation => {
   // `order` names values of the result, not fields of records.
   const { order, size = MAX_AGGREGATE_ROWS, ...selected } = request
   const groups = readGroups(access, request)
   const computed = readComputed(access, request, groups)
   return {
-    selection: rowSelectionOf(access, selected),
+    selection: rowSelectionOf(access, selected, readable),
     groups,
     computed,
     having: havingOf(access, request.having, groups, computed),
@@ -155,15 +158,17 @@ const isOverflow = (error: unknown, { compute }: RecordAggregate) =>
   Object.values(compute).some(({ sum }) => sum !== undefined)
 
 /** Creates the function that computes values of groups of records. */
-export const createAggregates = (scan: Scan) => {
+export const createAggregates = ({ scan, readableBy }: { readonly scan: Scan; readonly readableBy: ReadableBy }) => {
   /**
    * Returns the rows as JSON text: `{ rows }`.
    * @throws VALIDATION_FAILED, AGGREGATE_OVERFLOW, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
   const aggregate = async (caller: Caller, access: Access, request: RecordAggregate): Promise<string> => {
-    const aggregation = aggregationOf(access, request)
+    const read = () => aggregationOf(access, request, readableBy(caller))
+    const aggregation = read()
     const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
-    const [row] = await scan(caller, aggregation.selection, compose).catch((error) => {
+    const confirmed = confirmingJoins(caller, aggregation.selection, () => read().selection)
+    const [row] = await scan(confirmed, aggregation.selection, compose).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error
     })
     return `{"rows":[${textOf(row)}]}`

@@ -1,10 +1,12 @@
 import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../../schemas/query.ts'
-import { DomainError, excerpt, invalid } from '../../model/errors.ts'
+import { excerpt, invalid } from '../../model/errors.ts'
+import { splitNames } from '../../model/names.ts'
 import type { Column } from '../../model/table.ts'
 import type { Expansion } from '../../sql/record-shape.ts'
-import { expandableKey } from '../../tables/foreign-keys.ts'
-import type { Access } from '../access/access.ts'
+import type { Access, Projection } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
+import { columnOf, withKey } from './columns.ts'
+import { findTarget, firstField, REFERENCES_HINT, type Target } from './targets.ts'
 
 /**
  * Maximum characters of the SQL for the added records: some 150 fields of tables that are not STRICT, or 500 of STRICT
@@ -15,35 +17,26 @@ const MAX_LENGTH = 128 * 1024
 /** The member of a record that has the records to which it refers. */
 export const EXPAND_MEMBER = 'expand'
 
-/** An expansion, and those of the records that it adds. */
+/** A record to add, and those that are added to it. */
 interface Node {
   readonly column: Column
-  readonly target: Access
-  readonly targetField: string
+  readonly target: Target
+  /** The fields that the paths name. Empty: all fields. */
+  readonly fields: Set<string>
+  isWhole: boolean
   readonly children: Map<string, Node>
 }
 
 const fail = (index: number, code: string, message: string, hint?: string) =>
-  invalid([{ path: `/expand/${index}`, code, message }], hint)
+  invalid([{ path: pathOf(index), code, message }], hint)
 
-const TOO_MANY_HINT = 'Expand fewer references, and read the other records with requests of their own.'
-const HINT = 'The schema of the table lists the fields with `references`.'
+const pathOf = (index: number) => `/expand/${index}`
 
-/** Returns the field at the start of a path, which is followed by a dot or the end. Its name may have dots. */
-const firstField = ({ columns }: Access, path: string) =>
-  [...columns.values()].find(({ name }) => path === name || path.startsWith(`${name}.`))
-
-const notReadable = (name: string) =>
-  new DomainError('ACTION_NOT_ALLOWED', `The token needs the action 'read' on the table to which '${name}' refers.`)
-
-/** @throws ACTION_NOT_ALLOWED */
-const asTarget = ({ table }: Access, column: Column, readable: ReadableTables) => {
-  const key = expandableKey(table, column)
-  if (key && !readable.mayRead(key.table)) throw notReadable(column.name)
-  const target = key && readable.accessTo(key.table)
-  const field = target && [...target.columns.values()].find(({ name }) => name === key.targetFields[0])
-  return target && field?.isUnique ? { target, targetField: field.name } : undefined
-}
+const tooLong = () =>
+  invalid(
+    [{ path: '/expand', code: 'length', message: 'The added records have too many fields.' }],
+    'Name the fields that you need, as in `customer(name,city)`, or expand fewer references.'
+  )
 
 const assertFree = ({ columns, table }: Access, index: number) => {
   if (!columns.has(EXPAND_MEMBER)) return
@@ -54,50 +47,66 @@ const assertFree = ({ columns, table }: Access, index: number) => {
   )
 }
 
-/** Returns the length of the SQL for a whole record. It is composed already, unlike that of the request. */
-const lengthOf = ({ all: { json } }: Access) => json.text.length + json.width.length
-
 /** Reads the paths of one request as a tree. */
 const createTree = (readable: ReadableTables) => {
   let size = 0
-  let length = 0
 
   const nodeOf = (access: Access, nodes: Map<string, Node>, column: Column, index: number): Node => {
     const known = nodes.get(column.name)
     if (known) return known
-    const found = asTarget(access, column, readable)
-    if (!found) throw fail(index, 'reference', `'${column.name}' refers to no record that you can read.`, HINT)
+    const target = findTarget(access, column, readable)
+    if (!target)
+      throw fail(index, 'reference', `'${column.name}' refers to no record that you can read.`, REFERENCES_HINT)
     size += 1
-    length += lengthOf(found.target)
     if (size > MAX_EXPANSIONS) throw fail(index, 'length', `At most ${MAX_EXPANSIONS} references can be expanded.`)
-    if (length > MAX_LENGTH) throw fail(index, 'length', 'The added records have too many fields.', TOO_MANY_HINT)
-    const node = { column, ...found, children: new Map<string, Node>() }
+    const node = { column, target, fields: new Set<string>(), isWhole: false, children: new Map<string, Node>() }
     nodes.set(column.name, node)
     return node
+  }
+
+  /** Adds the fields of `(name,city)`. */
+  const addFields = (node: Node, list: string, index: number) => {
+    if (!list.endsWith(')')) throw fail(index, 'format', "A list of fields ends with ')', as in `customer(name,city)`.")
+    for (const name of splitNames(list.slice(1, -1)))
+      node.fields.add(columnOf(node.target.access, pathOf(index), name).name)
   }
 
   const add = (access: Access, nodes: Map<string, Node>, path: string, index: number, depth: number) => {
     if (depth > MAX_EXPANSION_DEPTH)
       throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_EXPANSION_DEPTH}.`)
-    const column = firstField(access, path)
-    if (!column)
-      throw fail(index, 'unknown', `'${excerpt(path)}' begins with no field of the table '${access.table.name}'.`, HINT)
+    const column = firstField(access, path, ['.', '('])
+    if (!column) {
+      const message = `'${excerpt(path)}' begins with no field of the table '${access.table.name}'.`
+      throw fail(index, 'unknown', message, REFERENCES_HINT)
+    }
     assertFree(access, index)
     const node = nodeOf(access, nodes, column, index)
-    const rest = path.slice(column.name.length + 1)
-    if (rest !== '') add(node.target, node.children, rest, index, depth + 1)
+    const rest = path.slice(column.name.length)
+    if (rest.startsWith('(')) return addFields(node, rest, index)
+    if (rest !== '') return add(node.target.access, node.children, rest.slice(1), index, depth + 1)
+    node.isWhole = true
   }
 
   return add
 }
 
-const toExpansion = ({ column, target, targetField, children }: Node): Expansion => ({
-  column: column.name,
-  table: target.table.name,
-  targetField,
-  rowRule: target.rowRule,
-  shape: target.all.shape,
-  expansions: [...children.values()].map(toExpansion)
+const shapeOf = ({ target: { access }, fields, isWhole }: Node): Projection =>
+  isWhole || fields.size === 0 ? access.all : access.project(withKey(access, fields), [])
+
+/** Returns the length of the SQL for the records of these nodes. */
+const lengthOf = (nodes: ReadonlyMap<string, Node>): number =>
+  [...nodes.values()].reduce((sum, node) => {
+    const { json } = shapeOf(node)
+    return sum + json.text.length + json.width.length + lengthOf(node.children)
+  }, 0)
+
+const toExpansion = (node: Node): Expansion => ({
+  column: node.column.name,
+  table: node.target.access.table.name,
+  targetField: node.target.field,
+  rowRule: node.target.access.rowRule,
+  shape: shapeOf(node).shape,
+  expansions: [...node.children.values()].map(toExpansion)
 })
 
 /** Returns the references that a request expands. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
@@ -109,5 +118,6 @@ export const readExpansions = (
   const nodes = new Map<string, Node>()
   const add = createTree(readable)
   for (const [index, path] of paths.entries()) add(access, nodes, path, index, 1)
+  if (lengthOf(nodes) > MAX_LENGTH) throw tooLong()
   return [...nodes.values()].map(toExpansion)
 }

@@ -24,13 +24,20 @@ import {
   isNotIn,
   isNull,
   matchesText,
-  noneOf
+  noneOf,
+  onJoinedRecord
 } from '../../sql/conditions.ts'
 import type { Access } from '../access/access.ts'
 
 /** A column that a condition may compare, under its name in SQL. */
 interface ComparedColumn extends ColumnType {
   readonly name: string
+}
+
+/** A column of a joined table. */
+interface JoinedColumn {
+  readonly alias: string
+  readonly column: ComparedColumn
 }
 
 /** What conditions may compare. */
@@ -40,6 +47,8 @@ export interface ComparedColumns {
   readonly integers: Access['integers']
   /** The columns, by their names in the request. */
   readonly columns: ReadonlyMap<string, ComparedColumn>
+  /** Returns the column of a name such as `customer.city`. `path`: of the condition. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
+  readonly findJoined?: (name: string, path: string) => JoinedColumn | undefined
 }
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
@@ -194,16 +203,19 @@ const createReader = (compared: ComparedColumns, what: string) => {
   }
 
   const readField = (path: string, name: string, value: unknown): Condition => {
-    const column = compared.columns.get(name)
-    if (!column) throw unknownKey(path, name, what, suggestName(name, compared.columns.keys()))
     const fieldPath = path + pointer(name)
+    const own = compared.columns.get(name)
+    const joined = own ? undefined : compared.findJoined?.(name, fieldPath)
+    const column = own ?? joined?.column
+    if (!column) throw unknownKey(path, name, what, suggestName(name, compared.columns.keys()))
     if (!isJsonObject(value)) throw notAnObject(fieldPath, conditionHint(value))
+    const table = joined ? { name: joined.alias } : compared.table
     const terms = entriesOf(fieldPath, value).map(([operator, operand]) => {
       if (!isOperator(operator)) throw unknownOperator(fieldPath, operator, operand)
       countCondition(path)
-      return readTerm({ compared, column, path: `${fieldPath}/${operator}` }, operator, operand)
+      return readTerm({ compared: { ...compared, table }, column, path: `${fieldPath}/${operator}` }, operator, operand)
     })
-    return allOf(terms)
+    return joined ? onJoinedRecord(allOf(terms)) : allOf(terms)
   }
 
   const readWhere = (path: string, value: unknown): Condition =>
@@ -247,9 +259,18 @@ const createReader = (compared: ComparedColumns, what: string) => {
   return { readFilter, readWhere }
 }
 
-/** Returns the condition of a filter on the visible fields. @throws VALIDATION_FAILED with the path of the first problem */
-export const readFilter = (access: Access, filter: unknown): Condition =>
-  createReader(access, 'a field of this table').readFilter('/filter', filter, 0)
+/**
+ * Returns the condition of a filter on the visible fields, and on those of joined records if `findJoined` is given.
+ * @throws VALIDATION_FAILED with the path of the first problem, ACTION_NOT_ALLOWED
+ */
+export const readFilter = (
+  { table, integers, columns }: Access,
+  filter: unknown,
+  findJoined?: ComparedColumns['findJoined']
+): Condition => {
+  const compared = { table, integers, columns, ...(findJoined && { findJoined }) }
+  return createReader(compared, 'a field of this table').readFilter('/filter', filter, 0)
+}
 
 /** Returns the condition of `having`. `compared`: the computed values. @throws VALIDATION_FAILED */
 export const readHaving = (compared: ComparedColumns, having: unknown): Condition =>

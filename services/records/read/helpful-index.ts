@@ -1,11 +1,13 @@
 import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 
 /** An aggregate has no order. */
-export type IndexedSelection = RowSelection & { readonly order?: readonly OrderItem[] }
+export interface IndexedSelection extends Pick<RowSelection, 'table' | 'filter'> {
+  readonly order?: readonly OrderItem[]
+}
 
-/** An index serves an order in one direction. */
-const isOneDirection = ([first, ...others]: readonly OrderItem[]) =>
-  others.every(({ descending }) => descending === first?.descending)
+/** An index serves an order of fields of the table in one direction. */
+const isIndexable = (order: readonly OrderItem[]) =>
+  order.every(({ descending, join }) => descending === order[0]?.descending && join === undefined)
 
 /**
  * Returns the fields of an index that would find or sort the rows of a selection. null: none would, or the table has one
@@ -17,7 +19,7 @@ export const helpfulIndex = ({ table, filter, order = [] }: IndexedSelection): r
   const comparisons = filter?.comparisons ?? []
   const equal = comparisons.filter(({ operator }) => operator === '=')
   const range = comparisons.find(({ operator }) => operator !== '=')
-  const sorted = isOneDirection(order) ? order.map(({ name }) => name) : []
+  const sorted = isIndexable(order) ? order.map(({ name }) => name) : []
   const names = new Set([...equal.map(({ column }) => column), ...(range ? [range.column] : sorted)])
   const fields = [...names].filter((name) => name !== rowid)
   const first = columns.find(({ name }) => name === fields[0])

@@ -3,13 +3,14 @@ import type { Caller } from '../../model/caller.ts'
 import { invalid } from '../../model/errors.ts'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
+import { joinParams } from '../../sql/joins.ts'
 import type { PageSelection, PageStart, Position } from '../../sql/page-ranges.ts'
 import { pageByReading, pageWithTotal } from '../../sql/pages.ts'
-import { countRows, orderBy, type Selection } from '../../sql/selections.ts'
+import { countRows, fromOf, orderBy, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
-import { tableKeepsChanging } from '../../tables/failures.ts'
-import type { Access, Projection } from '../access/access.ts'
+import type { Access } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'
+import { confirming } from './confirming.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import { textOf } from './page-text.ts'
 import type { CountedRange, Planner } from './planner.ts'
@@ -75,8 +76,11 @@ const positionOf = ({ order }: Selection, row: Row): Position =>
 
 /** Returns a digest of all that a cursor depends on. */
 const digestOfQuery = (selection: Selection) => {
-  const { table, filter } = selection
-  return digestOf(JSON.stringify([table.id, orderBy(selection), filter?.sql, filter?.params.map(encodeValue)]))
+  const { table, filter, joins } = selection
+  const joined = joins.length > 0 ? [fromOf(selection), joinParams(joins).map(encodeValue)] : []
+  return digestOf(
+    JSON.stringify([table.id, orderBy(selection), filter?.sql, filter?.params.map(encodeValue), ...joined])
+  )
 }
 
 const cursorAndPage = () =>
@@ -147,22 +151,21 @@ export const createLists = (options: ListOptions) => {
   const positionAfter = ({ selection, start, limit }: PageSelection, row: Row): Position =>
     hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
-  /** Also confirms that the caller may still read the records that the request adds. @throws TABLE_CHANGED */
-  const confirmExpansions = (caller: Caller, access: Access, request: ListRequest, before: Projection): Caller => {
-    if (request.expand === undefined) return caller
-    const confirm = async () => {
-      await caller.confirm()
-      // If the cache no longer has the projection, an equal one is composed.
-      if (projectionOf(access, request, readableBy(caller)).json.text !== before.json.text) throw tableKeepsChanging()
-    }
-    return { ...caller, confirm }
+  /** Returns what a request reads: its rows and their order, and what it shows of them. */
+  const readRequest = (caller: Caller, access: Access, request: ListRequest) => {
+    const readable = readableBy(caller)
+    return { selection: selectionOf(access, request, readable), projection: projectionOf(access, request, readable) }
   }
+
+  /** Returns the SQL that depends on other tables. If the cache no longer has the projection, an equal one is composed. */
+  const otherTables = ({ selection, projection }: ReturnType<typeof readRequest>) =>
+    fromOf(selection) + projection.json.text
 
   /** The page has `next` if the request has a cursor, which may be empty. */
   const readPage = async (caller: Caller, access: Access, request: ListRequest, needsTotal: boolean): Promise<Page> => {
     const { cursor } = request
-    const selection = selectionOf(access, request)
-    const projection = projectionOf(access, request, readableBy(caller))
+    const read = readRequest(caller, access, request)
+    const { selection, projection } = read
     const { limit, offset } = windowOf(request, maxPageSize)
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
@@ -172,7 +175,11 @@ export const createLists = (options: ListOptions) => {
       counted ??= planner.countRange(access, selection)
       return counted
     }
-    const reading = { caller: confirmExpansions(caller, access, request, projection), access, page, range }
+    const readsOthers = request.expand !== undefined || selection.joins.length > 0
+    const confirmed = readsOthers
+      ? confirming(caller, otherTables(read), () => otherTables(readRequest(caller, access, request)))
+      : caller
+    const reading = { caller: confirmed, access, page, range }
     const { rows, total } = needsTotal
       ? await readWithTotal(reading)
       : { rows: await readRows(reading, null), total: null }

@@ -2,6 +2,7 @@ import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import type { OrderItem } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
+import type { Joins } from './joins.ts'
 
 const MAX_ITEMS = 8
 
@@ -79,12 +80,23 @@ export const splitOrder = (order: string, names: Names): readonly string[] => {
   return items
 }
 
-/** Returns the fields and directions of the `order` parameter. Empty counts as absent. @throws VALIDATION_FAILED */
-export const parseOrder = ({ columns, table }: Access, order = ''): readonly OrderItem[] => {
+/** Parses an item with a field of a joined record, such as `-customer.city`. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
+const parseJoined = (item: string, { find }: Joins): OrderItem | undefined => {
+  const findJoined = (name: string) => find(name, '/order')
+  const parsed = parseItem(item, { has: (name) => findJoined(name) !== undefined, keys: () => [].values() })
+  const joined = parsed && findJoined(parsed.name)
+  return joined && { ...parsed, name: joined.column.name, join: joined.alias }
+}
+
+/**
+ * Returns the fields and directions of the `order` parameter. Empty counts as absent.
+ * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
+ */
+export const parseOrder = ({ columns, table }: Access, order = '', joins: Joins): readonly OrderItem[] => {
   const parsed: OrderItem[] = []
 
   const add = (item: string) => {
-    const known = parseItem(item, columns)
+    const known = parseItem(item, columns) ?? parseJoined(item, joins)
     if (known) return parsed.push(known)
     if (!/^(?:asc|desc)$/i.test(item.trim())) throw notAField(item, columns, 'a field of this table')
     // A direction without a field belongs to the field before it, or to the key if there is none.

@@ -196,7 +196,7 @@ export const createPlanner = (db: Database) => {
     return (await isBoundedPage(access, byIndex)) ? byIndex : null
   }
 
-  /** Plans a page. `rows`: the number of rows of the selection, if it is known. An SQL view may read any rows. */
+  /** Plans a page. `rows`: the number of rows of the selection, if it is known. An SQL view and joins may read any rows. */
   const planPage = async (access: Access, page: PageSelection, rows: number | null): Promise<PagePlan> => {
     const { selection, record, start, limit, needsNext } = page
     // A total may miss the last commit of another program, so the first page is always read.
@@ -204,7 +204,8 @@ export const createPlanner = (db: Database) => {
     const maxRows = rows ? Math.min(limit, rows - start.offset) : limit
     const maxRowBytes = Math.floor(MAX_BYTES_ON_LOOP / maxRows)
     const isOrdered = followsKey(selection)
-    if (access.table.structure.isView || record.minCost > maxRowBytes || sortsByGenerated(selection)) return SCAN
+    if (selection.joins.length > 0 || access.table.structure.isView) return SCAN
+    if (record.minCost > maxRowBytes || sortsByGenerated(selection)) return SCAN
     if (!isOrdered && limit > MAX_SCATTERED_ROWS) return SCAN
     if (start.offset <= (isOrdered ? MAX_SKIPPED_ROWS : 0)) {
       const statement = await planByIndex(access, page, maxRowBytes)
@@ -235,11 +236,11 @@ export const createPlanner = (db: Database) => {
 
   /**
    * Counts the rows that an index finds for the filter of a selection. null: no index does, it finds too many, or the
-   * selection is of an SQL view, which may read any rows.
+   * selection is of an SQL view, which may read any rows, or reads other tables.
    */
   const countRange = async (access: Access, selection: Selection): Promise<CountedRange | null> => {
-    const { table, filter } = selection
-    if (!filter || filter.comparisons.length === 0 || table.structure.isView) return null
+    const { table, filter, joins } = selection
+    if (!filter || filter.comparisons.length === 0 || table.structure.isView || joins.length > 0) return null
     const range = await rangeOf(access, filter)
     if (!range) return null
     const [row] = await db.read(selectRange(table.name, { ...range, width: '0' }, MAX_COUNTED_ROWS + 1, 'TRUE'))

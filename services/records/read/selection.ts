@@ -1,13 +1,13 @@
-import { suggestName } from '../../../schemas/similar-names.ts'
-import { excerpt, invalid } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
 import { allOf, type Condition, search } from '../../sql/conditions.ts'
 import type { Window } from '../../sql/page-ranges.ts'
 import { type RowSelection, type Selection, totalOrder } from '../../sql/selections.ts'
 import type { Access, Projection } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
+import { columnOf, withKey } from './columns.ts'
 import { readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
+import { createJoins, type Joins } from './joins.ts'
 import { parseOrder } from './order.ts'
 
 const DEFAULT_PAGE_SIZE = 20
@@ -39,43 +39,42 @@ export interface ListRequest extends SelectionRequest, WindowRequest, Projection
 }
 
 /** Returns the condition of a filter and a search, for the rows of the access. null: all records. */
-const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest): Condition | null => {
+const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest, joins: Joins): Condition | null => {
   const conditions = [
     ...(access.rows ? [access.rows] : []),
-    ...(filter === undefined ? [] : [readFilter(access, filter)]),
+    ...(filter === undefined ? [] : [readFilter(access, filter, joins.find)]),
     ...(q === '' ? [] : [search(access.table, [...access.columns.values()], q)])
   ]
   return conditions.length === 0 ? null : allOf(conditions)
 }
 
-/** Returns the rows of a request. An empty `q` counts as absent. @throws VALIDATION_FAILED */
-export const rowSelectionOf = (access: Access, request: Omit<SelectionRequest, 'order'>): RowSelection => {
+/** Returns the rows of a request, which may name fields of records of `readable` tables. @throws as `selectionOf` */
+export const rowSelectionOf = (
+  access: Access,
+  request: Omit<SelectionRequest, 'order'>,
+  readable: ReadableTables
+): RowSelection => {
   const { table, dialect, rows } = access
-  return { table, dialect, rows, filter: conditionOf(access, request) }
+  const joins = createJoins(access, readable)
+  return { table, dialect, rows, filter: conditionOf(access, request, joins), joins: joins.joins }
 }
 
-/** Returns the rows and the order of a request. An empty `order` counts as absent. @throws VALIDATION_FAILED */
-export const selectionOf = (access: Access, request: SelectionRequest): Selection => ({
-  ...rowSelectionOf(access, request),
-  order: totalOrder(access.table, parseOrder(access, request.order))
-})
-
-/** Returns a visible column. @throws VALIDATION_FAILED with this path */
-export const columnOf = ({ columns }: Access, path: string, name: string): Column => {
-  const column = columns.get(name)
-  if (column) return column
-  throw invalid(
-    [{ path, code: 'unknown', message: `'${excerpt(name)}' is not a field of this table.` }],
-    suggestName(name, columns.keys())
-  )
+/**
+ * Returns the rows and the order of a request, which may name fields of records of `readable` tables. Empty `q` and `order`
+ * count as absent.
+ * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
+ */
+export const selectionOf = (access: Access, request: SelectionRequest, readable: ReadableTables): Selection => {
+  const { table, dialect, rows } = access
+  const joins = createJoins(access, readable)
+  const filter = conditionOf(access, request, joins)
+  const order = totalOrder(table, parseOrder(access, request.order, joins))
+  return { table, dialect, rows, filter, order, joins: joins.joins }
 }
 
-/** Returns the columns of these fields and of the key, in the order of the table. @throws VALIDATION_FAILED */
-const columnsOf = (access: Access, fields: readonly string[]): readonly Column[] => {
-  const requested = fields.map((name, index) => columnOf(access, `/fields/${index}`, name).name)
-  const names = new Set([...requested, ...access.table.structure.key])
-  return [...access.columns.values()].filter(({ name }) => names.has(name))
-}
+/** @throws VALIDATION_FAILED */
+const columnsOf = (access: Access, fields: readonly string[]): readonly Column[] =>
+  withKey(access, new Set(fields.map((name, index) => columnOf(access, `/fields/${index}`, name).name)))
 
 /**
  * Returns the projection of the requested fields, the key and the requested expansions, of tables that are `readable`.

@@ -60,7 +60,7 @@ export const createTotals = ({ db, isCountable }: TotalsOptions) => {
   const countNow = async (caller: Caller, table: RegisteredTable) => {
     const [few] = await db.read(countUpTo(table, SMALL_TABLE + 1))
     if (Number(few?.total) <= SMALL_TABLE) return Number(few?.total)
-    const [row] = await db.scan(countRows({ table, dialect: db.dialect, rows: null, filter: null }), caller)
+    const [row] = await db.scan(countRows({ table, dialect: db.dialect, rows: null, filter: null, joins: [] }), caller)
     return Number(row?.total)
   }
 

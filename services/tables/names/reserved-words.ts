@@ -44,7 +44,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordAggregateRowsEnvelope TableRecordAggregateUnit TableRecordChange TableRecordChangeEnvelope
   TableRecordCondition TableRecordEnvelope TableRecordFilter TableRecordImportResult
   TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordInputList TableRecordPage
-  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableReference
+  TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableRecordReferrer
+  TableRecordReferrersEnvelope TableReference
   TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenUpdate`)
 

@@ -12,7 +12,7 @@ export const createRowCounts = (db: Database) => {
     if (table.structure === null || table.isOutdated) return null
     try {
       const [row] = await scansOf(db, table).scan(
-        countRows({ table, dialect: db.dialect, rows: null, filter: null }),
+        countRows({ table, dialect: db.dialect, rows: null, filter: null, joins: [] }),
         caller
       )
       return Number(row?.total)

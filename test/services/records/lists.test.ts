@@ -36,7 +36,7 @@ t.test('lists and exports', async (t) => {
 
   t.test('the count of all rows stops with the service, like every scan', async (t) => {
     const { access } = await serve('many')
-    const count = countRows({ table: access().table, dialect: db.dialect, rows: null, filter: null })
+    const count = countRows({ table: access().table, dialect: db.dialect, rows: null, filter: null, joins: [] })
     const stop = new Int32Array(new SharedArrayBuffer(4))
     const scan = createScan({ file, cacheSize: 1, stop })
     t.strictSame(scan(count), { rows: [{ total: 5000 }] })

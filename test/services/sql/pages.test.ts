@@ -11,7 +11,7 @@ const structure = { columns, isStrict: false, key: ['id'], isRowidKey: true, row
 const table = { name: 't', structure } as unknown as RegisteredTable
 const dialect = createSqliteDialect()
 const shape = { tableName: 't', isStrict: false, columns, dialect, integers: 'auto' as const }
-const selection = { table, dialect, order: [{ name: 'id', descending: false }], rows: null, filter: null }
+const selection = { table, dialect, order: [{ name: 'id', descending: false }], rows: null, filter: null, joins: [] }
 
 t.test('no LIMIT is a bare parameter: SQLite would plan the statement again at every run', async (t) => {
   const start = { position: null, offset: 0 }

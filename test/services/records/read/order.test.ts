@@ -1,15 +1,18 @@
 import t from 'tap'
 import type { Access } from '../../../../services/records/access/access.ts'
+import { createJoins } from '../../../../services/records/read/joins.ts'
 import { parseOrder } from '../../../../services/records/read/order.ts'
 import { rejection } from '../../engine/engine.ts'
 
 const accessTo = (fields: readonly string[], key: readonly string[] = ['id']) =>
   ({ columns: new Map(fields.map((name) => [name, {}])), table: { structure: { key } } }) as unknown as Access
 
+const NO_TABLES = { mayRead: () => true, accessTo: () => undefined }
+
 const access = accessTo(['id', 'price', 'name', 'desc', 'a b', 'x.desc', '-odd'])
 
 const parsed = (order?: string, of = access) =>
-  parseOrder(of, order).map(({ name, descending }) => (descending ? `${name} down` : name))
+  parseOrder(of, order, createJoins(of, NO_TABLES)).map(({ name, descending }) => (descending ? `${name} down` : name))
 
 t.test('each format of a direction is parsed', async (t) => {
   const expected: Record<string, string[]> = {

@@ -29,7 +29,8 @@ const start = async (t: Test) => {
       return db.scan(...args)
     }
     const failing = { ...db, scan }
-    const selection = selectionOf(createAccessOf(db.dialect)(serviceCaller, registry.get(id)), { q: 'tuba' })
+    const access = createAccessOf(db.dialect)(serviceCaller, registry.get(id))
+    const selection = selectionOf(access, { q: 'tuba' }, { mayRead: () => true, accessTo: () => undefined })
     const [row] = await createSearch(failing, totals)(serviceCaller, selection, (rows) =>
       scan(countRows(rows), serviceCaller)
     )
