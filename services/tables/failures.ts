@@ -64,6 +64,12 @@ export const nameTaken = (name: string, type: string) =>
     hint: TAKEN_HINT[type] ?? 'Choose another name.'
   })
 
+/** Does not name the other table: a token that creates a table may not know it. */
+export const pathTaken = (name: string) =>
+  new DomainError('TABLE_EXISTS', `'${name}' is the name of another table in paths: its \`clientName\`.`, {
+    hint: 'Choose another name. An administrator can change the `clientName` of the other table.'
+  })
+
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
 

@@ -108,10 +108,30 @@ t.test('the document of a token has no path that needs percent-encoding if a cli
 })
 
 t.test('a document changes when a table that the token cannot use takes the name of a path', async (t) => {
-  const { admin, tokenFor } = await start(t)
+  const { file, tokenFor } = await start(t)
   const token = await tokenFor('Order Details')
   const hasPath = async (path: string) => path in (await token.get('/data/_openapi.json')).json().paths
   t.ok(await hasPath('/data/OrderDetails'))
-  await createTable(admin, { name: 'orderdetails', fields: [{ name: 'a', jsonType: 'string' as const }] })
-  t.ok(await hasPath('/data/Order%20Details'))
+  const other = new BetterSqlite3(file)
+  t.teardown(() => other.close())
+  other.exec('CREATE TABLE orderdetails (id INTEGER PRIMARY KEY)')
+  while (!(await hasPath('/data/Order%20Details'))) await new Promise((done) => setTimeout(done, 50))
+})
+
+t.test('a new name must not be that of another table in paths', async (t) => {
+  const { admin, orders, items, tokenFor } = await start(t)
+  const table = { name: 'orderDetails', label: '', fields: [{ name: 'a', jsonType: 'string' }] }
+  const creator = await tokenFor('OrderDetails')
+  for (const response of [
+    await admin.post('/admin/tables', table),
+    await admin.put(`/admin/tables/${items.id}`, { name: 'OrderDetails' }),
+    await creator.post('/data/_schema/tables', table)
+  ]) {
+    expectError(t, response, 409, 'TABLE_EXISTS')
+    t.notMatch(response.body, /Order Details/)
+  }
+  const renamed = dataOf(await admin.put(`/admin/tables/${orders.id}`, { name: 'OrderDetails' }))
+  t.equal(renamed.name, 'OrderDetails', 'the table itself can get the name')
+  dataOf(await admin.put(`/admin/tables/${orders.id}`, { name: 'Lines' }))
+  t.equal(dataOf(await admin.post('/admin/tables', table)).name, 'orderDetails', 'its paths have the name Lines now')
 })

@@ -8,6 +8,7 @@ import { changeCaseOfName, renameTable } from '../../sql/alter.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
 import { nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
+import { assertPathFree } from '../names/path-names.ts'
 import { checkNewName } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { renameRegistration, selectNamed } from '../registry/table-statements.ts'
@@ -47,18 +48,20 @@ export const renameIn = (name: string | undefined, updateTokens: boolean | undef
 /** Creates the functions for new names of tables. SQLite changes the name in foreign keys, indexes, triggers and views. */
 export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
   /** @throws TABLE_EXISTS, TABLE_REGISTERED */
-  const checkFree = async (name: string) => {
+  const checkFree = async ({ id }: RegisteredTable, name: string) => {
     const registered = registry.find(name)
     if (registered) throw tableRegistered(registered.name)
     const [existing] = await db.read(selectNamed(name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
+    assertPathFree(registry.findByPath, name, id)
   }
 
   /** @throws TABLE_EXISTS, TABLE_REGISTERED */
-  const renameStored = async (from: string, to: string): Promise<Unit> => {
+  const renameStored = async (table: RegisteredTable, to: string): Promise<Unit> => {
+    const from = table.name
     if (from === to) return []
     if (foldName(from) === foldName(to)) return changeCaseOfName(from, to)
-    await checkFree(to)
+    await checkFree(table, to)
     return [renameTable(from, to)]
   }
 
@@ -70,7 +73,7 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
     return [
-      ...(await renameStored(table.name, name)),
+      ...(await renameStored(table, name)),
       renameRegistration(table.id, name),
       ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])
     ]

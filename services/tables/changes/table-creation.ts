@@ -7,6 +7,7 @@ import { compileForeignKeys, createTableSql } from '../../sql/ddl.ts'
 import { createIndex } from '../../sql/indexes.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import { nameTaken } from '../failures.ts'
+import { assertPathFree } from '../names/path-names.ts'
 import { checkNewName } from '../names/reserved-names.ts'
 import { declaredChoices } from '../registry/choices.ts'
 import type { Register } from '../registry/registration.ts'
@@ -49,6 +50,7 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
     const declared = declareStructure(table)
     const [existing] = await db.read(selectNamed(table.name))
     if (existing) throw nameTaken(String(existing.name), String(existing.type))
+    assertPathFree(registry.findByPath, table.name)
     return declared
   }
 
