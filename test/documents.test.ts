@@ -142,6 +142,15 @@ t.test('each link between the documents leads to a file, and to a heading of it'
   }
 })
 
+t.test('each link by a name has one address, and each address is used', async (t) => {
+  const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).toSorted()
+  for (const document of documents) {
+    const text = readFileSync(document, 'utf8').replaceAll(/`[^`]*`/g, '')
+    const used = new Set(namesIn(text, /\]\[([\w-]+)\]/g))
+    t.strictSame(namesIn(text, /^\[([\w-]+)\]: https:\/\/\S+$/gm), [...used], document)
+  }
+})
+
 t.test('the guide and the examples have the versions of the generators that CI checks', async (t) => {
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
   const { go, python } = read('clients/versions.json')
