@@ -198,7 +198,7 @@ const filterParameters = {
     Type.String({
       maxLength: 4096,
       contentMediaType: 'application/json',
-      description: 'A filter as JSON text: see `TableRecordFilter`.',
+      description: 'A filter as JSON text, with the form of `filter` in a query.',
       examples: ['{"where":{"price":{"gte":10}}}']
     })
   ),
@@ -274,9 +274,7 @@ export type ExportQuery = Static<typeof ExportQuerySchema>
 const CSV_EXAMPLE = 'id,name,price\r\n7,Blue cup,12.5\r\n'
 const NDJSON_EXAMPLE = '{"id":7,"name":"Blue cup","price":12.5}\n'
 
-const linesOf = (example: string) => ({
-  schema: Type.String({ description: 'The lines of the file.', examples: [example] })
-})
+const linesOf = (example: string) => ({ schema: Type.String({ examples: [example] }) })
 
 /** The only response that is not one JSON text. */
 export const ExportSchema = {

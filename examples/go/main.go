@@ -38,9 +38,9 @@ func main() {
 	}
 
 	// The token says `integers: number`: an int64 has every integer of SQLite.
-	twelve := shop.ProductsIncrement{Pk: "note/a5", Field: shop.ProductsIncrementFieldStock, Count: to(12.0)}
-	record := shop.IncrementProductsParams{Return: to(shop.IncrementProductsParamsReturnRecord)}
-	changed := must(client.IncrementProductsWithResponse(ctx, &record, twelve)).JSON200.Data
+	twelve := shop.ProductsAddition{Field: shop.ProductsAdditionFieldStock, Count: to(12.0)}
+	record := shop.AddToProductsParams{Return: to(shop.AddToProductsParamsReturnRecord)}
+	changed := must(client.AddToProductsWithResponse(ctx, "note/a5", &record, twelve)).JSON200.Data
 	fmt.Printf("In stock: %d\n", *changed.Record.Stock)
 
 	// Each part of a composite key has its own name and type.

@@ -13,10 +13,11 @@ const { data: page } = await shop.listProducts({ client, query: { q: 'a5', order
 for (const { title, price } of page.data.rows) console.log(`${title}: ${price?.toFixed(2) ?? 'no price'}`)
 
 // The token says `integers: string`: integers are exact at every size.
-const { data: changed } = await shop.incrementProducts({
+const { data: changed } = await shop.addToProducts({
   client,
+  path: { sku: 'note/a5' },
   query: { return: 'record' },
-  body: { pk: 'note/a5', field: 'stock', count: 12 },
+  body: { field: 'stock', count: 12 },
   throwOnError: true
 })
 console.log(`In stock: ${BigInt(changed.data.record?.stock ?? 0)}`)

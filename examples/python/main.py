@@ -3,13 +3,13 @@ from typing import TypeVar
 
 from shop import AuthenticatedClient
 from shop.api.order_lines import read_order_lines
-from shop.api.products import create_products, increment_products, list_products, read_products
+from shop.api.products import add_to_products, create_products, list_products, read_products
 from shop.models import (
+    AddToProductsReturn,
     ErrorResponse,
-    IncrementProductsReturn,
+    ProductsAddition,
+    ProductsAdditionField,
     ProductsCreate,
-    ProductsIncrement,
-    ProductsIncrementField,
 )
 
 T = TypeVar("T")
@@ -34,8 +34,8 @@ for product in success(list_products.sync(client=client, q="a5", order="-price")
     print(f"{product.title}: {product.price:.2f}" if product.price is not None else product.title)
 
 # The token says `integers: number`: integers of Python are exact at every size.
-twelve = ProductsIncrement(pk="note/a5", field=ProductsIncrementField.STOCK, count=12)
-changed = success(increment_products.sync(client=client, body=twelve, return_=IncrementProductsReturn.RECORD)).data
+twelve = ProductsAddition(field=ProductsAdditionField.STOCK, count=12)
+changed = success(add_to_products.sync("note/a5", client=client, body=twelve, return_=AddToProductsReturn.RECORD)).data
 print(f"In stock: {changed.record.stock if changed.record else None}")
 
 # Each part of a composite key has its own name and type.

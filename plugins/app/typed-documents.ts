@@ -44,7 +44,7 @@ declare module 'fastify' {
 /** Characters of all cached documents. */
 const MAX_CACHED_LENGTH = 32 * 2 ** 20
 /** Characters of a table of ten fields. */
-const TABLE_LENGTH = 12_000
+const TABLE_LENGTH = 14_000
 
 interface CachedDocument {
   /** What the document was made of. The objects are immutable: a change makes new ones. */

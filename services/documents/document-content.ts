@@ -19,6 +19,8 @@ Every success has the status 200 and the body \`{ "success": true, "data": … }
 \`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it.`
 
 const IDENTITY_PATHS = ['/data/_me']
+/** The changes of a batch can be on any table, so their values have no types: generators do not understand unions. */
+const BATCH_PATHS = ['/data/_batch']
 const SCHEMA_PATHS = ['/data/_schema/tables', '/data/_schema/tables/{table}/fields']
 const SESSION_PATHS = ['/auth/login', '/auth/logout', '/auth/me']
 
@@ -89,6 +91,8 @@ const asToken = (
   }
 }
 
+const canChange = ({ canCreate, canUpdate, canDelete }: TypedTable) => canCreate || canUpdate || canDelete
+
 /** Returns the content of the document of a token: its tables, with the actions that the token has on each. */
 export const contentForToken = (
   token: LiveToken,
@@ -97,9 +101,14 @@ export const contentForToken = (
 ): DocumentContent => {
   const find = finderIn(tables)
   const targets = { find, isVisible: readableFields(find, token.scope) }
+  const typed = tables.map((table) => asToken(table, pathNameOf(table), targets, token))
   return {
-    tables: tables.map((table) => asToken(table, pathNameOf(table), targets, token)),
-    sharedPaths: token.scope.grants('schema') ? [...IDENTITY_PATHS, ...SCHEMA_PATHS] : IDENTITY_PATHS,
+    tables: typed,
+    sharedPaths: [
+      ...IDENTITY_PATHS,
+      ...(typed.some(canChange) ? BATCH_PATHS : []),
+      ...(token.scope.grants('schema') ? SCHEMA_PATHS : [])
+    ],
     title: `Rowhouse: ${token.name}`,
     description: TOKEN_DESCRIPTION
   }

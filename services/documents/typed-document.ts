@@ -2,13 +2,9 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { foldName } from '../model/names.ts'
 import { isObject, type Json } from './json.ts'
-import {
-  type GenericOperations,
-  keyTemplate,
-  sharedParameters,
-  type TypedPaths,
-  typedPaths
-} from './typed-operations.ts'
+import { typedAggregate } from './typed-aggregates.ts'
+import type { GenericOperations, TypedPaths } from './typed-calls.ts'
+import { keyTemplate, sharedComponents, typedPaths } from './typed-operations.ts'
 import { typedQuery } from './typed-queries.ts'
 import { inComment, type TypedTable, typedAddition, typedSchemas } from './typed-schemas.ts'
 
@@ -46,13 +42,14 @@ export const dataArea: Area = {
   generic: (document) => ({
     list: operationAt(document, '/data/{table}', 'get'),
     query: operationAt(document, '/data/{table}/query', 'post'),
+    aggregate: operationAt(document, '/data/{table}/aggregate', 'post'),
+    exporting: operationAt(document, '/data/{table}/export', 'get'),
+    importing: operationAt(document, '/data/{table}/import', 'post'),
     create: operationAt(document, '/data/{table}/records', 'post'),
     read: operationAt(document, '/data/{table}/records/{pk}', 'get'),
     update: operationAt(document, '/data/{table}/records/{pk}', 'put'),
-    patch: operationAt(document, '/data/{table}/records/{pk}', 'patch'),
     remove: operationAt(document, '/data/{table}/records/{pk}', 'delete'),
     addition: operationAt(document, '/data/{table}/records/{pk}/incr', 'post'),
-    increment: operationAt(document, '/data/{table}/incr', 'post'),
     readSchema: operationAt(document, '/data/{table}/schema', 'get')
   }),
   paths: ({ table: { structure }, pathName }) => {
@@ -61,10 +58,12 @@ export const dataArea: Area = {
     return {
       list: base,
       query: `${base}/query`,
+      aggregate: `${base}/aggregate`,
+      exporting: `${base}/export`,
+      importing: `${base}/import`,
       create: `${base}/records`,
       record,
       addition: `${record}/incr`,
-      increment: `${base}/incr`,
       schema: `${base}/schema`
     }
   }
@@ -76,16 +75,26 @@ export const adminArea: Area = {
   generic: (document) => ({
     list: operationAt(document, '/admin/tables/{id}/data', 'get'),
     query: operationAt(document, '/admin/tables/{id}/query', 'post'),
+    aggregate: operationAt(document, '/admin/tables/{id}/aggregate', 'post'),
+    exporting: operationAt(document, '/admin/tables/{id}/export', 'get'),
+    importing: operationAt(document, '/admin/tables/{id}/import', 'post'),
     create: operationAt(document, '/admin/tables/{id}/data', 'post'),
     read: operationAt(document, '/admin/tables/{id}/data/{pk}', 'get'),
     update: operationAt(document, '/admin/tables/{id}/data/{pk}', 'put'),
-    patch: operationAt(document, '/admin/tables/{id}/data/{pk}', 'patch'),
     remove: operationAt(document, '/admin/tables/{id}/data/{pk}', 'delete')
   }),
   paths: ({ table: { id, structure } }) => {
     const table = `/admin/tables/${id}`
     const base = `${table}/data`
-    return { list: base, query: `${table}/query`, create: base, record: `${base}/${keyTemplate(structure)}` }
+    return {
+      list: base,
+      query: `${table}/query`,
+      aggregate: `${table}/aggregate`,
+      exporting: `${table}/export`,
+      importing: `${table}/import`,
+      create: base,
+      record: `${base}/${keyTemplate(structure)}`
+    }
   }
 }
 
@@ -181,7 +190,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const generic = withoutExamples(document) as GenericDocument
   const operations = area.generic(generic)
   const { securitySchemes = {}, ...others } = generic.components
-  const shared = { ...others, parameters: sharedParameters(operations) }
+  const shared = { ...others, ...sharedComponents(operations) }
 
   const headOf = ({ tables, sharedPaths, title, description }: DocumentContent) => ({
     openapi: generic.openapi,
@@ -195,8 +204,14 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
   const partOf = (typed: TypedTable, clientNames: ReadonlySet<string>) => {
     const query = typedQuery(typed, clientNames)
     const addition = typedAddition(typed, clientNames)
-    const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query, addition })
-    const own = { ...typedSchemas(typed, query.hasExpansions), ...query.schemas, ...addition.schemas }
+    const aggregate = typedAggregate(typed, clientNames, query)
+    const paths = typedPaths({ typed, generic: operations, paths: area.paths(typed), query, aggregate, addition })
+    const own = {
+      ...typedSchemas(typed, query.hasExpansions),
+      ...query.schemas,
+      ...aggregate.schemas,
+      ...addition.schemas
+    }
     const { schemas = {}, ...components } = neededComponents(paths, {
       ...shared,
       schemas: { ...others.schemas, ...query.conditions, ...own }
@@ -216,7 +231,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
     const pause = createPause()
     const sharedOperations = Object.fromEntries(sharedPaths.map((path) => [path, generic.paths[path]]))
     const needed = neededComponents(sharedOperations, shared)
-    const pathTexts = [membersOf(convert({ paths: sharedOperations }).paths)]
+    const pathTexts: string[] = []
     const schemaTexts: string[] = []
     for (const typed of tables) {
       await pause()
@@ -225,6 +240,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
       pathTexts.push(membersOf(convert({ paths }).paths))
       schemaTexts.push(membersOf(convert({ schemas }).schemas))
     }
+    pathTexts.push(membersOf(convert({ paths: sharedOperations }).paths))
     const { schemas: sharedSchemas = {}, ...components } = needed
     schemaTexts.unshift(membersOf(convert({ schemas: sharedSchemas }).schemas))
     const security = { securitySchemes: { [area.credential]: securitySchemes[area.credential] } }

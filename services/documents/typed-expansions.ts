@@ -47,5 +47,5 @@ export const expandSchema = ({ expansions }: TypedTable): Json => {
   const records = [...expansions].map(
     ([field, { choices }]) => [field, { anyOf: [refTo(choices.clientName), { type: 'null' }] }] as const
   )
-  return closedObject(objectOf(records), [], 'The records to which fields refer, as far as the query adds them.')
+  return closedObject(objectOf(records), [], 'The records that the query adds.')
 }

@@ -61,9 +61,9 @@ const filterSchema = (name: string): Json => {
   return closedObject(
     {
       where: refTo(`${name}Where`),
-      all: { ...filters, description: 'All match.' },
-      any: { ...filters, description: 'At least one matches.' },
-      none: { ...filters, description: 'None matches.' }
+      all: filters,
+      any: filters,
+      none: filters
     },
     [],
     'All parts must match.'
@@ -75,26 +75,24 @@ const bodySchema = (typed: TypedTable, name: string): Json =>
     {
       filter: refTo(`${name}Filter`),
       q: { type: 'string', maxLength: 255, description: 'Text or number to find.' },
-      order: { type: 'string', description: 'Fields, separated by commas. A leading `-` means descending.' },
+      order: { type: 'string', description: 'As `order` of a list.' },
       ...(typed.expansions.size > 0 && { expand: expandOperand(typed) }),
-      size: { ...int32('Records of the page.'), minimum: 1, maximum: 999_999_999 },
+      size: { ...int32('Maximum of rows.'), minimum: 1 },
       cursor: { type: 'string', description: '`next` of the previous page.' },
-      total: { type: 'boolean', description: 'true: also counts the records.' }
+      total: { type: 'boolean', description: 'true: counts the records, too.' }
     },
-    [],
-    'A query.'
+    []
   )
 
 const pageSchema = (name: string): Json =>
   closedObject(
     {
       rows: { type: 'array', items: refTo(name) },
-      next: { type: ['string', 'null'], description: 'The cursor of the next page, or null.' },
-      size: int32('Maximum of rows.'),
+      next: { type: ['string', 'null'], description: 'null: the last page.' },
+      size: int32(),
       total: int64('Only with `total: true`.')
     },
-    ['rows', 'next', 'size'],
-    'One page.'
+    ['rows', 'next', 'size']
   )
 
 const querySchemas = (typed: TypedTable): Json => {
@@ -104,7 +102,7 @@ const querySchemas = (typed: TypedTable): Json => {
   return {
     [`${name}Query`]: bodySchema(typed, name),
     [`${name}Filter`]: filterSchema(name),
-    [`${name}Where`]: closedObject(where, [], 'Conditions on fields. All must hold.'),
+    [`${name}Where`]: closedObject(where, []),
     [`${name}QueryPage`]: pageSchema(name),
     [`${name}QueryPageEnvelope`]: envelopeOf(refTo(`${name}QueryPage`)),
     ...(expansions.size > 0 && { [`${name}Expand`]: expandSchema(typed) })

@@ -27,8 +27,7 @@ export interface TypedTable {
 export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
 const NO_SINGLE_TYPE = 'The column accepts texts and numbers, so its values have no single type.'
-const NOT_ENFORCED =
-  'SQLite does not enforce the type of this column, and a stored value may have another one. A refresh of the table checks the values again.'
+const NOT_ENFORCED = 'SQLite does not enforce the type of this column. A refresh of the table checks the values again.'
 const COMPUTED = 'A view computes the value, so it can have any type.'
 export const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
 
@@ -125,12 +124,7 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   return {
     ...orNull(schema, nullable),
     ...limitsOf(column, schema, nullable),
-    ...described(
-      column,
-      kindOf(column).isTextual ? valuesNote(column.checks.allowedValues) : '',
-      wideNote(column, integers),
-      note
-    )
+    ...described(column, kindOf(column).isTextual ? valuesNote(column.checks.allowedValues) : '', note)
   }
 }
 
@@ -143,7 +137,8 @@ const storedProperty = (typed: TypedTable, column: Column): Json => {
     return { ...described(column, table.structure.isView ? COMPUTED : reason), ...extensionsOf(typed, column) }
   }
   const nullable = isNullable(table.structure, column)
-  return { ...propertyOf({ column, integers, nullable }, ''), ...extensionsOf(typed, column) }
+  const note = wideNote(column, integers)
+  return { ...propertyOf({ column, integers, nullable }, note), ...extensionsOf(typed, column) }
 }
 
 const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
@@ -161,19 +156,28 @@ const inputProperty = ({ integers }: TypedTable, column: Column, note: string): 
 export const objectOf = (entries: readonly (readonly [name: string, value: unknown])[]): Json =>
   Object.fromEntries(entries)
 
-export const closedObject = (properties: Json, required: readonly string[], description: string): Json => ({
+/** A schema whose name says enough has no description: each table has one of it. */
+export const closedObject = (properties: Json, required: readonly string[], description = ''): Json => ({
   type: 'object',
   properties,
   ...(required.length > 0 && { required }),
   additionalProperties: false,
-  description
+  ...(description !== '' && { description })
 })
 
 export const envelopeOf = (data: Json): Json =>
-  closedObject({ success: { type: 'boolean' }, data }, ['success', 'data'], 'A success.')
+  closedObject({ success: { type: 'boolean' }, data }, ['success', 'data'])
 
-export const int64 = (description: string): Json => ({ type: 'integer', format: 'int64', description })
-export const int32 = (description: string): Json => ({ type: 'integer', format: 'int32', description })
+export const int64 = (description?: string): Json => ({
+  type: 'integer',
+  format: 'int64',
+  ...(description && { description })
+})
+export const int32 = (description?: string): Json => ({
+  type: 'integer',
+  format: 'int32',
+  ...(description && { description })
+})
 
 const isWritable = (column: Column) => !column.isReadonly
 
@@ -196,12 +200,11 @@ const recordSchemas = (typed: TypedTable, name: string, hasExpansions: boolean):
   const page = closedObject(
     {
       rows: { type: 'array', items: refTo(name) },
-      total: int64('Number of matching records on all pages.'),
-      page: int32('Number of the page, from 1.'),
-      size: int32('Maximum number of rows.')
+      total: int64(),
+      page: int32(),
+      size: int32()
     },
-    ['rows', 'total', 'page', 'size'],
-    'One page of records.'
+    ['rows', 'total', 'page', 'size']
   )
   return {
     [name]: { ...closedObject(properties, names, titleOf(typed.table)), 'x-table': typed.table.name },
@@ -216,44 +219,22 @@ const createSchema = (typed: TypedTable, name: string): Json => {
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, defaultNote(column))]))
   const required = columns.filter((column) => isRequired(structure, column)).map((column) => column.name)
   return {
-    [`${name}Create`]: closedObject(properties, required, 'Fields that are left out get their default.')
+    [`${name}Create`]: closedObject(properties, required)
   }
 }
 
-/** Returns the properties that both forms of an increment have. `fields`: the fields that it can change. */
-const additionProperties = (fields: readonly string[]): Json => ({
-  field: {
-    type: 'string',
-    ...(haveDistinctConstantNames(fields) ? { enum: fields } : { description: sentences(valuesNote(fields)) })
-  },
-  count: { type: 'number', format: 'double', description: 'Number to add. Without it, 1.' }
-})
-
-const ADDITION = 'A number to add to a field.'
-
-const updateSchemas = (typed: TypedTable, name: string): Json => {
+const updateSchema = (typed: TypedTable, name: string): Json => {
   const columns = updatable(typed)
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, '')]))
-  const update = closedObject(properties, [], 'The fields to change. At least one is needed.')
-  const fields = incrementable(typed).map((column) => column.name)
-  const isComposite = typed.table.structure.key.length > 1
-  const increment = closedObject(
-    {
-      pk: {
-        type: 'string',
-        description: isComposite
-          ? 'The key of the record: the parts in their order, separated by commas, each percent-encoded.'
-          : 'The key of the record, not percent-encoded.'
-      },
-      ...additionProperties(fields)
-    },
-    ['pk', 'field'],
-    ADDITION
-  )
-  return {
-    ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }),
-    ...(fields.length > 0 && { [`${name}Increment`]: increment })
-  }
+  const update = closedObject(properties, [])
+  return { ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }) }
+}
+
+/** Returns the schema of the name of one of these fields. */
+export const fieldName = (names: readonly string[], description = ''): Json => {
+  const hasEnum = haveDistinctConstantNames(names)
+  const text = sentences(description, hasEnum ? '' : valuesNote(names))
+  return { type: 'string', ...(hasEnum && { enum: names }), ...(text !== '' && { description: text }) }
 }
 
 /** The body of an increment with the key in its path. */
@@ -274,7 +255,9 @@ export const typedAddition = (typed: TypedTable, clientNames: ReadonlySet<string
   const fields = incrementable(typed).map((column) => column.name)
   const request = `${typed.table.choices.clientName}Addition`
   if (clientNames.has(foldName(request))) return GENERIC_ADDITION
-  return { request, schemas: { [request]: closedObject(additionProperties(fields), ['field'], ADDITION) } }
+  const count = { type: 'number', format: 'double', description: 'The default is 1.' }
+  const addition = closedObject({ field: fieldName(fields), count }, ['field'])
+  return { request, schemas: { [request]: addition } }
 }
 
 /** Returns the schemas of the response to a change. It contains the record if the caller may read it. */
@@ -283,7 +266,7 @@ const changedSchemas = ({ canRead }: TypedTable, name: string): Json => {
   const changed = closedObject(
     { success, ...(canRead && { record: refTo(name) }) },
     ['success'],
-    canRead ? '`record`: only with `return=record`.' : 'The result of a change.'
+    canRead ? '`record`: only with `return=record`.' : ''
   )
   return { [`${name}Change`]: changed, [`${name}ChangeEnvelope`]: envelopeOf(refTo(`${name}Change`)) }
 }
@@ -298,7 +281,7 @@ export const typedSchemas = (typed: TypedTable, hasExpansions: boolean): Json =>
   return {
     ...((canRead || canCreate) && recordSchemas(typed, name, hasExpansions)),
     ...(canCreate && createSchema(typed, name)),
-    ...(canUpdate && updateSchemas(typed, name)),
+    ...(canUpdate && updateSchema(typed, name)),
     ...((canUpdate || canDelete) && changedSchemas(typed, name))
   }
 }

@@ -159,7 +159,7 @@ const pathsOf = ({ contract, table, name }: Case) => {
     query: `${list}/query`,
     create: `${list}/records`,
     record: String(record),
-    increment: `${list}/incr`,
+    addition: `${record}/incr`,
     schema: `${list}/schema`
   }
 }
@@ -266,12 +266,10 @@ const checkUpdates = async (t: Test, tested: Case) => {
   }
   await fc.assert(fc.asyncProperty(bodyOf(schema, integers), check), { numRuns: 10, seed: 14 })
   t.equal((await send(token, 'PUT', url, '{}')).statusCode, 400, 'an update without a field is refused')
-  const increment = contract.document.components.schemas[`${name}Increment`] as ObjectSchema | undefined
-  const segment = url.slice(url.lastIndexOf('/') + 1)
-  const pk = key.length > 1 ? segment : decodeURIComponent(segment)
-  for (const field of (increment?.properties.field?.enum ?? []) as string[]) {
-    const incremented = await token.post(`${paths.increment}?return=record`, { pk, field, count: 1 })
-    expectTrue(t, tested, [paths.increment, 'post'], incremented)
+  const addition = contract.document.components.schemas[`${name}Addition`] as ObjectSchema | undefined
+  for (const field of (addition?.properties.field?.enum ?? []) as string[]) {
+    const incremented = await token.post(`${url}/incr?return=record`, { field, count: 1 })
+    expectTrue(t, tested, [paths.addition, 'post'], incremented)
     t.ok([200, 409].includes(incremented.statusCode), incremented.body)
   }
   const deleted = await send(token, 'DELETE', `${url}?return=record`)

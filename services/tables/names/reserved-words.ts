@@ -61,7 +61,9 @@ export const SHARED_CONDITIONS: readonly string[] = words(
 )
 
 /** Some generators make a type of each shared parameter of a typed document. `page` and `return` are above. */
-const SHARED_PARAMETERS = words('ifmatch q recordorder size')
+const SHARED_PARAMETERS = words(
+  'exportformat ifmatch importatomic importdryrun importmode importon q recordfields recordfilter recordorder size'
+)
 
 /** A table `Identity` would have the operation `readIdentity`, which the shared paths of typed documents have. */
 const SHARED_OPERATIONS = words('identity ownaccount')

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"scenario/rowhouse"
 )
@@ -39,17 +40,27 @@ func main() {
 	found := must(client.EmployeeAPI.QueryEmployee(ctx).EmployeeQuery(*query).Execute()).Data.Rows
 	expect(found[0].Expand.ReportsTo.Get() == nil, "expand", found[0])
 	expect(found[1].Expand.ReportsTo.Get().LastName == "Adams", "expand", found[1])
+	length := rowhouse.NewTrackAggregateFunction()
+	length.SetSum("Milliseconds")
+	totals := rowhouse.NewTrackAggregate(map[string]rowhouse.TrackAggregateFunction{"length": *length})
+	totals.SetGroupBy([]string{"AlbumId"})
+	rows := must(api.AggregateTrack(ctx).TrackAggregate(*totals).Execute()).Data.Rows
+	expect(rows[0]["length"] == 343719.0, "aggregate", rows)
+	exported := must(api.ExportTrack(ctx).Fields("Name").Q("Rock").Execute())
+	expect(strings.Contains(exported, "For Those About To Rock"), "export", exported)
 	values := rowhouse.NewTrackCreate("Dog Eat Dog", 215196, 0.99)
 	values.SetAlbumId(4)
+	imported := must(api.ImportTrack(ctx).TrackCreate([]rowhouse.TrackCreate{*values}).DryRun(true).Execute()).Data
+	expect(imported.Created == 1, "import", imported)
 	created := must(api.CreateTrack(ctx).TrackCreate(*values).Execute()).Data
 	expect(created.TrackId == 4 && created.Bytes.Get() == nil, "create", created)
 	changes := rowhouse.NewTrackUpdate()
 	changes.SetAlbumIdNil()
 	updated := must(api.UpdateTrack(ctx, 4).TrackUpdate(*changes).Return_("record").Execute()).Data
 	expect(updated.Record.Name == "Dog Eat Dog" && updated.Record.AlbumId.Get() == nil, "update", updated)
-	increment := rowhouse.NewTrackIncrement("4", "Milliseconds")
+	increment := rowhouse.NewTrackAddition("Milliseconds")
 	increment.SetCount(4)
-	increased := must(api.IncrementTrack(ctx).TrackIncrement(*increment).Return_("record").Execute()).Data
+	increased := must(api.AddToTrack(ctx, 4).TrackAddition(*increment).Return_("record").Execute()).Data
 	expect(increased.Record.Milliseconds == 215200, "increment", increased)
 	deleted := must(api.DeleteTrack(ctx, 4).Execute()).Data
 	expect(deleted.Success, "delete", deleted)

@@ -13,6 +13,19 @@ const { data: found } = await api.queryEmployee({ client, body: { expand: ['Repo
 const [first, second] = found?.data.rows ?? []
 assert.equal(first?.expand?.ReportsTo, null)
 assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
+const { data: totals } = await api.aggregateTrack({
+  client,
+  body: { groupBy: ['AlbumId'], compute: { length: { sum: 'Milliseconds' } } }
+})
+assert.deepEqual(totals?.data.rows[0], { AlbumId: 1, length: 343719 })
+const { data: lines } = await api.exportTrack({ client, query: { fields: 'Name', q: 'Rock' }, parseAs: 'text' })
+assert.match(String(lines), /For Those About To Rock/)
+const { data: imported } = await api.importTrack({
+  client,
+  query: { dryRun: true },
+  body: [{ Name: 'Overdose', Milliseconds: 369319, UnitPrice: 0.99 }]
+})
+assert.equal(imported?.data.created, 1)
 const { data: created } = await api.createTrack({
   client,
   body: { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
@@ -22,8 +35,8 @@ const path = { TrackId: created.data.TrackId }
 const query = { return: 'record' } as const
 const { data: updated } = await api.updateTrack({ client, path, query, body: { AlbumId: null } })
 assert.equal(updated?.data.record?.AlbumId, null)
-const more = { pk: '4', field: 'Milliseconds', count: 4 } as const
-const { data: increased } = await api.incrementTrack({ client, query, body: more })
+const more = { field: 'Milliseconds', count: 4 } as const
+const { data: increased } = await api.addToTrack({ client, path, query, body: more })
 assert.equal(increased?.data.record?.Milliseconds, 215200)
 await api.deleteTrack({ client, path })
 const missing = await api.readTrack({ client, path })
@@ -36,7 +49,11 @@ export const mistakes = async () => {
   // @ts-expect-error: a name is never null
   await api.updateTrack({ client, path, body: { Name: null } })
   // @ts-expect-error: a name is no number
-  await api.incrementTrack({ client, body: { pk: '1', field: 'Name' } })
+  await api.addToTrack({ client, path, body: { field: 'Name' } })
+  // @ts-expect-error: a name is no number
+  await api.aggregateTrack({ client, body: { compute: { length: { sum: 'Name' } } } })
+  // @ts-expect-error: a name is required
+  await api.importTrack({ client, body: [{ Milliseconds: 1, UnitPrice: 1 }] })
   // @ts-expect-error: a last name refers to no record
   first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts

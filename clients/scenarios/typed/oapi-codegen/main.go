@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"scenario/rowhouse"
 )
@@ -41,12 +42,25 @@ func main() {
 	found := must(api.QueryEmployeeWithResponse(ctx, query)).JSON200.Data.Rows
 	expect(found[0].Expand.ReportsTo == nil, "expand", found[0])
 	expect(found[1].Expand.ReportsTo.LastName == "Adams", "expand", found[1])
-	created := must(api.CreateTrackWithResponse(ctx, rowhouse.TrackCreate{Name: "Dog Eat Dog", Milliseconds: 215196, UnitPrice: 0.99, AlbumId: to(int64(4))})).JSON200.Data
+	length := rowhouse.TrackAggregateFunction{Sum: to(rowhouse.TrackAggregateFunctionSumMilliseconds)}
+	totals := rowhouse.TrackAggregate{
+		GroupBy: to([]rowhouse.TrackAggregateGroupBy{rowhouse.TrackAggregateGroupByAlbumId}),
+		Compute: map[string]rowhouse.TrackAggregateFunction{"length": length},
+	}
+	rows := must(api.AggregateTrackWithResponse(ctx, totals)).JSON200.Data.Rows
+	expect(rows[0]["length"] == 343719.0, "aggregate", rows)
+	exported := must(api.ExportTrackWithResponse(ctx, &rowhouse.ExportTrackParams{Fields: to("Name"), Q: to("Rock")}))
+	expect(strings.Contains(string(exported.Body), "For Those About To Rock"), "export", exported)
+	values := rowhouse.TrackCreate{Name: "Dog Eat Dog", Milliseconds: 215196, UnitPrice: 0.99, AlbumId: to(int64(4))}
+	dry := &rowhouse.ImportTrackParams{DryRun: to(true)}
+	imported := must(api.ImportTrackWithResponse(ctx, dry, []rowhouse.TrackCreate{values})).JSON200.Data
+	expect(imported.Created == 1, "import", imported)
+	created := must(api.CreateTrackWithResponse(ctx, values)).JSON200.Data
 	expect(created.TrackId == 4 && created.Bytes == nil, "create", created)
 	returning := rowhouse.UpdateTrackParamsReturnRecord
 	updated := must(api.UpdateTrackWithResponse(ctx, 4, &rowhouse.UpdateTrackParams{Return: &returning}, rowhouse.TrackUpdate{Name: to("Overdose")})).JSON200.Data
 	expect(updated.Record.Name == "Overdose" && *updated.Record.AlbumId == 4, "update", updated)
-	increased := must(api.IncrementTrackWithResponse(ctx, nil, rowhouse.TrackIncrement{Pk: "4", Field: rowhouse.TrackIncrementFieldMilliseconds})).JSON200.Data
+	increased := must(api.AddToTrackWithResponse(ctx, 4, nil, rowhouse.TrackAddition{Field: rowhouse.TrackAdditionFieldMilliseconds})).JSON200.Data
 	expect(increased.Success, "increment", increased)
 	deleted := must(api.DeleteTrackWithResponse(ctx, 4, nil)).JSON200.Data
 	expect(deleted.Success, "delete", deleted)

@@ -4,15 +4,30 @@ from typing import TypeVar
 from rowhouse import AuthenticatedClient
 from rowhouse.api.employee import query_employee
 from rowhouse.api.playlist_track import read_playlist_track
-from rowhouse.api.track import create_track, delete_track, increment_track, list_track, read_track, update_track
+from rowhouse.api.track import (
+    add_to_track,
+    aggregate_track,
+    create_track,
+    delete_track,
+    export_track,
+    import_track,
+    list_track,
+    read_track,
+    update_track,
+)
 from rowhouse.models import (
     Employee,
     EmployeeQuery,
     ErrorCode,
     ErrorResponse,
+    TrackAddition,
+    TrackAdditionField,
+    TrackAggregate,
+    TrackAggregateCompute,
+    TrackAggregateFunction,
+    TrackAggregateFunctionSum,
+    TrackAggregateGroupByItem,
     TrackCreate,
-    TrackIncrement,
-    TrackIncrementField,
     TrackUpdate,
     UpdateTrackReturn,
 )
@@ -36,14 +51,20 @@ first, second = success(query_employee.sync(client=client, body=EmployeeQuery(ex
 assert not isinstance(first.expand, Unset) and first.expand.reports_to is None
 assert not isinstance(second.expand, Unset) and isinstance(second.expand.reports_to, Employee)
 assert second.expand.reports_to.last_name == "Adams"
+compute = TrackAggregateCompute()
+compute["length"] = TrackAggregateFunction(sum_=TrackAggregateFunctionSum.MILLISECONDS)
+totals = TrackAggregate(group_by=[TrackAggregateGroupByItem.ALBUMID], compute=compute)
+assert success(aggregate_track.sync(client=client, body=totals)).data.rows[0]["length"] == 343719
+assert "For Those About To Rock" in str(export_track.sync(client=client, fields="Name", q="Rock"))
 new = TrackCreate(name="Dog Eat Dog", milliseconds=215196, unit_price=0.99, album_id=4)
+assert success(import_track.sync(client=client, body=[new], dry_run=True)).data.created == 1
 created = success(create_track.sync(client=client, body=new)).data
 assert created.track_id == 4 and created.bytes_ is None
 changes = TrackUpdate(album_id=None)
 updated = success(update_track.sync(4, client=client, body=changes, return_=UpdateTrackReturn.RECORD)).data
 assert not isinstance(updated.record, Unset) and updated.record.album_id is None
-more = TrackIncrement(pk="4", field=TrackIncrementField.MILLISECONDS, count=4)
-assert success(increment_track.sync(client=client, body=more)).data.success
+more = TrackAddition(field=TrackAdditionField.MILLISECONDS, count=4)
+assert success(add_to_track.sync(4, client=client, body=more)).data.success
 assert success(delete_track.sync(4, client=client)).data.success
 missing = read_track.sync(4, client=client)
 assert isinstance(missing, ErrorResponse) and missing.error.code == ErrorCode.RECORD_NOT_FOUND

@@ -15,6 +15,20 @@ const { data: found } = await api.POST('/data/Employee/query', { body: { expand:
 const [first, second] = found?.data.rows ?? []
 assert.equal(first?.expand?.ReportsTo, null)
 assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
+const { data: totals } = await api.POST('/data/Track/aggregate', {
+  body: { groupBy: ['AlbumId'], compute: { length: { sum: 'Milliseconds' } } }
+})
+assert.deepEqual(totals?.data.rows[0], { AlbumId: 1, length: 343719 })
+const { data: lines } = await api.GET('/data/Track/export', {
+  params: { query: { fields: 'Name', q: 'Rock' } },
+  parseAs: 'text'
+})
+assert.match(String(lines), /For Those About To Rock/)
+const { data: imported } = await api.POST('/data/Track/import', {
+  params: { query: { dryRun: true } },
+  body: [{ Name: 'Overdose', Milliseconds: 369319, UnitPrice: 0.99 }]
+})
+assert.equal(imported?.data.created, 1)
 const { data: created } = await api.POST('/data/Track/records', {
   body: { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
 })
@@ -25,9 +39,9 @@ const { data: updated } = await api.PUT('/data/Track/records/{TrackId}', {
   body: { AlbumId: null }
 })
 assert.equal(updated?.data.record?.AlbumId, null)
-const { data: increased } = await api.POST('/data/Track/incr', {
-  params: { query: { return: 'record' } },
-  body: { pk: '4', field: 'Milliseconds', count: 4 }
+const { data: increased } = await api.POST('/data/Track/records/{TrackId}/incr', {
+  params: { path, query: { return: 'record' } },
+  body: { field: 'Milliseconds', count: 4 }
 })
 assert.equal(increased?.data.record?.Milliseconds, 215200)
 await api.DELETE('/data/Track/records/{TrackId}', { params: { path } })
@@ -43,7 +57,11 @@ export const mistakes = async () => {
   // @ts-expect-error: a name is never null
   await api.PUT('/data/Track/records/{TrackId}', { params: { path }, body: { Name: null } })
   // @ts-expect-error: a name is no number
-  await api.POST('/data/Track/incr', { body: { pk: '1', field: 'Name' } })
+  await api.POST('/data/Track/records/{TrackId}/incr', { params: { path }, body: { field: 'Name' } })
+  // @ts-expect-error: a name is no number
+  await api.POST('/data/Track/aggregate', { body: { compute: { length: { sum: 'Name' } } } })
+  // @ts-expect-error: a name is required
+  await api.POST('/data/Track/import', { body: [{ Milliseconds: 1, UnitPrice: 1 }] })
   // @ts-expect-error: a last name refers to no record
   first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts

@@ -24,14 +24,18 @@ const [first, second] = found.data.data.rows
 assert.equal(first?.expand?.ReportsTo, null)
 assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
 const values = { Name: 'Dog Eat Dog', Milliseconds: 215196, UnitPrice: 0.99, AlbumId: 4 }
+const totals = await api.aggregateTrack({ groupBy: ['AlbumId'], compute: { length: { sum: 'Milliseconds' } } }, main)
+assert.deepEqual(dataOf(totals, schemas.AggregateTrackResponse).rows[0], { AlbumId: 1, length: 343719 })
+const imported = await api.importTrack(schemas.ImportTrackBody.parse([values]), { dryRun: true }, main)
+assert.equal(dataOf(imported, schemas.ImportTrackResponse).created, 1)
 const created = await api.createTrack(schemas.CreateTrackBody.parse(values), main)
 const { TrackId } = dataOf(created, schemas.CreateTrackResponse)
 assert.equal(TrackId, 4)
 const updated = await api.updateTrack(TrackId, { AlbumId: null }, { return: 'record' }, main)
 assert.equal(dataOf(updated, schemas.UpdateTrackResponse).record?.AlbumId, null)
-const more = { pk: '4', field: 'Milliseconds', count: 4 } as const
-const increased = await api.incrementTrack(more, { return: 'record' }, main)
-assert.equal(dataOf(increased, schemas.IncrementTrackResponse).record?.Milliseconds, 215200)
+const more = { field: 'Milliseconds', count: 4 } as const
+const increased = await api.addToTrack(TrackId, more, { return: 'record' }, main)
+assert.equal(dataOf(increased, schemas.AddToTrackResponse).record?.Milliseconds, 215200)
 const deleted = await api.deleteTrack(TrackId, undefined, main)
 assert.deepEqual(dataOf(deleted, schemas.DeleteTrackResponse), { success: true })
 const missing = await api.readTrack(TrackId, main)
@@ -47,7 +51,9 @@ export const mistakes = async () => {
   // @ts-expect-error: a name is never null
   await api.updateTrack(TrackId, { Name: null })
   // @ts-expect-error: a name is no number
-  await api.incrementTrack({ pk: '1', field: 'Name' })
+  await api.addToTrack(1, { field: 'Name' })
+  // @ts-expect-error: a name is no number
+  await api.aggregateTrack({ compute: { length: { sum: 'Name' } } })
   // @ts-expect-error: a last name refers to no record
   first?.expand?.LastName
   // @ts-expect-error: a composite key has two parts

@@ -22,6 +22,16 @@ const { data: found } = await employees.queryEmployee({ employeeQuery: { expand:
 const [first, second] = found.rows
 assert.equal(first?.expand?.reportsTo, null)
 assert.equal(second?.expand?.reportsTo?.lastName, 'Adams')
+const { data: totals } = await api.aggregateTrack({
+  trackAggregate: { groupBy: ['AlbumId'], compute: { length: { sum: 'Milliseconds' } } }
+})
+assert.deepEqual(totals.rows[0], { AlbumId: 1, length: 343719 })
+assert.match(await api.exportTrack({ fields: 'Name', q: 'Rock' }), /For Those About To Rock/)
+const { data: imported } = await api.importTrack({
+  dryRun: true,
+  trackCreate: [{ name: 'Overdose', milliseconds: 369319, unitPrice: 0.99 }]
+})
+assert.equal(imported.created, 1)
 const { data: created } = await api.createTrack({
   trackCreate: { name: 'Dog Eat Dog', milliseconds: 215196, unitPrice: 0.99, albumId: 4 }
 })
@@ -29,8 +39,8 @@ assert.equal(created.trackId, 4)
 const key = { trackId: created.trackId }
 const { data: updated } = await api.updateTrack({ ...key, _return: 'record', trackUpdate: { albumId: null } })
 assert.equal(updated.record?.albumId, null)
-const trackIncrement = { pk: '4', field: 'Milliseconds', count: 4 } as const
-const { data: increased } = await api.incrementTrack({ trackIncrement, _return: 'record' })
+const trackAddition = { field: 'Milliseconds', count: 4 } as const
+const { data: increased } = await api.addToTrack({ ...key, trackAddition, _return: 'record' })
 assert.equal(increased.record?.milliseconds, 215200)
 const { data: deleted } = await api.deleteTrack(key)
 assert.equal(deleted.success, true)
@@ -46,7 +56,11 @@ export const mistakes = async () => {
   // @ts-expect-error: a name is never null
   await api.updateTrack({ ...key, trackUpdate: { name: null } })
   // @ts-expect-error: a name is no number
-  await api.incrementTrack({ trackIncrement: { pk: '1', field: 'Name' } })
+  await api.addToTrack({ ...key, trackAddition: { field: 'Name' } })
+  // @ts-expect-error: a name is no number
+  await api.aggregateTrack({ trackAggregate: { compute: { length: { sum: 'Name' } } } })
+  // @ts-expect-error: a name is required
+  await api.importTrack({ trackCreate: [{ milliseconds: 1, unitPrice: 1 }] })
   // @ts-expect-error: a last name refers to no record
   first?.expand?.lastName
   // @ts-expect-error: a composite key has two parts

@@ -2,7 +2,10 @@ use std::env;
 use std::num::NonZeroU32;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use types::{EmployeeQuery, ErrorCode, TrackCreate, TrackIncrement, TrackIncrementField, TrackUpdate, UpdateTrackReturn};
+use types::{
+    EmployeeQuery, ErrorCode, TrackAddition, TrackAdditionField, TrackAggregate, TrackAggregateFunction,
+    TrackAggregateFunctionSum, TrackAggregateGroupByItem, TrackCreate, TrackUpdate, UpdateTrackReturn,
+};
 
 progenitor::generate_api!("openapi-3.0.json");
 
@@ -22,6 +25,18 @@ async fn main() {
     let found = api.query_employee(&query).await.unwrap().into_inner().data.rows;
     assert!(found[0].expand.as_ref().unwrap().reports_to.is_none());
     assert_eq!(found[1].expand.as_ref().unwrap().reports_to.as_ref().unwrap().last_name, "Adams");
+    let length = TrackAggregateFunction { sum: Some(TrackAggregateFunctionSum::Milliseconds), ..Default::default() };
+    let totals = TrackAggregate {
+        by: None,
+        compute: [("length".to_string(), length)].into(),
+        filter: None,
+        group_by: vec![TrackAggregateGroupByItem::AlbumId],
+        having: Default::default(),
+        order: None,
+        q: None,
+        size: None,
+    };
+    assert_eq!(api.aggregate_track(&totals).await.unwrap().into_inner().data.rows[0]["length"], 343719);
     let new = TrackCreate {
         album_id: Some(4),
         bytes: None,
@@ -30,13 +45,15 @@ async fn main() {
         track_id: None,
         unit_price: 0.99,
     };
+    let imported = api.import_track(None, Some(true), None, None, &vec![new.clone()]).await.unwrap().into_inner().data;
+    assert_eq!(imported.created, 1);
     let created = api.create_track(&new).await.unwrap().into_inner().data;
     assert_eq!((created.track_id, created.bytes), (4, None));
     let changes = TrackUpdate { name: Some("Overdose".parse().unwrap()), ..Default::default() };
     let updated = api.update_track(4, Some(UpdateTrackReturn::Record), None, &changes).await.unwrap().into_inner().data;
     assert_eq!(updated.record.unwrap().album_id, Some(4));
-    let more = TrackIncrement { count: None, field: TrackIncrementField::Milliseconds, pk: "4".to_string() };
-    assert!(api.increment_track(None, None, &more).await.unwrap().into_inner().data.success);
+    let more = TrackAddition { count: None, field: TrackAdditionField::Milliseconds };
+    assert!(api.add_to_track(4, None, None, &more).await.unwrap().into_inner().data.success);
     assert!(api.delete_track(4, None, None).await.unwrap().into_inner().data.success);
     let Err(Error::ErrorResponse(missing)) = api.read_track(4).await else { panic!() };
     assert_eq!(missing.into_inner().error.code, ErrorCode::RecordNotFound);

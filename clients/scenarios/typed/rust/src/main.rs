@@ -2,8 +2,13 @@ use std::env;
 
 use rowhouse::apis::configuration::Configuration;
 use rowhouse::apis::{Error, employee_api, playlist_track_api, track_api};
-use rowhouse::models::track_increment::Field;
-use rowhouse::models::{EmployeeQuery, ErrorCode, ErrorResponse, TrackCreate, TrackIncrement, TrackUpdate};
+use rowhouse::models::track_addition::Field;
+use rowhouse::models::track_aggregate::GroupBy;
+use rowhouse::models::track_aggregate_function::Sum;
+use rowhouse::models::{
+    EmployeeQuery, ErrorCode, ErrorResponse, TrackAddition, TrackAggregate, TrackAggregateFunction, TrackCreate,
+    TrackUpdate,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -22,14 +27,21 @@ async fn main() {
     assert_eq!(found[0].expand.as_ref().unwrap().reports_to, Some(None));
     let boss = found[1].expand.clone().unwrap().reports_to.flatten().unwrap();
     assert_eq!(boss.last_name, "Adams");
+    let length = TrackAggregateFunction { sum: Some(Sum::Milliseconds), ..TrackAggregateFunction::new() };
+    let compute = [("length".to_string(), length)].into();
+    let totals = TrackAggregate { group_by: Some(vec![GroupBy::AlbumId]), ..TrackAggregate::new(compute) };
+    let rows = track_api::aggregate_track(api, totals).await.unwrap().data.rows;
+    assert_eq!(rows[0]["length"], 343719);
     let values = TrackCreate { album_id: Some(Some(4)), ..TrackCreate::new("Dog Eat Dog".to_string(), 215196, 0.99) };
+    let imported = track_api::import_track(api, vec![values.clone()], None, Some(true), None, None).await.unwrap().data;
+    assert_eq!(imported.created, 1);
     let created = track_api::create_track(api, values).await.unwrap().data;
     assert_eq!((created.track_id, created.bytes), (4, None));
     let changes = TrackUpdate { album_id: Some(None), ..TrackUpdate::default() };
     let updated = track_api::update_track(api, 4, changes, Some("record"), None).await.unwrap().data;
     assert_eq!(updated.record.unwrap().album_id, None);
-    let more = TrackIncrement { count: Some(4.0), ..TrackIncrement::new("4".to_string(), Field::Milliseconds) };
-    let increased = track_api::increment_track(api, more, Some("record"), None).await.unwrap().data;
+    let more = TrackAddition { count: Some(4.0), ..TrackAddition::new(Field::Milliseconds) };
+    let increased = track_api::add_to_track(api, 4, more, Some("record"), None).await.unwrap().data;
     assert_eq!(increased.record.unwrap().milliseconds, 215200);
     assert!(track_api::delete_track(api, 4, None, None).await.unwrap().data.success);
     let Err(Error::ResponseError(missing)) = track_api::read_track(api, 4).await else { panic!() };
