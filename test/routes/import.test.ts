@@ -196,7 +196,7 @@ t.test('errors name no hidden field and no rule with one', async (t) => {
   }
   const checked = 'a\n1\n'
   const unique = 'a\n9\n9\n'
-  t.match(await messagesOf(checked), [[2, "The record violates the check 'secret < a'."]])
+  t.match(await messagesOf(checked), [[2, "'a' must satisfy the check 'secret < a'."]])
   t.match(await messagesOf(unique), [[3, /secret_index/]])
   dataOf(await admin.put(`/admin/tables/${id}`, { fields: [{ name: 'secret', isHidden: true }] }))
   t.strictSame(await messagesOf(checked), [[2, 'The record violates a check of the table.']])
@@ -204,6 +204,30 @@ t.test('errors name no hidden field and no rule with one', async (t) => {
     [3, 'The unique values of the record are those of an earlier record of the file.']
   ])
   t.match(await messagesOf('a\nx\n'), [[2, /'a' must be/]])
+})
+
+t.test('the error of a check names the check, and its first field as the file does', async (t) => {
+  const db = new BetterSqlite3(join(app.config.DATA_DIR, 'rowhouse.db'))
+  db.exec(
+    'CREATE TABLE checked (id INTEGER PRIMARY KEY, n INTEGER CONSTRAINT positive CHECK (n > 0), CHECK (rowid < 9))'
+  )
+  db.close()
+  await importTable(admin, 'checked')
+  const send = client(app, {
+    ...bearer(await issueToken(admin, { tables: ['checked'], actions: ['create'] })),
+    'content-type': 'text/csv'
+  })
+  const errorsOf = async (file: string) => {
+    const map = encodeURIComponent('{"count":"n"}')
+    return (await send.post(`/data/checked/import?map=${map}`, file)).json().error.details
+  }
+  t.match(await errorsOf('count\n-1\n'), [
+    { line: 2, column: 'count', code: 'check', message: "'count' must satisfy the check 'positive'." }
+  ])
+  t.match(await errorsOf('id,count\n9,1\n'), [
+    { line: 2, column: null, code: 'check', message: "The record violates the check 'rowid < 9'." }
+  ])
+  t.equal(dataOf(await send.post('/data/checked/import', 'n\n1\n')).created, 1)
 })
 
 t.test('an upsert by another key changes no primary key', async (t) => {

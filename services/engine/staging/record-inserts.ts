@@ -2,7 +2,7 @@ import type BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
-import { explainRefusal, type Refusal } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
 
 /** Records of one statement. Each takes 1 µs of CPU, instead of 2 with a statement of its own. */
 const ROWS_OF_STATEMENT = 16
@@ -15,6 +15,8 @@ export type OnRefused = (line: number, refusal: Refusal) => void
 interface InsertEvents {
   readonly onStored: (count: number) => void
   readonly onRefused: OnRefused
+  /** Returns why SQLite refused a record. @throws any other error */
+  readonly explainRefusal: (error: unknown) => Refusal
 }
 
 /** Stores records with the same fields, several in one statement. */
@@ -35,7 +37,7 @@ const composeInsert = (columns: readonly string[], rows: number) => {
 export const createRecordInserts = (
   db: BetterSqlite3.Database,
   names: readonly string[],
-  { onStored, onRefused }: InsertEvents
+  { onStored, onRefused, explainRefusal }: InsertEvents
 ): RecordInserts => {
   const columns = [...names, LINE_COLUMN]
   const size = Math.max(1, Math.min(ROWS_OF_STATEMENT, Math.floor(MAX_PARAMS / columns.length)))

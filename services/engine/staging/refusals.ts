@@ -1,6 +1,9 @@
+import { foldName } from '../../model/names.ts'
+import { checksIn, type DeclaredRule } from '../../sql/declared-rules.ts'
 import { STAGED_TABLE } from '../../sql/imports.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import type { ImportError } from './import-errors.ts'
+import type { StagingRequest } from './protocol.ts'
 
 /** SQLite names columns as `table.column`. */
 const columnsIn = (list: string) =>
@@ -28,10 +31,6 @@ const explanations: readonly (readonly [RegExp, (message: string) => Refusal])[]
     }
   ],
   [
-    /^CHECK constraint failed: /,
-    (rule) => ({ column: null, code: 'check', message: `The record violates the check '${rule}'.` })
-  ],
-  [
     /^cannot store (?=.* column )/,
     (text) => ({
       column: columnsIn(text.split(' ').at(-1) as string)[0] as string,
@@ -41,11 +40,32 @@ const explanations: readonly (readonly [RegExp, (message: string) => Refusal])[]
   ]
 ]
 
-/** Returns why SQLite refused a record. @throws any other error of SQLite */
-export const explainRefusal = (error: unknown): Refusal => {
-  const { code, message } = toPlainError(error)
-  if (!/^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)/.test(code)) throw error
-  for (const [pattern, toReason] of explanations)
-    if (pattern.test(message)) return toReason(message.replace(pattern, ''))
-  return { column: null, code: 'constraint', message: `SQLite refuses the record: ${message}.` }
+const CHECK = /^CHECK constraint failed: /
+
+/** Creates the function that names the first field of a check that a record violates. */
+const createCheckRefusals = ({ declarations, fields }: Pick<StagingRequest, 'declarations' | 'fields'>) => {
+  let checks: readonly DeclaredRule[] | undefined
+
+  return (reported: string): Refusal => {
+    checks ??= checksIn(String(declarations[0]))
+    const rule = checks.find((check) => check.reported.includes(reported))
+    const field = rule && fields.find(({ column }) => rule.names.has(foldName(column.name)))
+    return field
+      ? { column: field.column.name, code: 'check', message: `must satisfy the check '${rule.label}'` }
+      : { column: null, code: 'check', message: `The record violates the check '${reported}'.` }
+  }
+}
+
+/** Creates the function that returns why SQLite refused a record. It throws any other error of SQLite. */
+export const createRefusals = (request: Pick<StagingRequest, 'declarations' | 'fields'>) => {
+  const refusedByCheck = createCheckRefusals(request)
+  const explained = [[CHECK, refusedByCheck] as const, ...explanations]
+
+  return (error: unknown): Refusal => {
+    const { code, message } = toPlainError(error)
+    if (!/^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR)/.test(code)) throw error
+    for (const [pattern, toReason] of explained)
+      if (pattern.test(message)) return toReason(message.replace(pattern, ''))
+    return { column: null, code: 'constraint', message: `SQLite refuses the record: ${message}.` }
+  }
 }

@@ -5,6 +5,7 @@ import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
 import { joinTerms } from '../../sql/terms.ts'
 import type { StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
 import { createRecordInserts, type OnRefused } from './record-inserts.ts'
+import { createRefusals } from './refusals.ts'
 
 /** MiB of database pages. */
 const CACHE_SIZE = 16
@@ -46,6 +47,7 @@ export const openStagedTable = (options: StagingThreadOptions) => {
   createTable(db, options)
   db.exec('BEGIN')
   const position = rowid === null ? LINE : identifier(rowid)
+  const explainRefusal = createRefusals(options)
   let rows = 0
 
   const onStored = (count: number) => {
@@ -62,7 +64,7 @@ export const openStagedTable = (options: StagingThreadOptions) => {
 
   return {
     insertsOf: (names: readonly string[], onRefused: OnRefused) =>
-      createRecordInserts(db, names, { onStored, onRefused }),
+      createRecordInserts(db, names, { onStored, onRefused, explainRefusal }),
     /** Ends the transaction. Returns the number of records, of those that are skipped, and of bytes of the file. */
     finish: () => {
       if (rowid === null) db.exec(`CREATE INDEX _rowhouse_lines ON ${TABLE} (${LINE})`)

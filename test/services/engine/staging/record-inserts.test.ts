@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { createRecordInserts } from '../../../../services/engine/staging/record-inserts.ts'
+import { createRefusals } from '../../../../services/engine/staging/refusals.ts'
 import { LINE_COLUMN, STAGED_TABLE } from '../../../../services/sql/imports.ts'
 
 /** Stores records with these values, one in each line, and returns what was stored and what was refused. */
@@ -13,7 +14,8 @@ const store = (values: readonly number[]) => {
     onStored: (count) => {
       stored += count
     },
-    onRefused: (line) => refused.push(line)
+    onRefused: (line) => refused.push(line),
+    explainRefusal: createRefusals({ declarations: [''], fields: [] })
   })
   for (const [line, value] of values.entries()) inserts.add(line, [value])
   inserts.flush()
