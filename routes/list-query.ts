@@ -4,6 +4,7 @@ import type { IntegerFormat } from '../schemas/token.ts'
 import { type DomainError, invalid } from '../services/model/errors.ts'
 import { splitNames, splitPaths } from '../services/model/names.ts'
 import type { Access } from '../services/records/access/access.ts'
+import type { ReadableTables } from '../services/records/access/readable.ts'
 import { checkParameters } from '../services/records/read/parameters.ts'
 
 interface TextQuery {
@@ -34,10 +35,10 @@ const parseFilter = (text: string, integers: IntegerFormat) => {
  */
 export const readListQuery = <Q extends TextQuery & Readonly<Record<string, unknown>>>(
   query: Q,
-  access: Access,
+  { access, readable }: { readonly access: Access; readonly readable: ReadableTables },
   { properties }: typeof ListQuerySchema | typeof ExportQuerySchema
 ) => {
-  checkParameters(access, query, properties)
+  checkParameters({ access, readable }, query, properties)
   const { filter = '', fields, expand, ...others } = query
   return {
     ...others,

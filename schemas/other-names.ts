@@ -1,4 +1,4 @@
-import type { Operator } from './query.ts'
+import type { FilterPart, Operator } from './query.ts'
 
 // The names that SQL, PostgREST, json-server, Django, OData and MongoDB use, in lower case and without `_`, `$` and `-`.
 // A request with one of them fails. The hint of the error shows the line that works: services/model/suggestions.ts.
@@ -10,6 +10,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   pagesize: ['size'],
   top: ['size'],
   take: ['size'],
+  first: ['size'],
+  rows: ['size'],
   pagenumber: ['page', 'cursor'],
   offset: ['page', 'cursor'],
   skip: ['page', 'cursor'],
@@ -21,6 +23,12 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   sort: ['order'],
   sortby: ['order'],
   orderby: ['order'],
+  sortasc: ['order'],
+  sortdesc: ['order'],
+  dir: ['order'],
+  direction: ['order'],
+  sortdir: ['order'],
+  sortorder: ['order'],
   select: ['fields'],
   columns: ['fields'],
   attributes: ['fields'],
@@ -65,6 +73,10 @@ const otherOperators: Readonly<Record<string, Operator>> = {
   max: 'lte',
   nin: 'notIn',
   null: 'isNull',
+  fts: 'contains',
+  plfts: 'contains',
+  phfts: 'contains',
+  wfts: 'contains',
   like: 'contains',
   ilike: 'contains',
   icontains: 'contains',
@@ -72,17 +84,42 @@ const otherOperators: Readonly<Record<string, Operator>> = {
   iendswith: 'endsWith'
 }
 
+/** By the part of a filter that was sent. */
+const otherParts: Readonly<Record<string, FilterPart>> = {
+  all: 'all',
+  and: 'all',
+  '&&': 'all',
+  any: 'any',
+  or: 'any',
+  '||': 'any',
+  none: 'none',
+  not: 'none',
+  nor: 'none',
+  '!': 'none'
+}
+
+/** The names of a position, which counts records from 0. */
+const OFFSETS = ['offset', 'skip', 'start']
+
 interface OtherPath {
   readonly methods: readonly string[]
   readonly sent: RegExp
   /** The path that works, with the groups of `sent`. */
   readonly path: string
+  /** A sentence about its response. */
+  readonly note?: string
 }
 
 const MANY = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']
 
 /** Paths without a route, and the paths of the routes that do the same. */
 export const otherPaths: readonly OtherPath[] = [
+  {
+    methods: ['GET', 'HEAD'],
+    sent: /^\/data\/(?!_)([^/]+)\/count$/,
+    path: '/data/$1?size=1',
+    note: '`total` is the number of records.'
+  },
   { methods: MANY, sent: /^\/data\/(?!_)([^/]+)\/([^/]+)$/, path: '/data/$1/records/$2' },
   { methods: MANY, sent: /^\/admin\/tables\/(\d+)\/records\/([^/]+)$/, path: '/admin/tables/$1/data/$2' },
   { methods: ['GET', 'HEAD', 'POST'], sent: /^\/admin\/tables\/(\d+)\/records$/, path: '/admin/tables/$1/data' }
@@ -113,3 +150,15 @@ export const knownOperator = (sent: string, operators: readonly Operator[]): Ope
     (Object.hasOwn(otherOperators, plainName) ? otherOperators[plainName] : undefined)
   )
 }
+
+/** Returns the part of a filter that a name of another service stands for. */
+export const knownPart = (sent: string): FilterPart | undefined => {
+  const plainName = plain(sent)
+  return Object.hasOwn(otherParts, plainName) ? otherParts[plainName] : undefined
+}
+
+/** Whether a name of another service stands for the number of records before the page. */
+export const isOffset = (sent: string) => OFFSETS.includes(plain(sent))
+
+/** Whether a name of another service sorts in descending order. */
+export const isDescendingName = (sent: string) => plain(sent).endsWith('desc')

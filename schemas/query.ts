@@ -62,6 +62,9 @@ export const operators = {
 
 export type Operator = keyof typeof operators
 
+/** A part of a filter that is a list of filters. */
+export type FilterPart = 'all' | 'any' | 'none'
+
 const operandSchemas: Record<Operand, (options: SchemaOptions) => TSchema> = {
   value: (options) => Type.Unknown(options),
   range: (options) => Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2, ...options }),

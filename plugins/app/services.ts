@@ -9,7 +9,7 @@ import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
-import { createReadableBy } from '../../services/records/access/readable.ts'
+import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
 import { createTableFileService, type TableFileService } from '../../services/records/import/table-files.ts'
@@ -29,6 +29,7 @@ declare module 'fastify' {
     tables: TableService
     accessOf: AccessOf
     records: RecordService
+    readableBy: ReadableBy
     exports: ExportService
     imports: ImportService
     tableFiles: TableFileService
@@ -119,6 +120,7 @@ export default fp<ServicesOptions>(
     const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
     const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize, readableBy, ...facts })
     fastify.decorate('records', records)
+    fastify.decorate('readableBy', readableBy)
     fastify.decorate('exports', createExportService({ db, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')

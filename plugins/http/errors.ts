@@ -61,7 +61,9 @@ export const hintOfPath = (request: FastifyRequest, others: typeof otherPaths): 
   const { method } = request
   const path = pathOf(request)
   const other = others.find(({ methods, sent }) => methods.includes(method) && sent.test(path))
-  return other && `Use ${method} ${excerpt(path.replace(other.sent, other.path))}.`
+  if (!other) return undefined
+  const { sent, path: otherPath, note = '' } = other
+  return `Use ${method} ${excerpt(path.replace(sent, otherPath))}. ${note}`.trimEnd()
 }
 
 export const routeNotFound = (request: FastifyRequest) =>

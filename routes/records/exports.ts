@@ -6,7 +6,7 @@ import { sendExport } from '../replies/export.ts'
 import type { RecordAreaOptions } from './area.ts'
 
 const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
-  const { exports, clock } = fastify
+  const { exports, readableBy, clock } = fastify
   const { credential, tags, paths, tableParams, recheckErrors, accessTo } = area
 
   fastify.get(
@@ -31,7 +31,11 @@ const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request, reply) => {
       const { caller, query } = request
       const access = accessTo(request)
-      const chunks = await exports.exportRecords(caller, access, readListQuery(query, access, ExportQuerySchema))
+      const chunks = await exports.exportRecords(
+        caller,
+        access,
+        readListQuery(query, { access, readable: readableBy(caller) }, ExportQuerySchema)
+      )
       return sendExport(reply, { table: access.table.name, format: query.format, now: clock() }, chunks)
     }
   )

@@ -52,7 +52,7 @@ const UPDATES = [
 ] as const
 
 const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
-  const { records } = fastify
+  const { records, readableBy } = fastify
   const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, recordsPath, accessTo } = area
   const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
 
@@ -77,7 +77,14 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request, reply) => {
       const { caller, query } = request
       const access = accessTo(request)
-      return okText(reply, await records.list(caller, access, readListQuery(query, access, ListQuerySchema)))
+      return okText(
+        reply,
+        await records.list(
+          caller,
+          access,
+          readListQuery(query, { access, readable: readableBy(caller) }, ListQuerySchema)
+        )
+      )
     }
   )
 

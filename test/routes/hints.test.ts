@@ -135,7 +135,7 @@ const hintOf = (response: TestResponse): string => response.json().error.hint
 
 /** Returns the parts of a query string that a hint names, percent-encoded. */
 const suggestedQuery = (hint: string) => {
-  const [, query = ''] = /(?:Use|For example:) (.+?)(?:, percent-encoded)?\. The parameters/.exec(hint) ?? []
+  const [, query = ''] = /(?:Use|For example:) (.+?)(?:, percent-encoded)?\. (?:A page|Send|The )/.exec(hint) ?? []
   return query.replace(/filter=(\{.*\})/, (_, filter) => `filter=${encodeURIComponent(filter)}`)
 }
 
@@ -165,11 +165,23 @@ t.test('a parameter of another service gets the query that works', async (t) => 
     ['limit=1&offset=1', 'size=1&page=2', ['Red plate']],
     ['offset=0', 'page=1', ['Blue cup', 'Red plate']],
     ['offset=x', 'page=2', []],
+    ['limit=1&offset=x', 'size=1&page=2', ['Red plate']],
     ['_page=1', 'page=1', ['Blue cup', 'Red plate']],
     ['sort=-price', 'order=-price', ['Blue cup', 'Red plate']],
     ['sort=price:asc', 'order=price%3Aasc', ['Red plate', 'Blue cup']],
-    ['_sort=price&_order=desc', 'order=price,desc', ['Blue cup', 'Red plate']],
-    ['order=desc&sort=price', 'order=price,desc', ['Blue cup', 'Red plate']],
+    ['_sort=price&_order=desc', 'order=-price', ['Blue cup', 'Red plate']],
+    ['order=desc&sort=price', 'order=-price', ['Blue cup', 'Red plate']],
+    ['sort=price&dir=desc', 'order=-price', ['Blue cup', 'Red plate']],
+    ['sort=sold,price&dir=desc', 'order=sold,price,desc', ['Red plate', 'Blue cup']],
+    ['_sort_desc=price', 'order=-price', ['Blue cup', 'Red plate']],
+    ['first=1', 'size=1', ['Blue cup']],
+    ['$top=1&$skip=1', 'size=1&page=2', ['Red plate']],
+    ['skip=1&take=1', 'size=1&page=2', ['Red plate']],
+    ['start=1&rows=1', 'size=1&page=2', ['Red plate']],
+    ['size=1&offset=1', 'size=1&page=2', ['Red plate']],
+    ['offset=1', 'size=1&page=2', ['Red plate']],
+    ['limit=10&offset=15', 'size=5&page=4', []],
+    ['limit=5000&offset=1', 'size=1&page=2', ['Red plate']],
     ['select=name,price', 'fields=name,price', ['Blue cup', 'Red plate']],
     ['like=%25cup%25', 'q=cup', ['Blue cup']],
     ['search=a%20%26', 'q=a%20%26', []],
@@ -197,6 +209,11 @@ t.test('a parameter of another service gets the query that works', async (t) => 
     ['price=in.(5,6)', 'filter={"where":{"price":{"in":[5,6]}}}', ['Red plate']],
     ['price=not.in.(5,6)', 'filter={"where":{"price":{"notIn":[5,6]}}}', ['Blue cup']],
     ['stock=is.null', 'filter={"where":{"stock":{"isNull":true}}}', ['Red plate']],
+    ['stock=is.not_null', 'filter={"where":{"stock":{"isNull":false}}}', ['Blue cup']],
+    ['sold=is.true', 'filter={"where":{"sold":{"eq":true}}}', ['Blue cup']],
+    ['price=is.false', 'filter={"where":{"price":{"eq":0}}}', []],
+    ['name=fts.cup', 'filter={"where":{"name":{"contains":"cup"}}}', ['Blue cup']],
+    ['name=wfts(english).plate', 'filter={"where":{"name":{"contains":"plate"}}}', ['Red plate']],
     ['stock=not.is.null', 'filter={"where":{"stock":{"isNull":false}}}', ['Blue cup']],
     ['stock_null=false', 'filter={"where":{"stock":{"isNull":false}}}', ['Blue cup']],
     [
@@ -230,6 +247,17 @@ t.test('a parameter that no record can match gets the error of its value', async
     'VALIDATION_FAILED',
     '/filter/where/stock/eq'
   )
+})
+
+t.test('a value that does not fit a field is shown as it was sent', async (t) => {
+  for (const field of ['price', 'stock', 'sold'])
+    t.match(hintOf(await token.get(`/data/cups?${field}=cheap`)), `Use filter={"where":{"${field}":{"eq":"cheap"}}}`)
+})
+
+t.test('an offset that is no multiple of the limit gets a page of its first records', async (t) => {
+  const hint = hintOf(await token.get('/data/cups?limit=10&offset=15'))
+  t.match(hint, 'A page begins at a multiple of its size, so this one has the first 5 of 10 records.')
+  t.notMatch(hintOf(await token.get('/data/cups?limit=5&offset=15')), 'A page begins')
 })
 
 t.test('an export has the hints of a list, and its own parameters', async (t) => {
@@ -266,6 +294,8 @@ t.test('a token without a right gets no hint about the table', async (t) => {
   }
 })
 
+const CURSOR_NOTE = 'Send `cursor` empty for the first page, then `next` of the previous response.'
+
 t.test('a body with a name of another service gets the body that works', async (t) => {
   for (const [path, sent, suggested] of [
     ['query', { limit: 1 }, '"size": 1'],
@@ -273,7 +303,7 @@ t.test('a body with a name of another service gets the body that works', async (
     ['query', { page: 2 }, '"cursor": ""'],
     ['query', { sort: '-price' }, '"order": "-price"'],
     ['query', { sort: ['-price', 'name'] }, '"order": "-price,name"'],
-    ['query', { orderBy: 'price', sort: 'desc' }, '"order": "price,desc"'],
+    ['query', { orderBy: 'price', sort: 'desc' }, '"order": "-price"'],
     ['query', { select: 'name, price' }, '"fields": ["name","price"]'],
     ['query', { select: ['name'] }, '"fields": ["name"]'],
     ['query', { search: 'cup' }, '"q": "cup"'],
@@ -281,11 +311,17 @@ t.test('a body with a name of another service gets the body that works', async (
     ['query', { where: { price: { $gt: 5 } } }, '"filter": {"where":{"price":{"gt":5}}}'],
     ['query', { where: { name: null, price: [5] } }, '"filter": {"where":{"name":{"isNull":true},"price":{"in":[5]}}}'],
     ['aggregate', { limit: 5, compute: { n: { count: true } } }, '"size": 5'],
+    ['aggregate', { aggregate: { sum: 'price' } }, '"compute": {"sum":{"sum":"price"}}'],
+    ['aggregate', { aggregates: { count: '*' } }, '"compute": {"count":{"count":true}}'],
+    ['aggregate', { aggregate: { n: { count: true } } }, '"compute": {"n":{"count":true}}'],
+    ['query', { select: 'name,customers(city)' }, '"fields": ["name"]'],
+    ['query', { offset: 2 }, '"cursor": ""'],
     ['aggregate', { group_by: 'name', compute: { n: { count: true } } }, '"groupBy": ["name"]']
   ] as const) {
     const refused = await token.post(`/data/cups/${path}`, sent)
     expectError(t, refused, 400, 'VALIDATION_FAILED')
-    t.equal(hintOf(refused), `Use ${suggested}.`)
+    const note = suggested.includes('cursor') ? ` ${CURSOR_NOTE}` : ''
+    t.equal(hintOf(refused), `Use ${suggested}.${note}`)
     const kept = 'compute' in sent ? { compute: sent.compute } : {}
     const accepted = await token.post(`/data/cups/${path}`, { ...kept, ...JSON.parse(`{${suggested}}`) })
     t.equal(accepted.statusCode, 200, accepted.body)
@@ -296,6 +332,8 @@ t.test('a name of another service with a value that cannot be converted gets an 
   for (const [sent, hint] of [
     [{ select: '*' }, 'For example: "fields": ["name","price"].'],
     [{ limit: -1 }, 'For example: "size": 50.'],
+    [{ include: 'suppliers' }, 'For example: "expand": ["supplier_id"].'],
+    [{ select: 5 }, 'For example: "fields": ["name","price"].'],
     [{ search: 5 }, 'For example: "q": "cup".'],
     [{ where: { price: { near: 5 } } }, undefined],
     [{ where: 'price > 5' }, undefined]
@@ -337,6 +375,7 @@ t.test('an operator of another service gets the operator that works', async (t) 
     ['price', { '!=': null }, { isNull: false }],
     ['price', { $gte: 5 }, { gte: 5 }],
     ['price', { not_in: [5] }, { notIn: [5] }],
+    ['price', { nin: 5 }, { notIn: [5] }],
     ['price', 5, { eq: 5 }],
     ['price', [5, 6], { in: [5, 6] }],
     ['price', null, { isNull: true }]
@@ -361,7 +400,40 @@ t.test('a field outside `where` gets the filter that works', async (t) => {
   t.equal(hintOf(refused), 'Use {"where":{"price":{"gt":5}}}.')
   t.equal((await token.post('/data/cups/query', { filter: { where: { price: { gt: 5 } } } })).statusCode, 200)
   const hidden = await token.post('/data/cups/query', { filter: { secrets: 5 } })
-  t.equal(hintOf(hidden), 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.')
+  t.equal(
+    hintOf(hidden),
+    'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }. `all`, `any` and `none` are lists of filters.'
+  )
+})
+
+t.test('a part of a filter of another service gets the part that works', async (t) => {
+  const cheap = { where: { price: { lt: 6 } } }
+  for (const [sent, suggested] of [
+    [{ and: [cheap] }, { all: [cheap] }],
+    [{ $and: [{ price: { $lt: 6 } }] }, { all: [cheap] }],
+    [{ _and: [cheap, { name: null }] }, { all: [cheap, { where: { name: { isNull: true } } }] }],
+    [{ or: [cheap] }, { any: [cheap] }],
+    [{ OR: [cheap] }, { any: [cheap] }],
+    [{ _or: [cheap] }, { any: [cheap] }],
+    [{ $or: [{ all: [{ not: cheap }] }] }, { any: [{ all: [{ none: [cheap] }] }] }],
+    [{ '||': [cheap] }, { any: [cheap] }],
+    [{ or: [{ ...cheap, any: [cheap] }] }, { any: [{ all: [cheap, { any: [cheap] }] }] }],
+    [{ or: [{ price: 5, not: cheap }] }, { any: [{ all: [{ where: { price: { eq: 5 } } }, { none: [cheap] }] }] }],
+    [{ not: cheap }, { none: [cheap] }],
+    [{ _not: cheap }, { none: [cheap] }],
+    [{ $not: cheap }, { none: [cheap] }],
+    [{ nor: [cheap] }, { none: [cheap] }]
+  ]) {
+    const refused = await token.post('/data/cups/query', { filter: sent })
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.equal(hintOf(refused), `Use ${JSON.stringify(suggested)}.`)
+    const accepted = await token.post('/data/cups/query', { filter: suggested })
+    t.equal(accepted.statusCode, 200, accepted.body)
+  }
+  for (const sent of [{ or: 5 }, { or: [{ price: { near: 5 } }] }, { or: [{ not: 5, price: 5 }] }])
+    t.equal(hintOf(await token.post('/data/cups/query', { filter: sent })), "Use 'any', with a list of filters.")
+  const condition = await token.post('/data/cups/query', { filter: { where: { price: { not: { gt: 5 } } } } })
+  t.notMatch(hintOf(condition), 'Use', 'an operator with an object has no equal')
 })
 
 t.test('a path without a route gets the path that works', async (t) => {
@@ -391,6 +463,12 @@ t.test('a path without a route gets the path that works', async (t) => {
   }
 })
 
+t.test('a path for the number of records gets a list with a total', async (t) => {
+  const refused = await token.get('/data/cups/count')
+  t.equal(hintOf(refused), 'Use GET /data/cups?size=1. `total` is the number of records.')
+  t.type(dataOf(await token.get('/data/cups?size=1')).total, 'number')
+})
+
 t.test('the hint of a path is the same for every table, and for every caller', async (t) => {
   const anonymous = client(app)
   for (const table of ['cups', 'nothing'])
@@ -401,4 +479,120 @@ t.test('the hint of a path is the same for every table, and for every caller', a
     }
   t.match(hintOf(await token.get('/data/_schema/x')), 'GET /openapi.json')
   t.equal(hintOf(await token.delete('/data/cups/query')), undefined)
+})
+
+t.test('a relation of another service gets the field that refers to its records', async (t) => {
+  await createTable(admin, { name: 'customers', fields: [{ name: 'city', jsonType: 'string' }] })
+  await createTable(admin, { name: 'categories', fields: [{ name: 'title', jsonType: 'string' }] })
+  await createTable(admin, {
+    name: 'orders',
+    fields: [
+      { name: 'note', jsonType: 'string' },
+      { name: 'buyer_id', jsonType: 'integer', references: { table: 'customers', field: 'id' } },
+      { name: 'category', jsonType: 'integer', references: { table: 'categories', field: 'id' } }
+    ]
+  })
+  const all = 'The fields with references: buyer_id, category.'
+  for (const [sent, suggested, note] of [
+    ['select=note,customers(city)', 'fields=note&expand=buyer_id(city)'],
+    ['select=*,customers(*)', 'expand=buyer_id'],
+    ['select=note,owner:customers!inner(city)', 'fields=note&expand=buyer_id(city)'],
+    ['include=customer', 'expand=buyer_id'],
+    ['include=Buyer,Category', 'expand=buyer_id,category'],
+    ['embed=customers', 'expand=buyer_id'],
+    ['include=suppliers,customers', 'expand=buyer_id', all]
+  ] as const) {
+    const refused = await token.get(`/data/orders?${sent}`)
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.match(hintOf(refused), `Use ${suggested}. ${note ?? 'The parameters'}`)
+    t.equal((await token.get(`/data/orders?${suggested}`)).statusCode, 200, suggested)
+  }
+  t.match(hintOf(await token.get('/data/orders?include=suppliers')), all)
+  t.match(hintOf(await token.get('/data/orders/export?include=customers')), /^The parameters of this route/)
+  for (const [sent, hint] of [
+    ['customers', `Did you mean 'buyer_id'? ${all}`],
+    ['Customers(city)', `Did you mean 'buyer_id(city)'? ${all}`],
+    ['note', all],
+    ['', all]
+  ])
+    t.equal(hintOf(await token.post('/data/orders/query', { expand: [sent] })), hint)
+  const stranger = await asToken(app, admin, { tables: ['orders'], actions: ['read'] })
+  t.equal(
+    hintOf(await stranger.post('/data/orders/query', { expand: ['customers'] })),
+    'No field of this table refers to a record that you can read.'
+  )
+})
+
+t.test('an addition in the form of another service gets the increment', async (t) => {
+  await createTable(admin, {
+    name: 'counters',
+    fields: [
+      { name: 'n', jsonType: 'integer', defaultValue: 5 },
+      { name: 'name', jsonType: 'string' }
+    ]
+  })
+  dataOf(await token.post('/data/counters/records', {}))
+  for (const [sent, increment, stored] of [
+    [{ 'n+': 2 }, '{"field":"n","count":2}', 7],
+    [{ 'n-': 3 }, '{"field":"n","count":-3}', 4],
+    [{ 'n+': 'x' }, '{"field":"n","count":1}', 5]
+  ] as const) {
+    const refused = await token.patch('/data/counters/records/1', sent)
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    const hint = `To add to a number, use POST /data/counters/records/1/incr with ${increment}, or \`incr\` in a batch.`
+    t.equal(hintOf(refused), hint)
+    dataOf(await token.post('/data/counters/records/1/incr', JSON.parse(increment)))
+    t.equal(dataOf(await token.get('/data/counters/records/1')).n, stored)
+  }
+  t.equal(hintOf(await token.patch('/data/counters/records/1', { 'name+': 'x' })), "Did you mean 'name'?")
+  const refused = await token.post('/data/_batch', {
+    operations: [
+      { op: 'update', table: 'counters', filter: { where: { n: { eq: 5 } } }, maxAffected: 1, values: { 'n+': 1 } }
+    ]
+  })
+  t.match(hintOf(refused), 'POST /data/counters/records/%3Apk/incr with {"field":"n","count":1}')
+})
+
+t.test('an integer of more than 64 bits is refused with its limit', async (t) => {
+  const refused = await token.post('/data/cups/records', { stock: String(2n ** 63n) })
+  expectError(t, refused, 400, 'VALIDATION_FAILED', '/stock')
+  t.equal(refused.json().error.message, "'stock' must be an integer of at most 64 bits.")
+  t.equal((await token.post('/data/cups/records', { stock: String(2n ** 63n - 1n) })).statusCode, 200)
+})
+
+t.test('a token with integers as text is told to send text', async (t) => {
+  const { token: secret } = dataOf(
+    await admin.post('/admin/tokens', {
+      name: 'text',
+      permissions: { tables: ['cups'], actions: ['write'] },
+      integers: 'string'
+    })
+  )
+  const textual = client(app, bearer(secret))
+  const refused = await textual.post('/data/cups/records', { stock: '5x' })
+  t.equal(refused.json().error.message, '\'stock\' must be an integer, such as "42".')
+  t.equal((await textual.post('/data/cups/records', { stock: '42' })).statusCode, 200)
+})
+
+t.test('a wrong key of an operation has the path of the key', async (t) => {
+  for (const operation of [
+    { op: 'update', values: { name: 'Tom' } },
+    { op: 'delete' },
+    { op: 'incr', field: 'lives' }
+  ]) {
+    const refused = await token.post('/data/_batch', { operations: [{ ...operation, table: 'cats', pk: null }] })
+    expectError(t, refused, 400, 'VALIDATION_FAILED')
+    t.match(refused.json().error.details, [{ path: '/operations/0' }, { path: '/operations/0/pk' }])
+  }
+})
+
+t.test('the values of a key of several fields are reported together', async (t) => {
+  const refused = await token.post('/data/seats/records', { hall: 'a', row: 1 })
+  expectError(t, refused, 409, 'UNIQUE_VIOLATION')
+  const message = "'hall', 'row' together have the values of a stored record."
+  t.strictSame(refused.json().error.details, [
+    { path: '/hall', code: 'unique', message },
+    { path: '/row', code: 'unique', message }
+  ])
+  t.equal((await token.post('/data/seats/records', { hall: 'a', row: 2 })).statusCode, 200)
 })

@@ -6,26 +6,28 @@ import type { Checked, JsonContext, Kind, KindSchema } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
 import { typed, valid, violation } from './typed.ts'
 
-const message = (what: string) =>
-  `must be ${what}, without quotes. Only beyond ±(2^53−1), send an integer as decimal text, such as "9007199254740993"`
-const NOT_INTEGER = message('an integer')
-/** For fields that take fractions, too. */
-export const NOT_NUMBER = message('a number')
+const AS_NUMBER = ', without quotes. Only beyond ±(2^53−1), send an integer as decimal text, such as "9007199254740993"'
+const AS_TEXT = ', such as "42"'
+
+const isWide = (value: unknown) =>
+  typeof value === 'string' && /^-?[1-9]\d{18,}$/.test(value) && parseInteger(value) === undefined
+
+const refuse = (value: unknown, what: string, integers: IntegerFormat): Checked => {
+  if (isWide(value)) return violation('range', `must be ${what} of at most 64 bits`)
+  const form = integers === 'string' ? AS_TEXT : AS_NUMBER
+  return violation(typeof value === 'number' && Number.isInteger(value) ? 'range' : 'type', `must be ${what}${form}`)
+}
 
 /**
  * Accepts a JSON number if it is exact, and decimal text of 64 bits if a JSON number would be rounded. A token with the
- * integer format `string` may send any integer as text. `refusal`: the message.
+ * integer format `string` may send any integer as text. `what`: names the values in the message.
  */
-export const checkInteger = (value: unknown, integers: IntegerFormat, refusal = NOT_INTEGER): Checked => {
+export const checkInteger = (value: unknown, integers: IntegerFormat, what = 'an integer'): Checked => {
   if (typeof value === 'bigint') return valid(value)
-  if (typeof value === 'number' && Number.isInteger(value)) {
-    return Number.isSafeInteger(value) ? valid(BigInt(value)) : violation('range', refusal)
-  }
-  if (typeof value !== 'string') return violation('type', refusal)
-  const integer = parseInteger(value)
-  if (integer === undefined) return violation('type', refusal)
-  const isText = integers === 'string' || !Number.isSafeInteger(Number(integer))
-  return isText ? valid(integer) : violation('type', refusal)
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return valid(BigInt(value))
+  const integer = typeof value === 'string' ? parseInteger(value) : undefined
+  const isText = integer !== undefined && (integers === 'string' || !Number.isSafeInteger(Number(integer)))
+  return isText ? valid(integer) : refuse(value, what, integers)
 }
 
 export const integerSchema = (integers: IntegerFormat): KindSchema =>

@@ -1,6 +1,6 @@
 import { parseInteger, parseNumber } from '../literals.ts'
 import { anyCell } from './csv-cells.ts'
-import { checkInteger, NOT_NUMBER } from './integer.ts'
+import { checkInteger } from './integer.ts'
 import { mostlyNumberJson } from './json-values.ts'
 import type { Kind } from './kind.ts'
 import { parseNumericKey } from './number-keys.ts'
@@ -14,7 +14,7 @@ export const numeric: Kind = {
   isNumeric: true,
   check: (value, _column, integers) => {
     const isInteger = typeof value === 'bigint' || (typeof value === 'string' && parseInteger(value) !== undefined)
-    return isInteger ? checkInteger(value, integers, NOT_NUMBER) : checkReal(value)
+    return isInteger ? checkInteger(value, integers, 'a number') : checkReal(value)
   },
   parseCell: ({ text }) => checkNumberCell(parseNumber(text)),
   parseKey: parseNumericKey,

@@ -105,6 +105,7 @@ export const createBatchOperations = (options: BatchOperationsOptions): Record<O
   const update = (compileInput: CompileInput) => {
     const { access, input, results } = compileInput
     if (input.filter !== undefined) return updateFiltered(compileInput)
+    // Outside of `withValues`: an error of the key has its own path.
     const pk = results.resolveKey(access, input.pk)
     const operation = withValues(compileInput, (values) => operations.updateOp(access, pk, values, tagsOf(input)))
     return { operation: withResult(operation, toDone) }

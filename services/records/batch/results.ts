@@ -5,6 +5,7 @@ import type { Column } from '../../model/table.ts'
 import { UnitValue } from '../../sql/statement.ts'
 import type { UsedField } from '../../sql/unit-values.ts'
 import type { Access } from '../access/access.ts'
+import { bodyKeyText } from '../access/body-keys.ts'
 import { readKey } from '../access/keys.ts'
 import { ResultReference } from '../access/result-reference.ts'
 
@@ -87,7 +88,7 @@ export const createBatchResults = (inputs: readonly BatchOperation[]) => {
 
   /** Returns the key of the record to change, as it was sent or as an earlier operation returns it. @throws VALIDATION_FAILED, RECORD_NOT_FOUND */
   const resolveKey = (access: Access, pk: unknown) => {
-    if (!isResult(pk)) return pk
+    if (!isResult(pk)) return bodyKeyText(access, pk)
     const result = resolve(pk, '/pk')
     readKey(access, result)
     return result

@@ -11,6 +11,7 @@ import { isValue, type Param } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 import { checkResult, ResultReference } from '../access/result-reference.ts'
 import { hiddenFieldsRequired } from '../failures.ts'
+import { readIncrement } from './increments.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send their stored values.'
@@ -37,14 +38,26 @@ const check = ({ table, integers }: Access, column: Column, value: unknown): Che
   return isLongKey ? { violation: tooLong } : checkValue(column, value, integers)
 }
 
-/** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
-const suggestField = ({ columns }: Access, body: RecordBody) => {
-  const unknown = Object.keys(body).find((name) => !columns.has(name))
-  return unknown === undefined ? undefined : suggestName(unknown, columns.keys())
+/** `pk`: null if the change is of no record with a known key. */
+const incrementHint = ({ table }: Access, increment: object, pk: string | null) => {
+  const path = `/data/${encodeURIComponent(table.name)}/records/${encodeURIComponent(pk ?? ':pk')}/incr`
+  return `To add to a number, use POST ${path} with ${JSON.stringify(increment)}, or \`incr\` in a batch.`
 }
 
-/** Returns the value of each field of a body. @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations */
-const readBody = (access: Access, body: RecordBody) => {
+/** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
+const suggestField = (access: Access, body: RecordBody, pk: string | null) => {
+  const { columns } = access
+  const unknown = Object.keys(body).find((name) => !columns.has(name))
+  if (unknown === undefined) return undefined
+  const increment = readIncrement(access, unknown, body[unknown])
+  return increment ? incrementHint(access, increment, pk) : suggestName(unknown, columns.keys())
+}
+
+/**
+ * Returns the value of each field of a body. `pk`: of the record that the body changes; null if it is not known.
+ * @throws VALIDATION_FAILED with the first `MAX_DETAILS` violations
+ */
+const readBody = (access: Access, body: RecordBody, pk: string | null = null) => {
   const assignments: UnitAssignment[] = []
   const violations: ErrorDetail[] = []
   for (const name of Object.keys(body)) {
@@ -60,7 +73,7 @@ const readBody = (access: Access, body: RecordBody) => {
     if ('violation' in checked) violations.push(detail(name, checked.violation))
     else assignments.push([column, checked.value])
   }
-  if (violations.length > 0) throw invalid(violations, suggestField(access, body))
+  if (violations.length > 0) throw invalid(violations, suggestField(access, body, pk))
   return assignments
 }
 
@@ -122,7 +135,7 @@ const nothingToChange = ({ writable }: Access, sent: readonly UnitAssignment[]) 
  * @throws VALIDATION_FAILED, also for another key and for a body without a change
  */
 export const readChanges = (access: Access, pk: string | null, body: RecordBody): Changes => {
-  const sent = readBody(access, body)
+  const sent = readBody(access, body, pk)
   refuseOtherKey(access, pk, sent)
   const canChange = (column: Column) => !column.isPrimary && access.writable.has(column)
   const assignments = sent.filter(([column]) => canChange(column))

@@ -26,10 +26,16 @@ const detailsFor = (names: readonly string[], code: string, describe: (name: str
  */
 const nameColumns = (error: DomainError, { table, columns }: Access) => {
   const fields = new Map([...columns.keys()].map((name) => [foldName(pointer(`${table.name}.${name}`)), name]))
-  const details = error.details?.flatMap(({ path, code }): ErrorDetail[] => {
+  const named = (error.details ?? []).flatMap(({ path, code }) => {
     const name = fields.get(foldName(path))
-    return name === undefined ? [] : detailsFor([name], code, (quoted) => `${quoted} ${MESSAGES[code]}.`)
+    return name === undefined ? [] : { name, code }
   })
+  const quoted = named.map(({ name }) => `'${name}'`)
+  const describe = (code: string) =>
+    quoted.length > 1
+      ? `${quoted.join(', ')} together have the values of a stored record.`
+      : `${quoted[0]} ${MESSAGES[code]}.`
+  const details = named.flatMap(({ name, code }) => detailsFor([name], code, () => describe(code)))
   const { code, message, hint, retryAfter, statement } = error
   return new DomainError(code, message, { details, hint, retryAfter, statement })
 }

@@ -6,7 +6,8 @@ import type { Expansion } from '../../sql/record-shape.ts'
 import type { Access, Projection } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
 import { columnOf, withKey } from './columns.ts'
-import { findTarget, firstField, REFERENCES_HINT, type Target } from './targets.ts'
+import { referencesHint, suggestExpansion } from './reference-names.ts'
+import { findTarget, firstField, type Target } from './targets.ts'
 
 /**
  * Maximum characters of the SQL for the added records: some 150 fields of tables that are not STRICT, or 500 of STRICT
@@ -56,7 +57,12 @@ const createTree = (readable: ReadableTables) => {
     if (known) return known
     const target = findTarget(access, column, readable)
     if (!target)
-      throw fail(index, 'reference', `'${column.name}' refers to no record that you can read.`, REFERENCES_HINT)
+      throw fail(
+        index,
+        'reference',
+        `'${column.name}' refers to no record that you can read.`,
+        referencesHint(access, readable)
+      )
     size += 1
     if (size > MAX_EXPANSIONS) throw fail(index, 'length', `At most ${MAX_EXPANSIONS} references can be expanded.`)
     const node = { column, target, fields: new Set<string>(), isWhole: false, children: new Map<string, Node>() }
@@ -77,7 +83,9 @@ const createTree = (readable: ReadableTables) => {
     const column = firstField(access, path, ['.', '('])
     if (!column) {
       const message = `'${excerpt(path)}' begins with no field of the table '${access.table.name}'.`
-      throw fail(index, 'unknown', message, REFERENCES_HINT)
+      const similar = suggestExpansion(access, path, readable)
+      const hint = [similar ? `Did you mean '${excerpt(similar)}'?` : [], referencesHint(access, readable)].flat()
+      throw fail(index, 'unknown', message, hint.join(' '))
     }
     assertFree(access, index)
     const node = nodeOf(access, nodes, column, index)

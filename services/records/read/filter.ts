@@ -1,3 +1,4 @@
+import { knownPart } from '../../../schemas/other-names.ts'
 import {
   MAX_CONDITIONS,
   MAX_FILTER_DEPTH,
@@ -11,7 +12,14 @@ import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts
 import { isJsonObject } from '../../model/json-object.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
-import { jsonText, MAX_SHOWN_LENGTH, suggestCondition, suggestOperator, suggestWhere } from '../../model/suggestions.ts'
+import {
+  jsonText,
+  MAX_SHOWN_LENGTH,
+  suggestCondition,
+  suggestOperator,
+  suggestPart,
+  suggestWhere
+} from '../../model/suggestions.ts'
 import type { ColumnType } from '../../model/table.ts'
 import { checkValue } from '../../model/values.ts'
 import {
@@ -52,7 +60,8 @@ export interface ComparedColumns {
 }
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
-const PART_HINT = 'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }.'
+const PART_HINT =
+  'Conditions on fields belong in `where`, for example { "where": { "price": { "eq": 5 } } }. `all`, `any` and `none` are lists of filters.'
 const NULL_HINT = 'To find records without a value, use { "isNull": true }.'
 
 /** A condition on one column, in a part of the filter. */
@@ -242,7 +251,9 @@ const createReader = (compared: ComparedColumns, what: string) => {
 
   const unknownPart = (path: string, name: string, part: unknown) => {
     const where = compared.columns.has(name) ? suggestWhere({ [name]: part }) : undefined
-    const hint = toUse(where) ?? suggestName(name, Object.keys(parts)) ?? PART_HINT
+    const known = knownPart(name)
+    const similar = known ? `Use '${known}', with a list of filters.` : suggestName(name, Object.keys(parts))
+    const hint = toUse(where ?? suggestPart(name, part)) ?? similar ?? PART_HINT
     return unknownKey(path, name, 'a part of a filter', hint)
   }
 

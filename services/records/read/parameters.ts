@@ -1,11 +1,12 @@
-import { knownOperator } from '../../../schemas/other-names.ts'
+import { knownName, knownOperator } from '../../../schemas/other-names.ts'
 import { type Operand, type Operator, operators } from '../../../schemas/query.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, pointer } from '../../model/errors.ts'
-import { foldName } from '../../model/names.ts'
+import { foldName, splitPaths } from '../../model/names.ts'
 import {
   type Properties,
   parametersHint,
+  type Suggestions,
   suggestionHint,
   suggestNames,
   suggestOperator
@@ -13,6 +14,8 @@ import {
 import type { Column } from '../../model/table.ts'
 import { checkValue } from '../../model/values.ts'
 import type { Access } from '../access/access.ts'
+import type { ReadableTables } from '../access/readable.ts'
+import { referencesHint, suggestExpansion } from './reference-names.ts'
 
 type SentParameters = Readonly<Record<string, unknown>>
 
@@ -40,7 +43,7 @@ const readName = (access: Access, name: string) => {
 
 /** Returns the parts of `gte.5` and `not.eq.5`; undefined for another text. */
 const readValue = (text: string) => {
-  const [, not, operator = '', operand = ''] = /^(not\.)?([a-z]+)\.(.*)$/s.exec(text) ?? []
+  const [, not, operator = '', operand = ''] = /^(not\.)?([a-z]+)(?:\([a-z]*\))?\.(.*)$/s.exec(text) ?? []
   return knownOperator(operator, OPERATORS) ? { operator, text: operand, isNegated: not !== undefined } : undefined
 }
 
@@ -52,9 +55,13 @@ const readConditions = (access: Access, name: string, sent: SentParameters): rea
   return texts.map((text) => ({ ...found, text, isNegated: false, ...readValue(text) }))
 }
 
+const BOOLEANS: Readonly<Record<string, readonly unknown[]>> = { true: [true, 1], false: [false, 0] }
+
+const numbersIn = (text: string) => (text.trim() !== '' && Number.isFinite(Number(text)) ? [Number(text)] : [])
+
 /** Returns the JSON value of a text that the field accepts; the text itself if there is none. */
 const toFieldValue = ({ column, text }: SentCondition, { integers }: Access): unknown => {
-  const values = [text, ...(text.trim() === '' ? [] : [Number(text)]), text === 'true']
+  const values = [text, ...numbersIn(text), ...(BOOLEANS[text] ?? [])]
   return values.find((value) => 'value' in checkValue(column, value, integers)) ?? text
 }
 
@@ -81,10 +88,12 @@ const NEGATED: Partial<Record<Operator, Operator>> = {
   lte: 'gt'
 }
 
+const NULLS = ['null', 'not_null']
+
 /** Returns the condition that does the same; undefined if none does. */
 const toCondition = (sent: SentCondition, access: Access) => {
   const { operator, text, isNegated } = sent
-  if (operator === 'is' && text === 'null') return { isNull: !isNegated }
+  if (operator === 'is' && NULLS.includes(text)) return { isNull: (text === 'null') !== isNegated }
   const known = knownOperator(operator, OPERATORS) as Operator
   const applied = isNegated ? NEGATED[known] : known
   return applied && suggestOperator(applied, toOperand[operators[applied].operand](sent, access))
@@ -100,17 +109,52 @@ const toFilter = (access: Access, sent: SentParameters, names: readonly string[]
   return where.size === 0 ? undefined : { where: Object.fromEntries(where) }
 }
 
+/** Returns the paths of records that `include=customers`, or `select=id,customers(name)` names. */
+const readPaths = (name: string, sent: unknown, names: readonly string[]): readonly string[] => {
+  const paths = splitPaths([sent].flat().join())
+  const known = knownName(name, names)
+  if (known === 'fields') return paths.filter((path) => path.includes('('))
+  return known === 'expand' ? paths : []
+}
+
+interface ParameterContext {
+  readonly access: Access
+  readonly readable: ReadableTables
+}
+
+/** Adds the expansions for the records that the request names, or the fields that refer to records. */
+const addExpansions = (
+  { values, notes }: Suggestions,
+  paths: readonly string[],
+  { access, readable }: ParameterContext
+): Suggestions => {
+  if (paths.length === 0) return { values, notes }
+  const expanded = paths.flatMap((path) => suggestExpansion(access, path, readable) ?? [])
+  const known = [...values].filter(([, value]) => value !== undefined)
+  return {
+    values: new Map([...known, ...(expanded.length > 0 ? [['expand', expanded] as const] : [])]),
+    notes: expanded.length < paths.length ? [...notes, referencesHint(access, readable)] : notes
+  }
+}
+
 /** A field of the table wins over a name of another service: a field can be named `text`. */
 const suggestParameters = (
-  access: Access,
+  context: ParameterContext,
   sent: SentParameters,
   unknown: readonly string[],
   properties: Properties
 ) => {
+  const { access } = context
+  const names = Object.keys(properties)
   const others = unknown.filter((name) => !readName(access, name))
-  const suggestions = suggestNames(sent, others, Object.keys(properties))
+  const paths = names.includes('expand') ? others.flatMap((name) => readPaths(name, sent[name], names)) : []
+  const { values, notes } = addExpansions(suggestNames(sent, others, names), paths, context)
   const filter = toFilter(access, sent, unknown)
-  return suggestionHint('query', filter ? new Map([...suggestions, ['filter', filter]]) : suggestions, properties)
+  return suggestionHint(
+    'query',
+    { values: filter ? new Map([...values, ['filter', filter]]) : values, notes },
+    properties
+  )
 }
 
 /**
@@ -118,12 +162,12 @@ const suggestParameters = (
  * sees. So it runs after the check of the right.
  * @throws VALIDATION_FAILED
  */
-export const checkParameters = (access: Access, sent: SentParameters, properties: Properties) => {
+export const checkParameters = (context: ParameterContext, sent: SentParameters, properties: Properties) => {
   const names = Object.keys(properties)
   const unknown = Object.keys(sent).filter((name) => !names.includes(name))
   const [first] = unknown
   if (first === undefined) return
-  const hint = suggestParameters(access, sent, unknown, properties) ?? suggestName(first, names)
+  const hint = suggestParameters(context, sent, unknown, properties) ?? suggestName(first, names)
   const details = unknown.map(excerpt).map((name) => ({
     path: pointer(name),
     code: 'unknown',
