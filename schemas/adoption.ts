@@ -109,6 +109,7 @@ const importedExample = {
   kind: 'table',
   foreignKeys: [],
   searchIndex: { state: 'off', indexed: 0, total: 0 },
+  labelField: null,
   warnings: []
 } satisfies Table
 

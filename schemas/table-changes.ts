@@ -7,6 +7,7 @@ import {
   fieldNameExample,
   HiddenSchema,
   JsonTypeSchema,
+  LabelFieldSchema,
   PublishedSchema,
   ReadonlySchema
 } from './table.ts'
@@ -43,6 +44,7 @@ export const TableChangesSchema = Type.Object(
   {
     ...tableChanges,
     clientName: Type.Optional(ClientNameSchema),
+    labelField: Type.Optional(LabelFieldSchema),
     name: Type.Optional(
       Type.String({
         pattern: NAME_PATTERN,

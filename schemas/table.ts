@@ -166,6 +166,13 @@ const FieldSchema = Type.Object(
 )
 export type Field = Static<typeof FieldSchema>
 
+export const LabelFieldSchema = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description:
+    'Name of the field that names a record for people, such as in lists of records to choose from. null: none.',
+  examples: ['name']
+})
+
 const NamingTokenSchema = Type.Object(
   {
     id: Int64({ description: 'Id of the token.', examples: [4] }),
@@ -204,6 +211,7 @@ export const TableSchema = Type.Object(
       examples: [[]]
     }),
     searchIndex: SearchIndexSchema,
+    labelField: LabelFieldSchema,
     tokens: Type.Optional(
       Type.Array(NamingTokenSchema, {
         description: 'Only in the response to a rename: the tokens whose permissions named the table by its old name.'

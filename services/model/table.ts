@@ -136,6 +136,8 @@ export interface Choices {
   /** In the order of registration. A column that is not among them is not served before a refresh. */
   readonly fields: readonly FieldChoices[]
   readonly autoTimestamps: boolean
+  /** The field that names a record for people; null: none. Absent if an earlier version has registered the table. */
+  readonly labelField?: string | null
   /** Only for an SQL view: the names of the columns that identify its rows. Empty without a key. */
   readonly viewKey?: readonly string[]
 }
@@ -163,7 +165,15 @@ export type HiddenSources = ReadonlyMap<string, readonly HiddenSource[]>
 export interface RegisteredTable
   extends Omit<
     Table,
-    'fields' | 'primaryKey' | 'clientName' | 'kind' | 'foreignKeys' | 'warnings' | 'searchIndex' | 'tokens'
+    | 'fields'
+    | 'primaryKey'
+    | 'clientName'
+    | 'kind'
+    | 'foreignKeys'
+    | 'warnings'
+    | 'searchIndex'
+    | 'labelField'
+    | 'tokens'
   > {
   readonly choices: Choices
   /** Follows from the choices, and from what SQLite reported when the table was loaded. */

@@ -3,6 +3,7 @@ import { type Column, isNullable, isRequired, type RegisteredTable, type Registr
 import type { UpdatedTable } from './changes/table-updates.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './names/name-warnings.ts'
+import { labelFieldOf } from './registry/label-field.ts'
 import { NO_SEARCH_INDEX } from './registry/search-state.ts'
 import { hiddenFieldWarnings } from './registry/view-fields.ts'
 
@@ -63,7 +64,8 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
     kind: structure.isView ? 'view' : 'table',
     foreignKeys: [],
     warnings: nameWarnings(names),
-    searchIndex: showSearchIndex(table)
+    searchIndex: showSearchIndex(table),
+    labelField: labelFieldOf(table)
   }
 }
 
@@ -106,7 +108,8 @@ export const toTable = (table: Registration): Table =>
         kind: 'table',
         foreignKeys: [],
         warnings: [],
-        searchIndex: NO_SEARCH_INDEX
+        searchIndex: NO_SEARCH_INDEX,
+        labelField: null
       }
 
 const visibleColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)

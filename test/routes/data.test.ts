@@ -448,6 +448,7 @@ t.test('a token creates a table in the same way as an administrator', async (t) 
     foreignKeys: [],
     warnings: [],
     searchIndex: { state: 'off', indexed: 0, total: 0 },
+    labelField: null,
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('a', 'string', 'TEXT'),

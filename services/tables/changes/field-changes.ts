@@ -121,13 +121,14 @@ export const choicesAfter = (choices: Choices, change: FieldChange): Choices => 
     const { label = field.label === column.name ? name : field.label } = change
     return { ...field, name, label, jsonType, ...(change.jsonType !== undefined && { exactType: storedType }) }
   })
-  return { ...choices, fields }
+  return { ...choices, fields, ...(choices.labelField === column.name && { labelField: name }) }
 }
 
 /** The choices for the table without the field. */
 export const choicesWithout = (choices: Choices, name: string): Choices => ({
   ...choices,
   fields: choices.fields.filter((field) => field.name !== name),
+  ...(choices.labelField === name && { labelField: null }),
   autoTimestamps: choices.autoTimestamps && !TIMESTAMPS.includes(name)
 })
 

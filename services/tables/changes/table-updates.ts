@@ -6,6 +6,7 @@ import type { Row } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { changedChoices, checkTableClientName } from '../registry/choices.ts'
+import { checkLabelField } from '../registry/label-field.ts'
 import type { NameReservations } from '../registry/name-reservations.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { updateMetadata } from '../registry/table-statements.ts'
@@ -57,13 +58,18 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
    * STRUCTURE_IN_USE for a rename
    */
   const update = async (caller: Caller, id: number, changes: TableChanges): Promise<UpdatedTable> => {
-    const { fields = [], clientName: sentName, searchIndex, name, updateTokens, ...metadata } = changes
+    const { fields = [], clientName: sentName, labelField, searchIndex, name, updateTokens, ...metadata } = changes
     if (metadata.isEditable) checkEditable(registry.get(id))
     const rename = renameIn(name, updateTokens)
     // A table may be older than a suffix or a reserved word, so its name is not checked again.
     const clientName = sentName === registry.get(id).choices.clientName ? undefined : sentName
     const unitOf: UnitWith = async (table, renaming) => {
-      const choices = { ...changedChoices(table, fields), ...(clientName !== undefined && { clientName }) }
+      const choices = {
+        ...changedChoices(table, fields),
+        ...(clientName !== undefined && { clientName }),
+        ...(labelField !== undefined && { labelField })
+      }
+      if (labelField !== undefined) checkLabelField(table, choices, registry.hiddenSources({ ...table, choices }))
       const setSearchIndex = await searchIndexes.set(caller, table, searchIndex)
       // A label that was only a copy of the name follows it.
       const label = rename && table.label === table.name ? rename.name : table.label

@@ -39,11 +39,14 @@ const choicesAfterRenames = (choices: ViewChoices, { before, after }: ColumnName
   const kept = new Set(after.map(foldName))
   const newName = (name: string) => renamed.get(foldName(name)) ?? name
   const fields = choices.fields.map((field) => ({ ...field, name: newName(field.name) }))
+  const isKept = (name: string) => kept.has(foldName(name))
   const viewKey = choices.viewKey.map(newName)
+  const labelField = choices.labelField && newName(choices.labelField)
   return {
     ...choices,
-    fields: fields.filter(({ name }) => kept.has(foldName(name))),
-    viewKey: viewKey.every((name) => kept.has(foldName(name))) ? viewKey : []
+    fields: fields.filter(({ name }) => isKept(name)),
+    labelField: labelField && isKept(labelField) ? labelField : null,
+    viewKey: viewKey.every(isKept) ? viewKey : []
   }
 }
 

@@ -24,28 +24,31 @@ import { type ExactTypes, withExactTypes } from './exactness.ts'
 export const VERSION = 2
 
 /** The choices as the registry stores them. */
-export const writeChoices = ({ clientName, fields, autoTimestamps, viewKey }: Choices) =>
-  JSON.stringify({ version: VERSION, clientName, autoTimestamps, viewKey, fields })
+export const writeChoices = ({ clientName, fields, autoTimestamps, labelField, viewKey }: Choices) =>
+  JSON.stringify({ version: VERSION, clientName, autoTimestamps, labelField, viewKey, fields })
 
 type Unknown = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Unknown => typeof value === 'object' && value !== null
 
-const isBoolean = (value: unknown) => typeof value === 'boolean'
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
+
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 const isJsonType = (value: unknown): value is JsonType =>
   typeof value === 'string' && Object.hasOwn(storedTypeOf, value)
 
 /** SQL text cannot hold a name with NUL. */
-const isName = (value: unknown) => typeof value === 'string' && !value.includes('\0')
+const isName = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0')
 
 const CLIENT_NAME = new RegExp(CLIENT_NAME_PATTERN)
 
 const isClientName = (value: unknown): value is string => typeof value === 'string' && CLIENT_NAME.test(value)
 
-const isOptional = (value: unknown, isValid: (value: unknown) => boolean) => value === undefined || isValid(value)
+const isOptional = <T>(value: unknown, isValid: (value: unknown) => value is T): value is T | undefined =>
+  value === undefined || isValid(value)
 
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string')
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
 
 const isField = (value: unknown): value is FieldChoices =>
   isObject(value) &&
@@ -57,7 +60,7 @@ const isField = (value: unknown): value is FieldChoices =>
   isOptional(value.unhides, isTexts) &&
   isBoolean(value.isReadonly) &&
   isOptional(value.isNullableKey, isBoolean) &&
-  isOptional(value.exactType, (type) => typeof type === 'string')
+  isOptional(value.exactType, isText)
 
 const isFields = (value: unknown): value is readonly FieldChoices[] =>
   Array.isArray(value) &&
@@ -67,6 +70,8 @@ const isFields = (value: unknown): value is readonly FieldChoices[] =>
 
 const isKey = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isName)
 
+const isLabelField = (value: unknown): value is string | null => value === null || isName(value)
+
 /** @throws an Error with the reason when the text cannot be read */
 export const readChoices = (text: string): Choices => {
   const stored: unknown = JSON.parse(text)
@@ -74,13 +79,19 @@ export const readChoices = (text: string): Choices => {
   if (stored.version !== VERSION) {
     throw new Error(`The choices have version ${excerpt(String(stored.version))}; this Rowhouse reads ${VERSION}.`)
   }
-  const { clientName, fields, autoTimestamps, viewKey } = stored
+  const { clientName, fields, autoTimestamps, labelField, viewKey } = stored
   if (!isClientName(clientName)) throw new Error('`clientName` is not a name for generated clients.')
   if (typeof autoTimestamps !== 'boolean') throw new Error('`autoTimestamps` must be a boolean.')
   if (!isFields(fields)) throw new Error('`fields` is not a list of named fields.')
-  if (viewKey === undefined) return { clientName, fields, autoTimestamps }
-  if (!isKey(viewKey)) throw new Error('`viewKey` is not a list of names.')
-  return { clientName, fields, autoTimestamps, viewKey }
+  if (!isOptional(labelField, isLabelField)) throw new Error('`labelField` is neither a name nor null.')
+  if (!isOptional(viewKey, isKey)) throw new Error('`viewKey` is not a list of names.')
+  return {
+    clientName,
+    fields,
+    autoTimestamps,
+    ...(labelField !== undefined && { labelField }),
+    ...(viewKey !== undefined && { viewKey })
+  }
 }
 
 /** The choices for a column when it is registered. */
@@ -95,8 +106,8 @@ const declaredField = (column: Column, clientName: string): FieldChoices => ({
   exactType: column.declaredType
 })
 
-/** The choices for a table that is registered, before it gets its name for clients. */
-export type UnnamedChoices = Omit<Choices, 'clientName'>
+/** The choices for a table that is registered, before it gets its name for clients and its label field. */
+export type UnnamedChoices = Omit<Choices, 'clientName' | 'labelField'>
 
 const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => name)
 
@@ -131,6 +142,10 @@ const refreshedField = (column: Column, { isNullableKey, ...before }: FieldChoic
   ...(column.isPrimary && isNullableKey !== undefined && { isNullableKey })
 })
 
+/** The label field as SQLite spells it now; null if it is gone. */
+const refreshedLabel = (fields: readonly FieldChoices[], { labelField }: Choices) =>
+  (labelField && fields.find(({ name }) => foldName(name) === foldName(labelField))?.name) || null
+
 /**
  * The choices for a table that SQLite described again. Columns keep theirs; SQLite ignores case in their names. A new
  * column is hidden if the table hides any: it may be a hidden column under another name.
@@ -150,7 +165,13 @@ export const refreshedChoices = async ({ columns, isView, key }: Structure, befo
   })
   const has = (name: string) => fields.some((field) => field.name === name)
   const autoTimestamps = before.autoTimestamps && TIMESTAMPS.every(has)
-  return { ...before, fields, autoTimestamps, ...(isView && { viewKey: key }) }
+  return {
+    ...before,
+    fields,
+    autoTimestamps,
+    labelField: refreshedLabel(fields, before),
+    ...(isView && { viewKey: key })
+  }
 }
 
 /** The choices for a table with one more declared column. */

@@ -5,9 +5,11 @@ import type { RegisteredTable } from '../../model/table.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { tableRegistered } from '../failures.ts'
 import type { UnnamedChoices } from './choices.ts'
+import { guessLabelField } from './label-field.ts'
 import type { NameReservations } from './name-reservations.ts'
 import type { TableRegistry } from './registry.ts'
 import type { StoredTable } from './stored-tables.ts'
+import { combine } from './structure.ts'
 import { insertTable, type NewRegistration } from './table-statements.ts'
 
 /** A table to register, before it gets its name for clients. */
@@ -29,7 +31,9 @@ export const createRegistration = (db: Database, registry: TableRegistry, { rese
   const write = async (tables: readonly UnnamedTable[], clientNames: readonly string[], now: number, before: Unit) => {
     const inserts = tables.map((table, index) => {
       const choices = { ...table.choices, clientName: String(clientNames[index]) }
-      return insertTable({ ...table, choices }, now)
+      const { structure } = combine(table.structure, choices)
+      const labelField = guessLabelField(structure, registry.hiddenSources({ ...table, choices }))
+      return insertTable({ ...table, choices: { ...choices, labelField } }, now)
     })
     const results = await db.write([...before, ...inserts]).catch((error) => {
       throw toTableError(error, (index) => tables[index - before.length] as StoredTable)

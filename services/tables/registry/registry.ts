@@ -9,6 +9,7 @@ import type { Statement } from '../../sql/statement.ts'
 import { tableUnusable } from '../failures.ts'
 import { readChoices } from './choices.ts'
 import { exactFieldsOf } from './exactness.ts'
+import { guessLabelField } from './label-field.ts'
 import { createReferenceEffects } from './reference-effects.ts'
 import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
@@ -122,8 +123,9 @@ export const createTableRegistry = (db: Database) => {
   }
 
   const toRegisteredTable = (row: Row): RegisteredTable => {
-    const choices = readChoices(String(row.choices))
-    const served = combine(facts.get(nameOf(row)) ?? null, choices)
+    const stored = readChoices(String(row.choices))
+    const served = combine(facts.get(nameOf(row)) ?? null, stored)
+    const choices = { labelField: guessLabelField(served.structure), ...stored }
     const exactFields = exactFieldsOf(String(row.name), served.structure, choices, effects)
     const hasConflictTriggers = effects.hasConflictTriggers(String(row.name))
     const table = { ...toMetadata(row), choices, ...served, exactFields, hasConflictTriggers }

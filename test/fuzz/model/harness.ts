@@ -59,7 +59,7 @@ export type Read = (response: TestResponse) => unknown
 
 /** Properties of tables and fields that the model does not have. */
 const DERIVED = [
-  ...['clientName', 'foreignKeys', 'warnings'],
+  ...['clientName', 'foreignKeys', 'warnings', 'labelField'],
   ...['isRequired', 'isNullable', 'isExact', 'defaultKind', 'isIndexed', 'isUnique']
 ]
 

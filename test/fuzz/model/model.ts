@@ -71,7 +71,8 @@ export interface Cursor {
 }
 
 /** A table without the properties that the harness removes. */
-export interface Table extends Omit<FullTable, 'fields' | 'clientName' | 'foreignKeys' | 'warnings' | 'searchIndex'> {
+export interface Table
+  extends Omit<FullTable, 'fields' | 'clientName' | 'foreignKeys' | 'warnings' | 'labelField' | 'searchIndex'> {
   fields: Field[]
   /** Whether the table has a search index, in any state. */
   searchIndex: boolean

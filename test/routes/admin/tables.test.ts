@@ -84,6 +84,7 @@ t.test('a created table is returned as it was declared, with defaults for the re
     foreignKeys: [],
     warnings: [],
     searchIndex: { state: 'off', indexed: 0, total: 0 },
+    labelField: 'name',
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       plainField('name', 'string', 'TEXT'),
@@ -411,6 +412,7 @@ t.test('an imported table shows the stored structure', async (t) => {
     foreignKeys: [],
     warnings: [],
     searchIndex: { state: 'off', indexed: 0, total: 0 },
+    labelField: 'full_name',
     fields: [
       { ...keyField('id', 'integer', 'INTEGER'), isAutoIncrement: true },
       {
@@ -543,6 +545,7 @@ t.test('an import sets the choices of an administrator in the same step', async 
       foreignKeys: [],
       warnings: [],
       searchIndex: { state: 'off', indexed: 0, total: 0 },
+      labelField: 'title',
       primaryKey: 'id',
       fields: [
         { ...keyField('id', 'integer', 'INTEGER') },

@@ -16,6 +16,9 @@ t.test('choices are read as they were written, with their version', async (t) =>
   const text = writeChoices(CHOICES)
   t.strictSame(readChoices(text), CHOICES)
   t.equal(JSON.parse(text).version, 2)
+  for (const labelField of ['a', null]) {
+    t.strictSame(readChoices(writeChoices({ ...CHOICES, labelField })), { ...CHOICES, labelField })
+  }
 })
 
 t.test('choices that cannot be read are refused with the reason', async (t) => {
@@ -31,6 +34,8 @@ t.test('choices that cannot be read are refused with the reason', async (t) => {
     [{ ...stored, clientName: 'cats' }, /clientName/],
     [{ ...stored, viewKey: 'a' }, /viewKey/],
     [{ ...stored, viewKey: [5] }, /viewKey/],
+    [{ ...stored, labelField: 5 }, /labelField/],
+    [{ ...stored, labelField: 'a\0' }, /labelField/],
     [{ ...stored, fields: [] }, /fields/],
     [{ ...stored, fields: {} }, /fields/],
     [{ ...stored, fields: [null] }, /fields/],

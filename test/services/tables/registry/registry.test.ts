@@ -38,6 +38,7 @@ t.test('the registry stores choices, and no facts', async (t) => {
     version: 2,
     clientName: 'Cats',
     autoTimestamps: false,
+    labelField: 'name',
     fields: [
       { ...field, name: 'id', clientName: 'Id', label: 'id', jsonType: 'integer', isNullableKey: true },
       { ...field, name: 'name', clientName: 'Name', label: 'name', exactType: 'TEXT' },
