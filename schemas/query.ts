@@ -12,10 +12,10 @@ export const MAX_CONDITIONS = 100
 export const MAX_FILTER_DEPTH = 8
 /** Values of `in` and `notIn`. */
 export const MAX_VALUES = 1000
-/** References that a query expands. */
-export const MAX_EXPANSIONS = 10
-/** Levels of references that a query expands. */
-export const MAX_EXPANSION_DEPTH = 3
+/** References that `expand` adds, and that the filter and the order use. */
+export const MAX_REFERENCES = 10
+/** Levels of references. */
+export const MAX_REFERENCE_DEPTH = 3
 
 /** What an operator compares with. `value`: one of the field. `range`: the first and the last value. */
 export type Operand = 'value' | 'range' | 'values' | 'text' | 'boolean'
@@ -105,7 +105,8 @@ const DocumentedFilterSchema = Type.Object(
     where: Type.Optional(
       Type.Unsafe<object>({
         type: 'object',
-        description: 'A condition for each of these fields. All of them must hold.',
+        description:
+          'A condition for each of these fields. All of them must hold. `supplier_id.city` is a field of the record to which `supplier_id` refers.',
         additionalProperties: ConditionSchema,
         examples: [{ price: { gte: 10, lt: 20 } }]
       })
@@ -141,8 +142,8 @@ export const RecordQuerySchema = Type.Object(
     ),
     expand: Type.Optional(
       Type.Array(Type.String(), {
-        maxItems: MAX_EXPANSIONS,
-        description: `Fields with \`references\`. Each record gets the record that the field refers to, or null, under \`expand\`. \`a.b\` also expands a field of the added record, up to a depth of ${MAX_EXPANSION_DEPTH}.`,
+        maxItems: MAX_REFERENCES,
+        description: `Fields with \`references\`. Each record gets the record that the field refers to, or null, under \`expand\`. \`a.b\` also expands a field of the added record, up to a depth of ${MAX_REFERENCE_DEPTH}. \`a(x,y)\` adds only these fields and the key.`,
         examples: [['supplier_id']]
       })
     ),

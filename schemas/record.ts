@@ -172,7 +172,8 @@ const pageParameter = (example: number, description: string) =>
 const selection = {
   order: Type.Optional(
     Type.String({
-      description: 'At most 8 fields, separated by commas. A leading `-` means descending: `-price,name`.',
+      description:
+        'At most 8 fields, separated by commas. A leading `-` means descending: `-price,name`. `supplier_id.city` is a field of the record to which `supplier_id` refers.',
       examples: ['-price,name']
     })
   ),
@@ -219,7 +220,8 @@ export const ListQuerySchema = Type.Object({
   expand: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Fields with `references`, separated by commas. Each record gets the records that they refer to.',
+      description:
+        'Fields with `references`, separated by commas. Each record gets the records that they refer to. `supplier_id(name,city)` adds only these fields and the key.',
       examples: ['supplier_id']
     })
   ),

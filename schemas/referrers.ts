@@ -23,6 +23,6 @@ export type Referrer = Static<typeof ReferrerSchema>
 export const ReferrersEnvelope = Envelope(
   'TableRecordReferrersEnvelope',
   Type.Array(ReferrerSchema, {
-    description: 'One for each foreign key that refers to the table and that you can read.'
+    description: 'One entry for each foreign key to this table whose fields you can read.'
   })
 )

@@ -113,12 +113,13 @@ export default fp<ServicesOptions>(
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
-    const facts = { hasTriggers, hasUpdateEffects, effectsOf, allTables: registry.all }
+    const facts = { hasTriggers, hasUpdateEffects, effectsOf }
     const search = createSearch(db, totals)
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)
     const scan = createScans({ db, search, totals, onSlowScan: slowScans.record })
-    const records = createRecordService({ db, clock, totals, scan, cursors, maxPageSize, readableBy, ...facts })
+    const reading = { scan, cursors, readableBy, maxPageSize, allTables: registry.all }
+    const records = createRecordService({ db, clock, totals, ...reading, ...facts })
     fastify.decorate('records', records)
     fastify.decorate('readableBy', readableBy)
     fastify.decorate('exports', createExportService({ db, search, scan, readableBy, maxPageSize }))

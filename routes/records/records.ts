@@ -154,7 +154,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     `${paths.records}/:pk/referring`,
     {
       schema: {
-        operationId: { administrator: 'adminCountReferringRecords', token: 'countReferringRecords' }[credential],
+        operationId: { administrator: 'adminCountReferrers', token: 'countReferrers' }[credential],
         summary: 'Count the records that refer to a record',
         description:
           'Returns the number of records of each table whose foreign key refers to this record. To read them, query the table by these fields.',
@@ -167,7 +167,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request) => {
       const { caller, params, url } = request
       const access = accessTo(request)
-      return ok(await records.countReferring(caller, access, pathKey(access.table, params.pk, parentPath(url))))
+      return ok(await records.countReferrers(caller, access, pathKey(access.table, params.pk, parentPath(url))))
     }
   )
 

@@ -75,7 +75,7 @@ const listCalls = ({ typed, generic, paths, query }: OperationParts): readonly C
       verb: 'list',
       summary: 'List, sort and search',
       description: 'Returns one page, sorted by the key unless `order` is sent.',
-      // The others of a list are in the body of a query, where they have types.
+      // A query has `filter`, `expand`, `cursor` and `total` with types. Records without some fields have no type.
       parameters: ['page', 'size', 'order', 'q'],
       response: `${name}PageEnvelope`
     },
@@ -141,7 +141,7 @@ const recordCalls = ({ typed, generic, paths, addition }: OperationParts): reado
       generic: generic.remove,
       verb: 'delete',
       summary: 'Delete a record',
-      description: 'With `return=record`, returns the record as it was.'
+      description: canRead ? 'With `return=record`, returns the record as it was.' : 'Deletes the record.'
     },
     {
       ...change,

@@ -1,4 +1,4 @@
-import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../schemas/query.ts'
+import { MAX_REFERENCE_DEPTH, MAX_REFERENCES } from '../../schemas/query.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { EXPAND_MEMBER } from '../records/read/expansions.ts'
@@ -37,8 +37,8 @@ export const expandOperand = ({ expansions }: TypedTable): Json => {
   return {
     type: 'array',
     items: { type: 'string' },
-    maxItems: MAX_EXPANSIONS,
-    description: `Fields whose records to add: ${fields}. \`a.b\` goes on in the added record, to a depth of ${MAX_EXPANSION_DEPTH}.`
+    maxItems: MAX_REFERENCES,
+    description: `Fields whose records to add: ${fields}. \`a.b\` goes on in the added record, to a depth of ${MAX_REFERENCE_DEPTH}.`
   }
 }
 

@@ -18,7 +18,7 @@ import type { Cursors } from './read/cursors.ts'
 import { createLists } from './read/lists.ts'
 import { createPlanner } from './read/planner.ts'
 import { createRead } from './read/read.ts'
-import { createReferring } from './read/referring.ts'
+import { createCountReferrers } from './read/referrers.ts'
 import type { Scan } from './read/scans.ts'
 import type { Totals } from './read/totals.ts'
 
@@ -55,7 +55,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
   const { list, query } = createLists({ ...options, planner })
   const { aggregate } = createAggregates(options)
-  const countReferring = createReferring({ ...options, read })
+  const countReferrers = createCountReferrers({ ...options, read })
   const upserts = createUpserts(options)
   const filteredChanges = createFilteredChanges(options)
   const batch = createBatches({ operations, upserts, filteredChanges, commit })
@@ -106,7 +106,7 @@ export const createRecordService = (options: RecordServiceOptions) => {
     list,
     query,
     aggregate,
-    countReferring,
+    countReferrers,
     batch,
     operations,
     commit,

@@ -90,7 +90,7 @@ export const selectLines = (selection: Selection, { record }: RecordLines): Stat
 /** An alias for the table of collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
 
-/** Selects the rows of the next collected keys. Rows that were deleted since are missing, or that left `rows`. */
+/** Selects the rows of the next collected keys. Leaves out rows that were deleted since, or that the caller can no longer read. */
 export const exportCollected = (
   { table, rows: rule }: Selection,
   lines: RecordLines,

@@ -10,7 +10,7 @@ import {
   STABLE_PARAM,
   selectedParams,
   selectedRows,
-  tableOf
+  tableOfItem
 } from './selections.ts'
 
 /** The values of the columns of an order in one row, in the sequence of the order. */
@@ -38,12 +38,12 @@ export interface Window {
 }
 
 /** The rowid of a table without an integer key is no column, and never NULL. A joined record may be missing. */
-const mayBeNull = ({ structure }: RegisteredTable, { name, join }: OrderItem) =>
-  join !== undefined || structure.columns.some((column) => column.name === name && isNullable(structure, column))
+const mayBeNull = ({ structure }: RegisteredTable, { name, alias }: OrderItem) =>
+  alias !== undefined || structure.columns.some((column) => column.name === name && isNullable(structure, column))
 
 /** Returns the conditions for the rows after a value in ascending or descending order. NULL is before all values. */
 const after = (table: RegisteredTable, item: OrderItem, value: SqlValue): readonly Condition[] => {
-  const compared = tableOf(table, item)
+  const compared = tableOfItem(table, item)
   if (value === null) return item.descending ? [] : [isNull(compared, item, false)]
   if (!item.descending) return [compare(compared, item, 'gt', value)]
   const less = compare(compared, item, 'lt', value)
@@ -51,7 +51,7 @@ const after = (table: RegisteredTable, item: OrderItem, value: SqlValue): readon
 }
 
 const equals = (table: RegisteredTable, item: OrderItem, value: SqlValue) =>
-  value === null ? isNull(tableOf(table, item), item, true) : compare(tableOf(table, item), item, 'eq', value)
+  value === null ? isNull(tableOfItem(table, item), item, true) : compare(tableOfItem(table, item), item, 'eq', value)
 
 /**
  * Returns the rows after a position as ranges, in the order of the rows. Those of the first range have the same values in
@@ -83,7 +83,7 @@ const conditionsOf = ({ selection, start }: PageSelection): readonly (Condition 
   return rangesAfter(selection, start.position).map((range) => (filter ? allOf([range, filter]) : range))
 }
 
-/** Returns the ranges of rows to read. Those of a selection with joins need a scan. */
+/** Returns the ranges of rows to read. Only for selections without joins: the planner scans the others. */
 export const rangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((condition) => ({
     comparisons: condition && !condition.isIndexable ? null : (condition?.comparisons ?? []),

@@ -21,8 +21,9 @@ import {
   orderClause,
   type Selection,
   STABLE_PARAM,
+  selectedParams,
   selectedRows,
-  tableOf
+  tableOfItem
 } from './selections.ts'
 import type { Statement } from './statement.ts'
 import { createTextCache } from './text-cache.ts'
@@ -45,7 +46,7 @@ const MAX_POSITION_BYTES = 32 * 1024
  */
 const positionColumns = ({ table, order }: Selection) => {
   const columns = order.flatMap((item, index) => {
-    const value = columnRef(tableOf(table, item).name, item.name)
+    const value = columnRef(tableOfItem(table, item).name, item.name)
     const isInteger = `typeof(${value}) = 'integer'`
     const length = `octet_length(${value})`
     const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
@@ -200,6 +201,7 @@ const pageOfMatches = (
     `SELECT ${expression} AS value ${from} WHERE ${key} IN ${PAGE_KEYS} ${orderClause(selection)} LIMIT -1`
   const page = boundedText({ select, params: joinParams(joins) }, record, { join: LIST, maxBytes })
   const count = countRows(selection)
+  const params = selectedParams(selection)
   const rest = `${count.sql} AND ${key} > (SELECT last FROM ${COUNTED})`
   const position = [BigInt(limit), BigInt(start.offset)]
   return {
@@ -209,15 +211,7 @@ const pageOfMatches = (
         ${keys(`${from} WHERE ${dialect.scanGuard(null)} AND ${key} IN ${FOUND}`, isAllFound)}
         UNION ALL ${keys(rows, `NOT ${isAllFound}`)})
       SELECT (${page.sql}) AS text, (SELECT rows FROM ${COUNTED}) + iif(${isAllFound}, 0, (${rest})) AS total`,
-    params: [
-      ...count.params,
-      ...joinParams(joins),
-      ...position,
-      ...count.params,
-      ...position,
-      ...page.params,
-      ...count.params
-    ]
+    params: [...params, ...joinParams(joins), ...position, ...params, ...position, ...page.params, ...count.params]
   }
 }
 

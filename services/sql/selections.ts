@@ -10,7 +10,7 @@ import { joinTerms } from './terms.ts'
 export interface OrderItem {
   readonly name: string
   /** The alias of the joined table that has the column. Absent: the selected table. */
-  readonly join?: string
+  readonly alias?: string
   readonly descending: boolean
   /** Compares texts by their bytes instead of the collation of the column. */
   readonly isBinary?: boolean
@@ -40,13 +40,13 @@ export interface Selection {
 export type RowSelection = Omit<Selection, 'order'>
 
 /** Returns the table of the column of an order: the selected one, or a joined one. */
-export const tableOf = ({ name }: Pick<RegisteredTable, 'name'>, { join = name }: OrderItem) => ({ name: join })
+export const tableOfItem = ({ name }: Pick<RegisteredTable, 'name'>, { alias = name }: OrderItem) => ({ name: alias })
 
 /** Whether an order has this column of the selected table. */
-const isOwn = ({ join, name }: OrderItem, column: string) => join === undefined && name === column
+const isOwn = ({ alias, name }: OrderItem, column: string) => alias === undefined && name === column
 
 export const orderBy = ({ table, order }: Pick<Selection, 'table' | 'order'>) =>
-  order.map((item) => `${comparedColumn(tableOf(table, item), item)}${item.descending ? ' DESC' : ''}`).join(', ')
+  order.map((item) => `${comparedColumn(tableOfItem(table, item), item)}${item.descending ? ' DESC' : ''}`).join(', ')
 
 /**
  * Returns the ORDER BY clause. Without an order it is empty: the rows of a view without a key come in the view's own
@@ -74,7 +74,7 @@ export const totalOrder = ({ structure }: RegisteredTable, order: readonly Order
 /** Whether the order begins with the key, so that it usually follows the key's index. Rows in other orders may lie far apart. */
 export const followsKey = ({ table, order }: Selection) => {
   const [first] = order
-  if (!first || first.join !== undefined) return false
+  if (!first || first.alias !== undefined) return false
   if (table.structure.isRowidKey) return first.name === table.structure.key[0]
   return totalOrder(table, []).every(({ name }, index) => order[index]?.name === name && !order[index].descending)
 }

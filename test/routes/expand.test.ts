@@ -25,6 +25,8 @@ const file = createDatabase(
    CREATE TABLE place (id INTEGER PRIMARY KEY, zip TEXT);
    CREATE TABLE odd (id INTEGER PRIMARY KEY, expand INTEGER REFERENCES stock (id));
    CREATE TABLE chain (id INTEGER PRIMARY KEY, next INTEGER REFERENCES chain (id), "a.b" INTEGER REFERENCES chain (id));
+   CREATE TABLE dots (id INTEGER PRIMARY KEY, c INTEGER REFERENCES stock (id), "c.x" INTEGER REFERENCES customer (id));
+   INSERT INTO dots VALUES (1, 5, 1);
    CREATE TABLE label (code TEXT PRIMARY KEY, n INTEGER);
    CREATE TABLE labelled (id INTEGER PRIMARY KEY, label INTEGER REFERENCES label (code));
    INSERT INTO label VALUES ('01', 1), ('1', 2);
@@ -38,7 +40,7 @@ const file = createDatabase(
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const tables: Record<string, { id: number }> = {}
-for (const name of ['country', 'customer', 'orders', 'stock', 'place', 'odd', 'chain', 'label', 'labelled'])
+for (const name of ['country', 'customer', 'orders', 'stock', 'place', 'odd', 'chain', 'dots', 'label', 'labelled'])
   tables[name] = await importTable(admin, name)
 const url = (name: string) => `/admin/tables/${tables[name]?.id}`
 const token = await asToken(app, admin)
@@ -112,6 +114,11 @@ t.test('a name with dots is the name of a field', async (t) => {
   const [row] = rowsOf(await query({ expand: ['a.b', 'next.a.b'] }, 'chain'))
   const one = { id: 1, next: 1, 'a.b': 1 }
   t.strictSame(row, { ...one, expand: { 'a.b': one, next: { ...one, expand: { 'a.b': one } } } })
+})
+
+t.test('of two fields with which a path begins, the longer name counts', async (t) => {
+  t.match(rowsOf(await query({ expand: ['c.x'] }, 'dots')), [{ expand: { 'c.x': { name: 'Ann' } } }])
+  t.match(rowsOf(await query({ filter: { where: { 'c.x.name': { eq: 'Ann' } } } }, 'dots')), [{ id: 1 }])
 })
 
 t.test('at most ten references are expanded, counting those on the way', async (t) => {

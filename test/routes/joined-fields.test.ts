@@ -73,6 +73,24 @@ t.test('an order has the collation of the field, and missing records come first'
   t.strictSame(idsOf(await token.get('/data/plain?order=customer_id.name.desc')), ['a', 'b', 'c'])
 })
 
+t.test('a direction at the end belongs to the field before it', async (t) => {
+  const byName = idsOf(await query({ order: '-customer_id.name' }))
+  for (const order of [
+    'customer_id.name.desc',
+    'customer_id.name desc',
+    'customer_id.name,desc',
+    ' - customer_id.name'
+  ])
+    t.strictSame(idsOf(await query({ order })), byName, order)
+  t.equal((await query({ order: 'customer_id.boss.boss.boss.desc' })).statusCode, 200, 'the last boss is a value')
+  const some = await asToken(app, admin, { tables: ['orders', 'customer'], actions: ['read'] })
+  t.equal((await some.get('/data/orders?order=customer_id.country.desc')).statusCode, 200, 'the country is a value')
+  await admin.put(url('orders'), { fields: [{ name: 'total', isHidden: true }] })
+  expectError(t, await query({ order: 'total,desc' }), 400, 'VALIDATION_FAILED')
+  t.equal((await query({ order: 'customer_id.big,desc' })).statusCode, 200)
+  await admin.put(url('orders'), { fields: [{ name: 'total', isHidden: false }] })
+})
+
 t.test('a field with the name of a path wins', async (t) => {
   t.strictSame(idsOf(await query(where({ 'order_id.total': { eq: 'c' } }), 'line')), [1])
   t.strictSame(idsOf(await query({ order: 'order_id.total' }, 'line')), [3, 2, 1])

@@ -161,7 +161,7 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
     await refuse(t, table, NOT_FOUND, () => token.get(`/data/${table}/records/2`))
   },
 
-  countReferringRecords: async (t, table) => {
+  countReferrers: async (t, table) => {
     await refuse(t, table, NOT_FOUND, () => token.get(`/data/${table}/records/2/referring`))
     const mine = dataOf(await token.get(`/data/${table}/records/1/referring`))
     t.strictSame(mine, [{ table, fields: ['parent'], targetFields: ['id'], count: 1 }], 'record 4 is of another owner')

@@ -41,10 +41,11 @@ export const startServices = async (t: Test, schema: string) => {
   const accessOf = createAccessOf(db.dialect)
   const readableBy = createReadableBy({ accessOf, findTable: tables.find })
   const cursors = createCursors('the secret of the tests')
-  const facts = { hasTriggers, hasUpdateEffects, effectsOf, allTables: registry.all }
+  const facts = { hasTriggers, hasUpdateEffects, effectsOf }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
-  const records = createRecordService({ db, clock, totals, scan, cursors, readableBy, maxPageSize: 1000, ...facts })
+  const reading = { scan, cursors, readableBy, maxPageSize: 1000, allTables: registry.all }
+  const records = createRecordService({ db, clock, totals, ...reading, ...facts })
   const exports = createExportService({ db, search, scan, readableBy, maxPageSize: 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */

@@ -6,7 +6,7 @@ import type { Access, AccessOf } from './access.ts'
 export interface ReadableTables {
   /** Whether the caller has the right to read a table of this name now. The table need not exist. */
   mayRead(name: string): boolean
-  /** Returns the access to a table; undefined if it is not registered, or not published for a token. */
+  /** Does not check the right: call `mayRead` first. Returns the access to a table; undefined if it is not registered, or not published for a token. */
   accessTo(name: string): Access | undefined
 }
 

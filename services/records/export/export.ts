@@ -15,7 +15,7 @@ import { isRowidOrder, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'
-import { confirmingJoins } from '../read/confirming.ts'
+import { confirmJoins } from '../read/confirming.ts'
 import { textOf } from '../read/page-text.ts'
 import type { Scan } from '../read/scans.ts'
 import type { Search } from '../read/search.ts'
@@ -141,10 +141,10 @@ export const createExportService = ({ db, search, scan, readableBy, maxPageSize 
     access: Access,
     request: ExportRequest
   ): Promise<AsyncGenerator<Chunk>> => {
-    const read = () => selectionOf(access, request, readableBy(caller))
-    const selection = read()
+    const select = () => selectionOf(access, request, readableBy(caller))
+    const selection = select()
     const text = exportText(projectionOf(access, request, readableBy(caller)), request)
-    const confirmed = confirmingJoins(caller, selection, read)
+    const confirmed = confirmJoins(caller, selection, select)
     const chunks = withHeader(text.header, rowsOf(confirmed, selection, text, request))
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()

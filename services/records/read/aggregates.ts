@@ -27,7 +27,7 @@ import type { OrderItem, RowSelection } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableBy, ReadableTables } from '../access/readable.ts'
 import { columnOf } from './columns.ts'
-import { confirmingJoins } from './confirming.ts'
+import { confirmJoins } from './confirming.ts'
 import { readHaving } from './filter.ts'
 import { notAField, parseItem, splitOrder } from './order.ts'
 import { textOf } from './page-text.ts'
@@ -167,7 +167,7 @@ export const createAggregates = ({ scan, readableBy }: { readonly scan: Scan; re
     const read = () => aggregationOf(access, request, readableBy(caller))
     const aggregation = read()
     const compose = (selection: RowSelection) => aggregateRows({ ...aggregation, selection })
-    const confirmed = confirmingJoins(caller, aggregation.selection, () => read().selection)
+    const confirmed = confirmJoins(caller, aggregation.selection, () => read().selection)
     const [row] = await scan(confirmed, aggregation.selection, compose).catch((error) => {
       throw isOverflow(error, request) ? overflow() : error
     })

@@ -3,10 +3,10 @@ import { fromOf, type RowSelection } from '../../sql/selections.ts'
 import { tableKeepsChanging } from '../../tables/failures.ts'
 
 /**
- * Returns the caller whose `confirm` also checks that a request still reads the same of other tables: the rights on these
- * may end while the request waits. `before`: what `compose` returned when the request began.
+ * Returns the caller with a `confirm` that also fails if the SQL for other tables has changed: a right to read them may end
+ * while the request waits. `before`: the result of `compose` when the request began.
  */
-export const confirming = (caller: Caller, before: string, compose: () => string): Caller => ({
+export const confirmUnchanged = (caller: Caller, before: string, compose: () => string): Caller => ({
   ...caller,
   /** @throws TABLE_CHANGED, and what `compose` throws */
   confirm: async () => {
@@ -15,6 +15,6 @@ export const confirming = (caller: Caller, before: string, compose: () => string
   }
 })
 
-/** Returns the caller whose `confirm` also checks the joined tables of a selection. `read`: reads the request again. */
-export const confirmingJoins = (caller: Caller, selection: RowSelection, read: () => RowSelection): Caller =>
-  selection.joins.length === 0 ? caller : confirming(caller, fromOf(selection), () => fromOf(read()))
+/** Does so for the joined records of a selection. `select`: reads the request again. */
+export const confirmJoins = (caller: Caller, selection: RowSelection, select: () => RowSelection): Caller =>
+  selection.joins.length === 0 ? caller : confirmUnchanged(caller, fromOf(selection), () => fromOf(select()))

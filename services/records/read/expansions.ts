@@ -1,4 +1,4 @@
-import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../../schemas/query.ts'
+import { MAX_REFERENCE_DEPTH, MAX_REFERENCES } from '../../../schemas/query.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { splitNames } from '../../model/names.ts'
 import type { Column } from '../../model/table.ts'
@@ -22,8 +22,9 @@ export const EXPAND_MEMBER = 'expand'
 interface Node {
   readonly column: Column
   readonly target: Target
-  /** The fields that the paths name. Empty: all fields. */
+  /** The fields that paths name in parentheses. Empty: all fields. */
   readonly fields: Set<string>
+  /** A path names the record without fields, so it has all of them. */
   isWhole: boolean
   readonly children: Map<string, Node>
 }
@@ -64,7 +65,7 @@ const createTree = (readable: ReadableTables) => {
         referencesHint(access, readable)
       )
     size += 1
-    if (size > MAX_EXPANSIONS) throw fail(index, 'length', `At most ${MAX_EXPANSIONS} references can be expanded.`)
+    if (size > MAX_REFERENCES) throw fail(index, 'length', `At most ${MAX_REFERENCES} references can be expanded.`)
     const node = { column, target, fields: new Set<string>(), isWhole: false, children: new Map<string, Node>() }
     nodes.set(column.name, node)
     return node
@@ -78,8 +79,8 @@ const createTree = (readable: ReadableTables) => {
   }
 
   const add = (access: Access, nodes: Map<string, Node>, path: string, index: number, depth: number) => {
-    if (depth > MAX_EXPANSION_DEPTH)
-      throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_EXPANSION_DEPTH}.`)
+    if (depth > MAX_REFERENCE_DEPTH)
+      throw fail(index, 'depth', `References can be expanded to a depth of ${MAX_REFERENCE_DEPTH}.`)
     const column = firstField(access, path, ['.', '('])
     if (!column) {
       const message = `'${excerpt(path)}' begins with no field of the table '${access.table.name}'.`
@@ -98,13 +99,13 @@ const createTree = (readable: ReadableTables) => {
   return add
 }
 
-const shapeOf = ({ target: { access }, fields, isWhole }: Node): Projection =>
+const projectionOfNode = ({ target: { access }, fields, isWhole }: Node): Projection =>
   isWhole || fields.size === 0 ? access.all : access.project(withKey(access, fields), [])
 
 /** Returns the length of the SQL for the records of these nodes. */
 const lengthOf = (nodes: ReadonlyMap<string, Node>): number =>
   [...nodes.values()].reduce((sum, node) => {
-    const { json } = shapeOf(node)
+    const { json } = projectionOfNode(node)
     return sum + json.text.length + json.width.length + lengthOf(node.children)
   }, 0)
 
@@ -113,7 +114,7 @@ const toExpansion = (node: Node): Expansion => ({
   table: node.target.access.table.name,
   targetField: node.target.field,
   rowRule: node.target.access.rowRule,
-  shape: shapeOf(node).shape,
+  shape: projectionOfNode(node).shape,
   expansions: [...node.children.values()].map(toExpansion)
 })
 

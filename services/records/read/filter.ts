@@ -36,16 +36,11 @@ import {
   onJoinedRecord
 } from '../../sql/conditions.ts'
 import type { Access } from '../access/access.ts'
+import type { Joins } from './joins.ts'
 
 /** A column that a condition may compare, under its name in SQL. */
 interface ComparedColumn extends ColumnType {
   readonly name: string
-}
-
-/** A column of a joined table. */
-interface JoinedColumn {
-  readonly alias: string
-  readonly column: ComparedColumn
 }
 
 /** What conditions may compare. */
@@ -55,8 +50,8 @@ export interface ComparedColumns {
   readonly integers: Access['integers']
   /** The columns, by their names in the request. */
   readonly columns: ReadonlyMap<string, ComparedColumn>
-  /** Returns the column of a name such as `customer.city`. `path`: of the condition. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
-  readonly findJoined?: (name: string, path: string) => JoinedColumn | undefined
+  /** For names such as `customer.city`. Absent: conditions name columns of the table only. */
+  readonly joinField?: Joins['joinField']
 }
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
@@ -214,7 +209,7 @@ const createReader = (compared: ComparedColumns, what: string) => {
   const readField = (path: string, name: string, value: unknown): Condition => {
     const fieldPath = path + pointer(name)
     const own = compared.columns.get(name)
-    const joined = own ? undefined : compared.findJoined?.(name, fieldPath)
+    const joined = own ? undefined : compared.joinField?.(name, fieldPath)
     const column = own ?? joined?.column
     if (!column) throw unknownKey(path, name, what, suggestName(name, compared.columns.keys()))
     if (!isJsonObject(value)) throw notAnObject(fieldPath, conditionHint(value))
@@ -271,15 +266,15 @@ const createReader = (compared: ComparedColumns, what: string) => {
 }
 
 /**
- * Returns the condition of a filter on the visible fields, and on those of joined records if `findJoined` is given.
+ * Returns the condition of a filter on the visible fields, and on those of other records if `joinField` is given.
  * @throws VALIDATION_FAILED with the path of the first problem, ACTION_NOT_ALLOWED
  */
 export const readFilter = (
   { table, integers, columns }: Access,
   filter: unknown,
-  findJoined?: ComparedColumns['findJoined']
+  joinField?: Joins['joinField']
 ): Condition => {
-  const compared = { table, integers, columns, ...(findJoined && { findJoined }) }
+  const compared = { table, integers, columns, ...(joinField && { joinField }) }
   return createReader(compared, 'a field of this table').readFilter('/filter', filter, 0)
 }
 

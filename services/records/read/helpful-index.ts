@@ -7,7 +7,7 @@ export interface IndexedSelection extends Pick<RowSelection, 'table' | 'filter'>
 
 /** An index serves an order of fields of the table in one direction. */
 const isIndexable = (order: readonly OrderItem[]) =>
-  order.every(({ descending, join }) => descending === order[0]?.descending && join === undefined)
+  order.every(({ descending, alias }) => descending === order[0]?.descending && alias === undefined)
 
 /**
  * Returns the fields of an index that would find or sort the rows of a selection. null: none would, or the table has one

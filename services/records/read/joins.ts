@@ -1,10 +1,11 @@
-import { MAX_EXPANSION_DEPTH, MAX_EXPANSIONS } from '../../../schemas/query.ts'
-import { invalid } from '../../model/errors.ts'
+import { MAX_REFERENCE_DEPTH, MAX_REFERENCES } from '../../../schemas/query.ts'
+import { suggestName } from '../../../schemas/similar-names.ts'
+import { excerpt, invalid } from '../../model/errors.ts'
 import type { Column } from '../../model/table.ts'
 import { type Join, joinAlias } from '../../sql/joins.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
-import { findTarget, firstField, REFERENCES_HINT } from './targets.ts'
+import { findTarget, firstField, type Target } from './targets.ts'
 
 /** A field of a record to which a row refers. */
 export interface JoinedColumn {
@@ -13,62 +14,91 @@ export interface JoinedColumn {
   readonly column: Column
 }
 
-/** A table in the statement: the selected one, or one that is joined. */
-interface Place {
-  readonly access: Access
-  readonly alias: string
+/** A field that refers to a record. */
+interface Reference {
+  readonly column: Column
+  readonly target: Target
 }
 
-const fail = (pointer: string, code: string, message: string) =>
-  invalid([{ path: pointer, code, message }], REFERENCES_HINT)
+/** A name such as `customer.country.name`, as far as it leads to a record. */
+interface FieldPath {
+  readonly references: readonly Reference[]
+  /** The table of the last record. */
+  readonly last: Access
+  /** The rest of the name: that of a field of the last record, if it has this field. */
+  readonly rest: string
+}
+
+const fail = (pointer: string, code: string, message: string, hint?: string) =>
+  invalid([{ path: pointer, code, message }], hint)
 
 const tooMany = (pointer: string) =>
-  fail(pointer, 'length', `The filter and the order may use at most ${MAX_EXPANSIONS} references.`)
+  fail(pointer, 'length', `The filter and the order may use at most ${MAX_REFERENCES} references.`)
 
 const tooDeep = (pointer: string) =>
-  fail(pointer, 'depth', `References can be followed to a depth of ${MAX_EXPANSION_DEPTH}.`)
+  fail(pointer, 'depth', `References can be followed to a depth of ${MAX_REFERENCE_DEPTH}.`)
 
-/** Collects the tables that the filter and the order of one request need for names such as `customer.city`. */
+const noField = (pointer: string, { last, rest }: FieldPath) => {
+  const message = `'${excerpt(rest)}' is not a field of the table '${last.table.name}'.`
+  return fail(pointer, 'unknown', message, suggestName(rest, last.columns.keys()))
+}
+
+/** Collects the records that the filter and the order of one request need for names such as `customer.city`. */
 export const createJoins = (access: Access, readable: ReadableTables) => {
-  const places = new Map<string, Place>()
+  const aliases = new Map<string, string>()
   const joins: Join[] = []
 
-  /** Joins the record to which a column refers. @throws VALIDATION_FAILED with the pointer, ACTION_NOT_ALLOWED */
-  const follow = (from: Place, column: Column, depth: number, pointer: string): Place | undefined => {
-    const path = JSON.stringify([from.alias, column.name])
-    const known = places.get(path)
-    if (known) return known
-    const target = findTarget(from.access, column, readable)
-    if (!target) return undefined
-    if (depth === MAX_EXPANSION_DEPTH) throw tooDeep(pointer)
-    if (joins.length === MAX_EXPANSIONS) throw tooMany(pointer)
+  /** @throws VALIDATION_FAILED with the pointer, ACTION_NOT_ALLOWED */
+  const follow = (name: string, pointer: string): FieldPath => {
+    const references: Reference[] = []
+    let last = access
+    let rest = name
+    while (!last.columns.has(rest)) {
+      const column = firstField(last, rest, ['.'])
+      const target = column && findTarget(last, column, readable)
+      if (!target) break
+      if (references.length === MAX_REFERENCE_DEPTH) throw tooDeep(pointer)
+      references.push({ column, target })
+      last = target.access
+      rest = rest.slice(column.name.length + 1)
+    }
+    return { references, last, rest }
+  }
+
+  /** Returns the alias of the record to which a row of `parent` refers. @throws VALIDATION_FAILED with the pointer */
+  const join = (parent: string, { column, target }: Reference, pointer: string): string => {
+    const path = JSON.stringify([parent, column.name])
+    const known = aliases.get(path)
+    if (known !== undefined) return known
+    if (joins.length === MAX_REFERENCES) throw tooMany(pointer)
     const { table, rowRule } = target.access
     const alias = joinAlias(joins.length)
-    joins.push({ alias, table: table.name, field: target.field, parent: from.alias, column: column.name, rowRule })
-    const place = { access: target.access, alias }
-    places.set(path, place)
-    return place
+    joins.push({ alias, table: table.name, field: target.field, parent, column: column.name, rowRule })
+    aliases.set(path, alias)
+    return alias
+  }
+
+  /** Whether a name leads to a field of another record. Joins nothing. @throws as `joinField` */
+  const hasField = (name: string, pointer: string): boolean => {
+    const { references, last, rest } = follow(name, pointer)
+    return references.length > 0 && last.columns.has(rest)
   }
 
   /**
-   * Returns the field of a name such as `customer.city`, and joins its table. undefined: the name is that of a field of the
-   * selected table, a part of it refers to no record that the caller can read, or the record has no such field.
+   * Returns the field of a name such as `customer.city`, and joins its record. undefined: the name does not begin with a
+   * field that refers to a record which the caller can read.
    * @throws VALIDATION_FAILED with the pointer, ACTION_NOT_ALLOWED
    */
-  const find = (name: string, pointer: string): JoinedColumn | undefined => {
-    let place: Place | undefined = { access, alias: access.table.name }
-    let rest = name
-    for (let depth = 0; place; depth += 1) {
-      const exact = place.access.columns.get(rest)
-      if (exact) return depth === 0 ? undefined : { alias: place.alias, column: exact }
-      const column: Column | undefined = firstField(place.access, rest, ['.'])
-      place = column && follow(place, column, depth, pointer)
-      rest = rest.slice(Number(column?.name.length) + 1)
-    }
-    return undefined
+  const joinField = (name: string, pointer: string): JoinedColumn | undefined => {
+    const path = follow(name, pointer)
+    if (path.references.length === 0) return undefined
+    const column = path.last.columns.get(path.rest)
+    if (!column) throw noField(pointer, path)
+    const alias = path.references.reduce((parent, reference) => join(parent, reference, pointer), access.table.name)
+    return { alias, column }
   }
 
-  return { find, joins: joins as readonly Join[] }
+  return { hasField, joinField, joins: joins as readonly Join[] }
 }
 
 export type Joins = ReturnType<typeof createJoins>

@@ -10,7 +10,7 @@ import { countRows, fromOf, orderBy, type Selection } from '../../sql/selections
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 import type { ReadableBy } from '../access/readable.ts'
-import { confirming } from './confirming.ts'
+import { confirmUnchanged } from './confirming.ts'
 import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors.ts'
 import { textOf } from './page-text.ts'
 import type { CountedRange, Planner } from './planner.ts'
@@ -164,8 +164,8 @@ export const createLists = (options: ListOptions) => {
   /** The page has `next` if the request has a cursor, which may be empty. */
   const readPage = async (caller: Caller, access: Access, request: ListRequest, needsTotal: boolean): Promise<Page> => {
     const { cursor } = request
-    const read = readRequest(caller, access, request)
-    const { selection, projection } = read
+    const requested = readRequest(caller, access, request)
+    const { selection, projection } = requested
     const { limit, offset } = windowOf(request, maxPageSize)
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
@@ -177,7 +177,7 @@ export const createLists = (options: ListOptions) => {
     }
     const readsOthers = request.expand !== undefined || selection.joins.length > 0
     const confirmed = readsOthers
-      ? confirming(caller, otherTables(read), () => otherTables(readRequest(caller, access, request)))
+      ? confirmUnchanged(caller, otherTables(requested), () => otherTables(readRequest(caller, access, request)))
       : caller
     const reading = { caller: confirmed, access, page, range }
     const { rows, total } = needsTotal

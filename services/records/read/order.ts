@@ -80,12 +80,20 @@ export const splitOrder = (order: string, names: Names): readonly string[] => {
   return items
 }
 
-/** Parses an item with a field of a joined record, such as `-customer.city`. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
-const parseJoined = (item: string, { find }: Joins): OrderItem | undefined => {
-  const findJoined = (name: string) => find(name, '/order')
-  const parsed = parseItem(item, { has: (name) => findJoined(name) !== undefined, keys: () => [].values() })
-  const joined = parsed && findJoined(parsed.name)
-  return joined && { ...parsed, name: joined.column.name, join: joined.alias }
+/**
+ * Parses an item with a field of another record, such as `-customer.city`. A direction at its end is never the name of a
+ * field, so that it means the same for every caller.
+ * @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED
+ */
+const parseJoined = (untrimmed: string, { hasField, joinField }: Joins): OrderItem | undefined => {
+  const item = untrimmed.trim()
+  const path = item.replace(/^[+-]\s*/, '')
+  const { name, direction } = splitDirection(path)
+  const hasDirection = direction !== '' && hasField(name, '/order')
+  const joined = joinField(hasDirection ? name : path, '/order')
+  if (!joined) return undefined
+  const descending = hasDirection ? isDescending(direction) : item.startsWith('-')
+  return { name: joined.column.name, alias: joined.alias, descending }
 }
 
 /**
@@ -101,8 +109,8 @@ export const parseOrder = ({ columns, table }: Access, order = '', joins: Joins)
     if (!/^(?:asc|desc)$/i.test(item.trim())) throw notAField(item, columns, 'a field of this table')
     // A direction without a field belongs to the field before it, or to the key if there is none.
     const before = parsed.pop()
-    const names = before ? [before.name] : table.structure.key
-    return parsed.push(...names.map((name) => ({ name, descending: isDescending(item.trim()) })))
+    const items = before ? [before] : table.structure.key.map((name) => ({ name }))
+    return parsed.push(...items.map((one) => ({ ...one, descending: isDescending(item.trim()) })))
   }
 
   for (const item of splitOrder(order, columns)) add(item)

@@ -42,7 +42,7 @@ export interface ListRequest extends SelectionRequest, WindowRequest, Projection
 const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest, joins: Joins): Condition | null => {
   const conditions = [
     ...(access.rows ? [access.rows] : []),
-    ...(filter === undefined ? [] : [readFilter(access, filter, joins.find)]),
+    ...(filter === undefined ? [] : [readFilter(access, filter, joins.joinField)]),
     ...(q === '' ? [] : [search(access.table, [...access.columns.values()], q)])
   ]
   return conditions.length === 0 ? null : allOf(conditions)

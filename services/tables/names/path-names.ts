@@ -9,14 +9,15 @@ const isPlain = (name: string) => /^[\w.~-]+$/.test(name)
 type FindByPath = (name: string) => Registration | undefined
 
 /**
- * Checks a new name of a table. Clients send the client name of another table in paths if its stored name needs
- * percent-encoding. Their requests would reach the table with the new name. `table`: the id of the renamed table.
+ * Checks the name of a new table, or a new name. Clients send the client name of a table whose stored name needs
+ * percent-encoding. A new table with that name would get their requests. An adopted table keeps its name, which wins.
+ * `renamedId`: of the table that gets the name.
  * @throws TABLE_EXISTS
  */
-export const assertPathFree = (findByPath: FindByPath, name: string, table?: number) => {
+export const assertPathFree = (findByPath: FindByPath, name: string, renamedId?: number) => {
   const found = findByPath(name)
-  if (!found || found.id === table || foldName(found.name) === foldName(name)) return
-  if (!isPlain(found.name)) throw pathTaken(name)
+  const isOtherTable = found && found.id !== renamedId && foldName(found.name) !== foldName(name)
+  if (isOtherTable && !isPlain(found.name)) throw pathTaken(name)
 }
 
 /**

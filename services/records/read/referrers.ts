@@ -12,7 +12,7 @@ import type { ReadableBy } from '../access/readable.ts'
 import type { Read } from './read.ts'
 import type { Scan } from './scans.ts'
 
-interface ReferringOptions {
+interface ReferrersOptions {
   readonly read: Read
   readonly scan: Scan
   readonly readableBy: ReadableBy
@@ -21,12 +21,12 @@ interface ReferringOptions {
 
 /** A foreign key to a table, with what the caller can read of the table that has it. */
 interface ReferringKey {
-  readonly from: Access
+  readonly access: Access
   readonly key: ForeignKey
 }
 
 /** Creates the function that counts the records that refer to a record. */
-export const createReferring = ({ read, scan, readableBy, allTables }: ReferringOptions) => {
+export const createCountReferrers = ({ read, scan, readableBy, allTables }: ReferrersOptions) => {
   /** Returns the foreign keys to a table that the caller sees, in the order of the names of their tables. */
   const keysTo = (caller: Caller, target: Access): readonly ReferringKey[] => {
     const readable = readableBy(caller)
@@ -37,11 +37,10 @@ export const createReferring = ({ read, scan, readableBy, allTables }: Referring
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .flatMap((table) => {
         const keys = (table.structure?.foreignKeys ?? []).filter(toTarget)
-        const from = keys.length > 0 && readable.mayRead(table.name) && readable.accessTo(table.name)
-        if (!from) return []
-        return keys
-          .filter(({ fields }) => fields.every((field) => from.columns.has(field)))
-          .map((key) => ({ from, key }))
+        if (keys.length === 0 || !readable.mayRead(table.name)) return []
+        const access = readable.accessTo(table.name)
+        const isVisible = ({ fields }: ForeignKey) => fields.every((field) => access?.columns.has(field))
+        return access ? keys.filter(isVisible).map((key) => ({ access, key })) : []
       })
   }
 
@@ -53,8 +52,8 @@ export const createReferring = ({ read, scan, readableBy, allTables }: Referring
     await read(caller, access, pk)
     const record = { where: access.statements.match, params: keyParams(access, pk) }
     const referrers: Referrer[] = []
-    for (const { from, key } of keysTo(caller, access)) {
-      const { table, dialect, rows } = from
+    for (const { access: referring, key } of keysTo(caller, access)) {
+      const { table, dialect, rows } = referring
       const condition = refersTo(table.name, key, record)
       const filter = rows ? allOf([rows, condition]) : condition
       const [row] = await scan(caller, { table, dialect, rows, filter, joins: [] }, countRows)
