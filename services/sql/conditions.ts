@@ -250,9 +250,13 @@ export const allOf = (conditions: readonly Condition[]): Condition => {
   }
 }
 
-/** Returns the condition on a joined record: no index of the selected table serves it. */
+/**
+ * Returns the condition on a joined record: no index of the selected table serves it. Without IS TRUE, SQLite may make an
+ * inner join of the LEFT JOIN, and read the selected table once for each row of the other one.
+ */
 export const onJoinedRecord = (condition: Condition): Condition => ({
   ...condition,
+  sql: `(${condition.sql}) IS TRUE`,
   comparisons: [],
   isIndexable: false,
   match: null

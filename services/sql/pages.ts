@@ -40,9 +40,13 @@ export interface PageStatement extends Statement {
 /** Maximum bytes of a value of a position. It becomes a part of a cursor, which a URL may contain. */
 const MAX_POSITION_BYTES = 32 * 1024
 
+/** JavaScript shows it in the place of bytes that are not UTF-8. */
+export const REPLACEMENT = '\uFFFD'
+
 /**
- * Returns the values, `v0`, …, whether they are integers, `i0`, …, and their bytes, `l0`, …. Integers are text: a
- * JavaScript number would round them. The value of a longer text or BLOB is null. A view without a key may have no order.
+ * Returns the values, `v0`, …, whether they are integers, `i0`, …, and their bytes, `l0`, …, and the number of U+FFFD
+ * in them, `r0`, …. Integers are text: a JavaScript number would round them. The value of a longer text or BLOB is null. A
+ * view without a key may have no order.
  */
 const positionColumns = ({ table, order }: Selection) => {
   const columns = order.flatMap((item, index) => {
@@ -50,7 +54,13 @@ const positionColumns = ({ table, order }: Selection) => {
     const isInteger = `typeof(${value}) = 'integer'`
     const length = `octet_length(${value})`
     const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
-    return [`${shown} AS v${index}`, `${isInteger} AS i${index}`, `${length} AS l${index}`]
+    const others = `octet_length(replace(${value}, '${REPLACEMENT}', ''))`
+    return [
+      `${shown} AS v${index}`,
+      `${isInteger} AS i${index}`,
+      `${length} AS l${index}`,
+      `(${length} - ${others}) / ${Buffer.byteLength(REPLACEMENT)} AS r${index}`
+    ]
   })
   return ['1 AS found', ...columns].join(', ')
 }

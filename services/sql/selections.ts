@@ -99,21 +99,32 @@ const MAX_UNGUARDED_WIDTH = 4096
 /** Returns the FROM clause of the table with its joined records. Binds `joinParams`. */
 export const fromOf = ({ table, joins }: Pick<RowSelection, 'table' | 'joins'>) => fromClause(table.name, joins)
 
+/** The rows of a selection, or of one with an order. */
+type GuardedRows = RowSelection & { readonly order?: readonly OrderItem[] }
+
+/** Returns expressions for the bytes of the values by which rows are sorted, of joined records: many rows may have one text. */
+const joinedWidths = (order: readonly OrderItem[]) =>
+  order.flatMap(({ alias, name }) =>
+    alias === undefined ? [] : [`ifnull(octet_length(${columnRef(alias, name)}), 0)`]
+  )
+
 /** Returns the condition of the rows, with the guard of reader threads. */
-const whereOf = (selection: RowSelection) => {
-  const { filter, dialect, candidates } = selection
+const whereOf = (selection: GuardedRows) => {
+  const { filter, dialect, candidates, order = [] } = selection
   const guard = guardOf(selection)
-  if (!filter) return guard
-  const isShort = `${guard} AND ${filter.width} < ${MAX_UNGUARDED_WIDTH}`
+  const widths = [...(filter ? [filter.width] : []), ...joinedWidths(order)]
+  if (widths.length === 0) return guard
+  const isShort = `${guard} AND ${joinTerms(widths, '+')} < ${MAX_UNGUARDED_WIDTH}`
   const among = candidates ? `${candidates.where} AND ` : ''
-  return `${among}(${isShort} OR ${dialect.scanGuard(null)}) AND ${filter.sql}`
+  return `${among}(${isShort} OR ${dialect.scanGuard(null)})${filter ? ` AND ${filter.sql}` : ''}`
 }
 
 /**
  * Returns the FROM and the WHERE clause of the rows, with the guard of reader threads. A search can take long for one row,
- * so its guard runs at every wide row. A guard at every row makes a search of short rows slower by half.
+ * and so can a sort by a long text. So the guard runs at every wide row. A guard at every row makes a search of short rows
+ * slower by half.
  */
-export const selectedRows = (selection: RowSelection) => `${fromOf(selection)} WHERE ${whereOf(selection)}`
+export const selectedRows = (selection: GuardedRows) => `${fromOf(selection)} WHERE ${whereOf(selection)}`
 
 /** The parameters of `selectedRows`. */
 export const selectedParams = ({ joins, filter, candidates }: RowSelection): readonly SqlValue[] => [

@@ -1,4 +1,6 @@
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import type { Statement } from '../../services/sql/statement.ts'
 import {
   asAdmin,
   asToken,
@@ -179,4 +181,24 @@ t.test('hidden fields of the other table stay hidden', async (t) => {
     unknown.body.replace(/"requestId":"[^"]*"/, '')
   )
   t.strictSame(idsOf(await admin.post(`${url('orders')}/query`, secret)), [3, 6])
+})
+
+t.test('each record of the selected table is read once, and the guard reads the length of long texts', async (t) => {
+  const sqlite = new BetterSqlite3(file, { readonly: true })
+  sqlite.function('alive', () => 1)
+  t.teardown(() => sqlite.close())
+  const statements: Statement[] = []
+  const { scan } = app.database
+  app.database.scan = (statement, caller) => {
+    statements.push(statement)
+    return scan(statement, caller)
+  }
+  t.teardown(() => Object.assign(app.database, { scan }))
+  const german = where({ 'customer_id.country': { eq: 'DE' } })
+  dataOf(await token.post('/data/orders/aggregate', { ...german, compute: { n: { count: true } } }))
+  const { sql, params } = statements[0] as Statement
+  const steps = sqlite.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]
+  t.match(steps.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) /.test(detail))[0], /^SCAN orders/)
+  t.equal((await query({ order: 'customer_id.name' })).statusCode, 200)
+  t.match(statements[1]?.sql, /octet_length\("_rowhouse_join_0"\."name"\)/)
 })

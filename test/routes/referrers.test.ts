@@ -1,5 +1,15 @@
 import t from 'tap'
-import { asAdmin, asToken, createDatabase, dataOf, expectError, importTable, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  asToken,
+  bearer,
+  client,
+  createDatabase,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
 
 const file = createDatabase(
   t,
@@ -86,4 +96,27 @@ t.test('the record must exist', async (t) => {
   for (const pk of ['9', 'x'])
     expectError(t, await token.get(`/data/customer/records/${pk}/referring`), 404, 'RECORD_NOT_FOUND')
   expectError(t, await token.get('/data/nothing/records/1/referring'), 404, 'TABLE_NOT_FOUND')
+})
+
+t.test('what the caller can read is checked again after a wait', async (t) => {
+  const permissions = { tables: ['customer', 'note'], actions: ['read' as const] }
+  const { id, token: secret } = dataOf(await admin.post('/admin/tokens', { name: 'waiting', permissions }))
+  const waiting = client(app, bearer(secret))
+  /** Counts, and calls `act` before the first count gets a reader thread. */
+  const countAfter = (act: () => Promise<unknown>) => {
+    const { scan } = app.database
+    app.database.scan = async (statement, caller) => {
+      app.database.scan = scan
+      await act()
+      return scan(statement, caller)
+    }
+    return waiting.get('/data/customer/records/1/referring')
+  }
+  await admin.put(url('customer'), { fields: [{ name: 'code', isHidden: false }] })
+  t.equal((await countAfter(async () => {})).statusCode, 200)
+  const hide = (isHidden: boolean) => admin.put(url('note'), { fields: [{ name: 'code', isHidden }] })
+  expectError(t, await countAfter(() => hide(true)), 409, 'TABLE_CHANGED')
+  await hide(false)
+  const narrow = { permissions: { ...permissions, tables: ['customer'] } }
+  expectError(t, await countAfter(() => admin.put(`/admin/tokens/${id}`, narrow)), 409, 'TABLE_CHANGED')
 })

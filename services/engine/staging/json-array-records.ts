@@ -83,21 +83,28 @@ export const createJsonArrayReader = (onObject: OnObject): RecordReader => {
   let count = 0
   /** Bytes of the file before the unread ones. */
   let offset = 0
+  /** Bytes of the byte order mark that have been read. */
+  let markBytes = 0
   /** Unread bytes of a record that have been scanned. */
   let scanned = 0
 
   const fail = (code: string, message: string) => unreadable(count + 1, code, message)
 
-  const isSkipped = (byte: number, position: number) =>
-    SPACES.includes(byte) || BYTE_ORDER_MARK[offset + position] === byte
+  /** Reads the next byte of a byte order mark at the start of the file. */
+  const readMark = (byte: number, position: number) => {
+    if (offset + position !== markBytes || BYTE_ORDER_MARK[markBytes] !== byte) return false
+    markBytes += 1
+    return true
+  }
 
   /** Returns the position of the next record, or the end of the bytes. */
   const readBetween = (bytes: Buffer, start: number, first: Expected) => {
     let current = first
     for (let position = start; position < bytes.length; position += 1) {
       const byte = bytes[position] as number
-      if (isSkipped(byte, position)) continue
-      const next = current.next.get(byte)
+      if (SPACES.includes(byte) || readMark(byte, position)) continue
+      const hasWholeMark = markBytes % BYTE_ORDER_MARK.length === 0
+      const next = hasWholeMark ? current.next.get(byte) : undefined
       if (next === undefined) throw fail(current.code, current.message)
       expected = next
       if (next === null) return position

@@ -5,7 +5,7 @@ import type { Row, SqlValue } from '../../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from '../../sql/bounded-text.ts'
 import { joinParams } from '../../sql/joins.ts'
 import type { PageSelection, PageStart, Position } from '../../sql/page-ranges.ts'
-import { pageByReading, pageWithTotal } from '../../sql/pages.ts'
+import { pageByReading, pageWithTotal, REPLACEMENT } from '../../sql/pages.ts'
 import { countRows, fromOf, orderBy, type Selection } from '../../sql/selections.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
@@ -62,15 +62,15 @@ const notUtf8 = (name: string) =>
     'Sort by other fields, or read pages by `page` and `size`.'
   )
 
-/** JavaScript replaces bytes that are not UTF-8 by U+FFFD, which changes the length of the text. `bytes`: the stored ones. */
-const isReplaced = (text: string, bytes: unknown) => text.includes('\uFFFD') && Buffer.byteLength(text) !== bytes
+/** Whether JavaScript has replaced bytes that are not UTF-8. `stored`: the number of U+FFFD in the stored text. */
+const isReplaced = (text: string, stored: unknown) => text.split(REPLACEMENT).length - 1 !== stored
 
 /** @throws VALIDATION_FAILED for a text that is too long or not UTF-8 */
 const positionOf = ({ order }: Selection, row: Row): Position =>
   order.map(({ name }, index) => {
     const value = row[`v${index}`] as SqlValue
     if (value === null && row[`l${index}`] !== null) throw tooLongForCursor()
-    if (typeof value === 'string' && isReplaced(value, row[`l${index}`])) throw notUtf8(name)
+    if (typeof value === 'string' && isReplaced(value, row[`r${index}`])) throw notUtf8(name)
     return row[`i${index}`] === 1 ? BigInt(String(value)) : value
   })
 

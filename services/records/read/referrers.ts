@@ -9,6 +9,7 @@ import { countRows } from '../../sql/selections.ts'
 import type { Access } from '../access/access.ts'
 import { keyParams } from '../access/keys.ts'
 import type { ReadableBy } from '../access/readable.ts'
+import { confirmUnchanged } from './confirming.ts'
 import type { Read } from './read.ts'
 import type { Scan } from './scans.ts'
 
@@ -44,19 +45,25 @@ export const createCountReferrers = ({ read, scan, readableBy, allTables }: Refe
       })
   }
 
+  /** Returns the text of the foreign keys and of what the caller can read by them. */
+  const describe = (keys: readonly ReferringKey[]) =>
+    JSON.stringify(keys.map(({ access: { table, rows }, key }) => [table.id, key, rows?.sql]))
+
   /**
    * Returns the number of records that refer to a record, for each foreign key that the caller sees.
-   * @throws RECORD_NOT_FOUND, SCAN_TIMEOUT
+   * @throws RECORD_NOT_FOUND, SCAN_TIMEOUT, TABLE_CHANGED
    */
   return async (caller: Caller, access: Access, pk: string): Promise<Referrer[]> => {
     await read(caller, access, pk)
     const record = { where: access.statements.match, params: keyParams(access, pk) }
     const referrers: Referrer[] = []
-    for (const { access: referring, key } of keysTo(caller, access)) {
+    const keys = keysTo(caller, access)
+    const confirmed = confirmUnchanged(caller, describe(keys), () => describe(keysTo(caller, access)))
+    for (const { access: referring, key } of keys) {
       const { table, dialect, rows } = referring
       const condition = refersTo(table.name, key, record)
       const filter = rows ? allOf([rows, condition]) : condition
-      const [row] = await scan(caller, { table, dialect, rows, filter, joins: [] }, countRows)
+      const [row] = await scan(confirmed, { table, dialect, rows, filter, joins: [] }, countRows)
       const { fields, targetFields } = key
       referrers.push({
         table: table.name,
