@@ -10,7 +10,7 @@ import type { TableAction } from '../../services/model/actions.ts'
 import type { Caller } from '../../services/model/caller.ts'
 import { disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
-import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
+import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
 import { CALLER } from '../http/caller.ts'
@@ -146,7 +146,9 @@ export default fp<TokenAuthOptions>(
       const name = pathTable(request)
       authorizeAll(request, token, actions, name === undefined ? namesInBody(request) : namesInPath(name))
       request[TOKEN] = token
-      return name === undefined ? null : openToTokens(tables.findByPath(name), name, actions.action !== 'read')
+      if (name === undefined) return null
+      const reachable = () => reachableTables(tables.all(), token.scope)
+      return openToTokens(tables.findByPath(name), name, { isWrite: actions.action !== 'read', reachable })
     }
 
     const callerOf = (request: FastifyRequest): Caller => ({

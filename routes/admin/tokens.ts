@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, OkSchema, ok, TokenIdParamsSchema } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { suggestName } from '../../schemas/similar-names.ts'
 import {
   ChangedTokenEnvelope,
   IssuedTokenEnvelope,
@@ -17,8 +18,16 @@ const tags = ['tokens']
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tokens, tables } = fastify
 
+  /** A path also finds a table by its client name. Permissions have only its stored name. */
+  const suggestTable = (name: string) => {
+    const named = tables.findByPath(name)?.name
+    const names = tables.all().map((table) => table.name)
+    return named === undefined ? suggestName(name, names) : `Did you mean '${named}'?`
+  }
+
   const warningsFor = (permissions: Permissions | undefined) => {
-    const warnings = permissions ? unknownTables(permissions, (name) => tables.find(name) !== undefined) : []
+    const isRegistered = (name: string) => tables.find(name) !== undefined
+    const warnings = permissions ? unknownTables(permissions, isRegistered, suggestTable) : []
     return warnings.length > 0 ? { warnings } : {}
   }
 

@@ -4,7 +4,7 @@ import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch
 import { BATCH_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import type { BatchTables } from '../../services/records/batch/batch.ts'
-import { assertSameRecords, openToTokens } from '../../services/tables/token-access.ts'
+import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 import { wideIntegersAsText } from './wide-integers.ts'
@@ -23,8 +23,10 @@ const createTokenTables = ({ tables, tokens, accessOf }: FastifyInstance, { call
 
   const find = (name: string, actions: Iterable<Actions[number]>) => {
     const current = tokens.current(token)
-    for (const action of actions) authorize(current, action, name)
-    return openToTokens(tables.find(name), name, true)
+    const table = tables.findByPath(name)
+    for (const action of actions) authorize(current, action, table?.name ?? name, name)
+    const reachable = () => reachableTables(tables.all(), current.scope)
+    return openToTokens(table, name, { isWrite: true, reachable })
   }
 
   const use = (name: string, table: RegisteredTable) => {

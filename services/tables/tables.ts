@@ -107,7 +107,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     drop: createTableDrops({ registry, countStored, commitTried }),
     builds,
     get: registry.get,
-    getByName: registry.getByName,
+    getByPath: registry.getByPath,
     find: registry.find,
     findByPath: registry.findByPath,
     pathNameOf: createPathNames(registry.findByPath),

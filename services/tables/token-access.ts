@@ -1,3 +1,4 @@
+import { suggestName } from '../../schemas/similar-names.ts'
 import { DomainError, invalid, tableChanged, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
@@ -42,14 +43,28 @@ export const assertSameRecords = (before: RegisteredTable, now: RegisteredTable)
   if (!haveSameRecords(before.structure, now.structure)) throw tableChanged(before.name)
 }
 
+interface TokenUse {
+  readonly isWrite: boolean
+  /** Returns the tables that the token can use. The hint for an unknown name shows a similar one. */
+  readonly reachable: () => readonly RegisteredTable[]
+}
+
+const hintFor = (name: string, { reachable }: TokenUse) => {
+  const similar = suggestName(
+    name,
+    reachable().map((table) => table.name)
+  )
+  return [similar ?? [], 'GET /data/_me lists the tables that this token can use.'].flat().join(' ')
+}
+
 /**
  * Returns the table that tokens may use under this name.
  * @throws TABLE_NOT_FOUND, also for a table that is not published; TABLE_UNUSABLE, TABLE_READ_ONLY
  */
-export const openToTokens = (table: Registration | undefined, name: string, isWrite: boolean): RegisteredTable => {
+export const openToTokens = (table: Registration | undefined, name: string, use: TokenUse): RegisteredTable => {
   if (table?.structure === null && table.wasPublished) throw tableUnusable(table.name)
-  if (!table?.isPublished) throw tableNotFound(name, 'GET /data/_me lists the tables that this token can use.')
-  if (isWrite) assertTable(table)
-  if (isWrite && !table.isEditable) throw tableReadOnly(table.name)
+  if (!table?.isPublished) throw tableNotFound(name, hintFor(name, use))
+  if (use.isWrite) assertTable(table)
+  if (use.isWrite && !table.isEditable) throw tableReadOnly(table.name)
   return table
 }

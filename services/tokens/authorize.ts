@@ -1,9 +1,12 @@
+import { suggestName } from '../../schemas/similar-names.ts'
+import type { Permissions } from '../../schemas/token.ts'
 import type { TableAction } from '../model/actions.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
 import type { Scope } from './permissions.ts'
 
 interface Scoped {
   readonly scope: Scope
+  readonly permissions: Pick<Permissions, 'tables'>
 }
 
 const reason = ({ scope }: Scoped, action: TableAction, table: string | undefined) => {
@@ -15,13 +18,14 @@ const reason = ({ scope }: Scoped, action: TableAction, table: string | undefine
 /**
  * Checks that a token may perform an action on a table. The table need not exist: the error does not reveal it.
  * `table` is undefined before the body that names it has been read. Then only the action is checked. `shown`: the name of
- * the table in the request, which the error shows.
+ * the table in the request, which the error shows. The hint has a similar name only of the permissions of the token.
  * @throws ACTION_NOT_ALLOWED
  */
 export const authorize = (token: Scoped, action: TableAction, table: string | undefined, shown = table) => {
   const { scope } = token
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
-  throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, shown), {
-    hint: 'An administrator can change the permissions: PUT /admin/tokens/:id.'
-  })
+  const others = token.permissions.tables.filter((name) => name !== shown)
+  const similar = scope.grants(action) && shown !== undefined ? suggestName(shown, others) : undefined
+  const hint = [similar ?? [], 'An administrator can change the permissions: PUT /admin/tokens/:id.'].flat().join(' ')
+  throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, shown), { hint })
 }

@@ -37,11 +37,20 @@ export const createScope = ({ tables, actions }: Permissions): Scope => {
   }
 }
 
+/** Returns the similar or other name of a registered table, as the hint "Did you mean 'name'?". */
+type Suggest = (table: string) => string | undefined
+
 /** Returns a sentence for each table that is not registered. A token may name tables that will exist later. */
-export const unknownTables = ({ tables }: Permissions, isRegistered: (table: string) => boolean): string[] => {
+export const unknownTables = (
+  { tables }: Permissions,
+  isRegistered: (table: string) => boolean,
+  suggest: Suggest
+): string[] => {
   if (tables.includes('*')) return []
   const unknown = new Map(tables.filter((name) => !isRegistered(name)).map((name) => [foldName(name), name]))
-  return [...unknown.values()].map(
-    (name) => `There is no table '${excerpt(name)}' now. The token can use it as soon as it is registered.`
+  return [...unknown.values()].map((name) =>
+    [`There is no table '${excerpt(name)}' now. The token can use it as soon as it is registered.`, suggest(name) ?? []]
+      .flat()
+      .join(' ')
   )
 }

@@ -42,6 +42,19 @@ t.test('a path finds a table by its client name', async (t) => {
   expectError(t, await token.get('/data/OrderDetail'), 404, 'TABLE_NOT_FOUND')
 })
 
+t.test('an operation of a batch finds a table by its client name, and permissions do not', async (t) => {
+  const { admin, token, tokenFor } = await start(t)
+  const operations = [{ op: 'incr', table: 'OrderDetails', pk: 1, field: 'qty' }]
+  dataOf(await token.post('/data/_batch', { operations }))
+  dataOf(await admin.post('/admin/batch', { operations }))
+  dataOf(await (await tokenFor('Order Details')).post('/data/_batch', { operations }))
+  t.equal(dataOf(await token.get('/data/OrderDetails/records/1')).qty, 8)
+  expectError(t, await (await tokenFor('line items')).post('/data/_batch', { operations }), 403, 'ACTION_NOT_ALLOWED')
+  const permissions = { tables: ['OrderDetails'], actions: ['read'] }
+  const { warnings } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions }))
+  t.match(warnings, [/There is no table 'OrderDetails' now\..* Did you mean 'Order Details'\?/])
+})
+
 t.test('a stored name wins over a client name', async (t) => {
   const { file, admin, token, items } = await start(t)
   t.equal(items.clientName, 'LineItems')

@@ -60,7 +60,7 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
     const { column } = declaration
     const sent = field.references && { column, references: field.references, path: '/field' }
     const changeOf = async (table: RegisteredTable): Promise<StructureChange> => {
-      if (caller.kind === 'token') openToTokens(table, table.name, true)
+      if (caller.kind === 'token') openToTokens(table, table.name, { isWrite: true, reachable: () => [] })
       const { name, choices, structure } = table
       checkRoomFor(column.name, structure)
       assertTable(table)

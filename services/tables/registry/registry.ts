@@ -1,3 +1,4 @@
+import { suggestName } from '../../../schemas/similar-names.ts'
 import type { Database } from '../../engine/database.ts'
 import { serviceCaller } from '../../model/caller.ts'
 import { tableNotFound } from '../../model/errors.ts'
@@ -254,8 +255,13 @@ export const createTableRegistry = (db: Database) => {
     },
     /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
     get: (id: number): RegisteredTable => assertUsable(byId.get(id), id),
-    /** Like `get`, by a name, ignoring case. @throws TABLE_NOT_FOUND, TABLE_UNUSABLE */
-    getByName: (name: string): RegisteredTable => assertUsable(byName.get(foldName(name)), name),
+    /** Like `get`, by a name that a path may have. @throws TABLE_NOT_FOUND with a similar name, TABLE_UNUSABLE */
+    getByPath: (name: string): RegisteredTable => {
+      const table = findByPath(name)
+      const namesOf = (tables: Iterable<Registration>) => [...tables].map((known) => known.name)
+      if (!table) throw tableNotFound(name, suggestName(name, namesOf(byId.values())))
+      return assertUsable(table, name)
+    },
     /** The names of all tables but one in generated clients. */
     clientNames: (except: number | null) =>
       [...byId.values()].flatMap((table) => (table.structure && table.id !== except ? [table.choices.clientName] : [])),

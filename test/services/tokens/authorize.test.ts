@@ -3,12 +3,16 @@ import type { Permissions } from '../../../schemas/token.ts'
 import { authorize } from '../../../services/tokens/authorize.ts'
 import { createScope } from '../../../services/tokens/permissions.ts'
 
-const tokenWith = (permissions: Permissions) => ({ scope: createScope(permissions) })
+const tokenWith = (permissions: Permissions) => ({ scope: createScope(permissions), permissions })
 
 const reader = tokenWith({ tables: ['cats'], actions: ['read'] })
 const writer = tokenWith({ tables: ['cats'], actions: ['write'] })
 
-const refusal = (message: string) => ({ code: 'ACTION_NOT_ALLOWED', message, hint: /PUT \/admin\/tokens\/:id/ })
+const refusal = (message: string, hint = /^An administrator.*PUT \/admin\/tokens\/:id/) => ({
+  code: 'ACTION_NOT_ALLOWED',
+  message,
+  hint
+})
 
 t.test('a granted action on a table in scope is allowed', async (t) => {
   t.doesNotThrow(() => authorize(reader, 'read', 'CATS'))
@@ -25,6 +29,16 @@ t.test('a missing action is refused, and the message names it', async (t) => {
 
 t.test('a table out of scope is refused, and the message names it', async (t) => {
   t.throws(() => authorize(reader, 'read', 'dogs'), refusal("The token's tables do not include the table 'dogs'."))
+})
+
+t.test('a misspelled name gets the similar name of the permissions, and no other', async (t) => {
+  const message = "The token's tables do not include the table 'cat'."
+  t.throws(() => authorize(reader, 'read', 'cat'), refusal(message, /^Did you mean 'cats'\? An administrator/))
+  t.throws(() => authorize(reader, 'read', 'birds'), refusal("The token's tables do not include the table 'birds'."))
+  t.throws(
+    () => authorize(reader, 'delete', 'cat'),
+    refusal("The token needs the action 'delete' (or 'write') on the table 'cat'.")
+  )
 })
 
 t.test('a token without the action gets the same message for every table', async (t) => {
