@@ -30,7 +30,8 @@ const parseFilter = (text: string, integers: IntegerFormat) => {
 
 /**
  * Returns the parameters of a list. Parses `filter`, whose integers have the format of the caller, and splits `fields` and
- * `expand` at commas. An empty filter counts as absent.
+ * `expand` at commas. An empty filter counts as absent. Empty `fields` are
+ * those of the key.
  * @throws VALIDATION_FAILED
  */
 export const readListQuery = <Q extends TextQuery & Readonly<Record<string, unknown>>>(
@@ -43,7 +44,7 @@ export const readListQuery = <Q extends TextQuery & Readonly<Record<string, unkn
   return {
     ...others,
     ...(filter !== '' && { filter: parseFilter(filter, access.integers) }),
-    ...(fields !== undefined && { fields: splitNames(fields) }),
+    ...(fields !== undefined && { fields: fields === '' ? [] : splitNames(fields) }),
     ...(expand !== undefined && { expand: splitPaths(expand) })
   }
 }

@@ -47,6 +47,16 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   aggregate: ['compute'],
   aggregates: ['compute'],
   id: ['pk'],
+  pk: ['isPrimary'],
+  primary: ['isPrimary'],
+  primarykey: ['isPrimary'],
+  type: ['jsonType'],
+  default: ['defaultValue'],
+  tables: ['permissions'],
+  actions: ['permissions'],
+  by: ['count'],
+  amount: ['count'],
+  value: ['count'],
   key: ['pk'],
   data: ['values'],
   record: ['values']
@@ -96,6 +106,30 @@ const otherParts: Readonly<Record<string, FilterPart>> = {
   not: 'none',
   nor: 'none',
   '!': 'none'
+}
+
+/** By the value of an enum that was sent: operations, JSON types and actions. */
+const otherValues: Readonly<Record<string, string>> = {
+  insert: 'create',
+  add: 'create',
+  put: 'update',
+  patch: 'update',
+  merge: 'upsert',
+  remove: 'delete',
+  increment: 'incr',
+  inc: 'incr',
+  text: 'string',
+  varchar: 'string',
+  int: 'integer',
+  bigint: 'integer',
+  float: 'number',
+  real: 'number',
+  double: 'number',
+  numeric: 'number',
+  decimal: 'number',
+  bool: 'boolean',
+  json: 'object',
+  select: 'read'
 }
 
 /** The names of a position, which counts records from 0. */
@@ -155,6 +189,12 @@ export const knownOperator = (sent: string, operators: readonly Operator[]): Ope
 export const knownPart = (sent: string): FilterPart | undefined => {
   const plainName = plain(sent)
   return Object.hasOwn(otherParts, plainName) ? otherParts[plainName] : undefined
+}
+
+/** Returns the value that a value of another service stands for; the same value if there is none. */
+export const knownValue = (sent: string): string => {
+  const plainName = plain(sent)
+  return Object.hasOwn(otherValues, plainName) ? String(otherValues[plainName]) : sent
 }
 
 /** Whether a name of another service stands for the number of records before the page. */

@@ -149,10 +149,13 @@ export const RecordQuerySchema = Type.Object(
     ),
     size: listQuery.size,
     cursor: Type.Optional(
-      Type.String({
-        description: '`next` of the previous response. Send the same `filter`, `q` and `order`.',
-        examples: ['']
-      })
+      documentedAs(
+        Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        Type.String({
+          description: '`next` of the previous response. Send the same `filter`, `q` and `order`.',
+          examples: ['']
+        })
+      )
     ),
     total: Type.Optional(
       Type.Boolean({ description: 'true: also counts all matching records, which takes longer.', examples: [false] })

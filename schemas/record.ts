@@ -205,8 +205,8 @@ const filterParameters = {
   ),
   fields: Type.Optional(
     Type.String({
-      minLength: 1,
-      description: 'The fields of the records, separated by commas. The key is always one of them.',
+      description:
+        'The fields of the records, separated by commas. The key is always one of them. Empty: only the key.',
       examples: ['name,price']
     })
   )

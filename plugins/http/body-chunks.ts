@@ -113,6 +113,23 @@ async function* readChunks(payload: IncomingMessage, maxBytes: number, limits: F
   }
 }
 
+const GZIP = Buffer.from([0x1f, 0x8b])
+
+const gzipWithoutHeader = () =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is a gzip file, but has no Content-Encoding.', {
+    hint: 'Send the header Content-Encoding: gzip.'
+  })
+
+/** No text in UTF-8 begins like a gzip file. @throws UNSUPPORTED_MEDIA_TYPE */
+async function* refuseGzip(chunks: BodyChunks): BodyChunks {
+  let isFirst = true
+  for await (const chunk of chunks) {
+    if (isFirst && GZIP.equals(chunk.subarray(0, 2))) throw gzipWithoutHeader()
+    isFirst = false
+    yield chunk
+  }
+}
+
 /** `plugins/http/security.ts` refuses codings other than gzip and identity. */
 const isEncoded = (headers: IncomingHttpHeaders) => headers['content-encoding']?.toLowerCase() === 'gzip'
 
@@ -131,7 +148,7 @@ export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {
       if (Number(headers['content-length']) > maxBytes) throw bodyTooLarge()
       const chunks = readChunks(payload, maxBytes, limits)
-      return isEncoded(headers) ? decompress(chunks, maxBytes) : chunks
+      return isEncoded(headers) ? decompress(chunks, maxBytes) : refuseGzip(chunks)
     }
   )
   // A client that does not read the response is limited again.

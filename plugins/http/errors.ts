@@ -38,7 +38,7 @@ export const notAFile = () =>
     'UNSUPPORTED_MEDIA_TYPE',
     'The body must be text/csv, application/x-ndjson or application/json, in UTF-8.',
     {
-      hint: 'Send the header Content-Type: text/csv, or another of these types.'
+      hint: 'Send the header Content-Type: text/csv, or another of these types. For a gzip file, also send Content-Encoding: gzip.'
     }
   )
 

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { knownName } from '../../schemas/other-names.ts'
 import { DomainError, excerpt, invalid, pointer } from '../../services/model/errors.ts'
 import { BODY_DIGEST, createBodyParser } from './body-parser.ts'
-import { notJson } from './errors.ts'
+import { notJson, pathOf } from './errors.ts'
 import { parseJson } from './json-body.ts'
 import { createLargeBodies } from './large-bodies.ts'
 
@@ -37,16 +38,25 @@ const refuseUnreadBody = ({ method, headers }: FastifyRequest, reply: FastifyRep
   throw bodyNotAllowed()
 }
 
+const PROJECTION = ['fields', 'expand']
+
+const queryHint = (request: FastifyRequest) => {
+  const path = excerpt(pathOf(request).replace(/\/(?:records|data)\/[^/]*$/, '/query'))
+  return `A query chooses and expands fields: POST ${path} with {"filter": {"where": {"id": {"eq": 1}}}, "fields": […], "expand": […]}, where \`id\` is the key.`
+}
+
 /** Refuses every query parameter, for routes without a query schema. */
-const refuseQuery = (query: unknown) => {
-  const names = Object.keys(query as object)
+const refuseQuery = (request: FastifyRequest) => {
+  const names = Object.keys(request.query as object)
   if (names.length === 0) return
+  const isForRecord = request.routeOptions.url?.endsWith('/:pk') && names.some((name) => knownName(name, PROJECTION))
   throw invalid(
     names.map(excerpt).map((name) => ({
       path: pointer(name),
       code: 'unknown',
       message: `'${name}' is unknown. This route takes no query.`
-    }))
+    })),
+    isForRecord ? queryHint(request) : undefined
   )
 }
 
@@ -71,13 +81,13 @@ export default fp(
     fastify.addContentTypeParser('*', createBodyParser(refuseContent))
 
     fastify.addHook('preValidation', (request, reply, done) => {
-      const { url, body, query, routeOptions } = request
+      const { url, body, routeOptions } = request
       const { schema } = routeOptions
       if (url.includes('%')) refuseUndecodableQuery(url)
       if (schema?.operationId !== undefined) {
         if (schema.body === undefined) refuseBody(body)
         refuseUnreadBody(request, reply)
-        if (schema.querystring === undefined) refuseQuery(query)
+        if (schema.querystring === undefined) refuseQuery(request)
       }
       done()
     })

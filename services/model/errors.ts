@@ -85,7 +85,7 @@ export const disconnected = () => overloaded('The client has disconnected.', 1)
 
 export const responseTooLarge = () =>
   new DomainError('RESPONSE_TOO_LARGE', 'The response would be too large.', {
-    hint: 'For a page, send a smaller `size`. For one record, an administrator can hide its large fields.'
+    hint: 'For a page, send a smaller `size`, or name the fields that you need: in `fields`, and in `expand`, as in `supplier_id(name)`. For one record, an administrator can hide its large fields.'
   })
 
 export const tableNotFound = (ref: string | number, hint?: string) =>

@@ -1,4 +1,11 @@
-import { isDescendingName, isOffset, knownName, knownOperator, knownPart } from '../../schemas/other-names.ts'
+import {
+  isDescendingName,
+  isOffset,
+  knownName,
+  knownOperator,
+  knownPart,
+  knownValue
+} from '../../schemas/other-names.ts'
 import { type Operator, operators } from '../../schemas/query.ts'
 import { isJsonObject, type JsonObject } from './json-object.ts'
 import { splitPaths } from './names.ts'
@@ -75,6 +82,8 @@ export const suggestFilter = (sent: unknown): JsonObject | undefined => {
 const toNames = (sent: unknown) => {
   const sentNames = typeof sent === 'string' ? splitPaths(sent) : sent
   if (!Array.isArray(sentNames)) return undefined
+  // The fields of a new table.
+  if (sentNames.length > 0 && sentNames.every(isJsonObject)) return sentNames
   const names = sentNames.filter((name) => !String(name).includes('('))
   const areNames = names.length > 0 && names.every((name) => typeof name === 'string' && !['', '*'].includes(name))
   return areNames ? names : undefined
@@ -92,7 +101,7 @@ const toCompute = (sent: unknown) => {
 }
 
 /** Convert a value to the form that a parameter or a property of this name takes. undefined: it cannot be converted. */
-const conversions: Readonly<Record<string, (value: unknown, name: string) => unknown>> = {
+const conversions: Readonly<Record<string, (value: unknown, name: string, sent: JsonObject) => unknown>> = {
   size: toPositive,
   page: toPositive,
   cursor: () => '',
@@ -103,7 +112,13 @@ const conversions: Readonly<Record<string, (value: unknown, name: string) => unk
   groupBy: toNames,
   compute: toCompute,
   q: (value) => (typeof value === 'string' ? value.replaceAll(/[%*]/g, '') : undefined),
-  filter: suggestFilter
+  filter: suggestFilter,
+  jsonType: (value) => (typeof value === 'string' ? knownValue(value) : undefined),
+  count: (value) => (['number', 'string'].includes(typeof value) ? value : undefined),
+  permissions: (_value, _name, { tables = '*', actions = 'read' }) => ({
+    tables: [tables].flat(),
+    actions: [actions].flat()
+  })
 }
 
 const isDirection = (text: unknown) => /^(?:asc|desc)$/i.test(String(text))
@@ -163,7 +178,7 @@ export const suggestNames = (sent: JsonObject, unknown: readonly string[], names
     const known = knownName(name, names)
     if (known === undefined) continue
     const convert = conversions[known]
-    const value = convert ? convert(sent[name], name) : sent[name]
+    const value = convert ? convert(sent[name], name, sent) : sent[name]
     suggested.set(known, known === 'order' ? joinOrder(suggested.get(known) ?? sent[known], value) : value)
   }
   return addPosition(suggested, sent, unknown.find(isOffset))

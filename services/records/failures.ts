@@ -3,8 +3,11 @@ import { DomainError, excerpt, invalid, pointer } from '../model/errors.ts'
 
 const quotedNames = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
 
-export const recordNotFound = (pk: string) =>
-  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`)
+export const recordNotFound = (pk: string, hint?: string) =>
+  new DomainError('RECORD_NOT_FOUND', `There is no record with the primary key '${excerpt(pk)}'.`, { hint })
+
+/** For an update. */
+export const UPSERT_HINT = 'To create the record if there is none, send its key, too: POST with `upsert`.'
 
 /** `length`: the number of fields of the table's key. */
 export const wrongKeyLength = (pk: string, length: number) =>

@@ -596,3 +596,131 @@ t.test('the values of a key of several fields are reported together', async (t) 
   ])
   t.equal((await token.post('/data/seats/records', { hall: 'a', row: 2 })).statusCode, 200)
 })
+
+t.test('a misspelled table gets a similar name of those that the token can use', async (t) => {
+  const me = 'GET /data/_me lists the tables that this token can use.'
+  t.equal(hintOf(await token.get('/data/cupps')), `Did you mean 'cups'? ${me}`)
+  t.equal(hintOf(await token.get('/data/birds')), me)
+  const operations = [{ op: 'delete', table: 'cupps', pk: 999 }]
+  t.equal(hintOf(await token.post('/data/_batch', { operations })), `Did you mean 'cups'? ${me}`)
+  t.equal(hintOf(await admin.post('/admin/batch', { operations })), "Did you mean 'cups'?")
+  const { id } = await createTable(admin, { name: 'unpublished', fields: [{ name: 'a', jsonType: 'string' }] })
+  dataOf(await admin.put(`/admin/tables/${id}`, { isPublished: false }))
+  for (const name of ['unpublished', 'unpublishd']) t.equal(hintOf(await token.get(`/data/${name}`)), me)
+})
+
+t.test('permissions for a table that is not registered are issued with a similar name', async (t) => {
+  const warningsFor = async (...tables: string[]) =>
+    dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: { tables, actions: ['read'] } })).warnings
+  const start = "There is no table 'cupps' now. The token can use it as soon as it is registered."
+  t.strictSame(await warningsFor('cupps'), [`${start} Did you mean 'cups'?`])
+  t.equal(await warningsFor('cups'), undefined)
+})
+
+t.test('an array instead of a record or a batch gets the form that works', async (t) => {
+  const records = await token.post('/data/cups/records', [{ name: 'Cup' }])
+  expectError(t, records, 400, 'VALIDATION_FAILED')
+  t.equal(hintOf(records), 'An import takes a list of records: POST …/import. A batch takes {"operations": […]}.')
+  const operations = [{ op: 'create', table: 'cups', values: { name: 'Cup' } }]
+  t.equal(hintOf(await token.post('/data/_batch', operations)), 'Send {"operations": […]}.')
+  t.equal((await token.post('/data/_batch', { operations })).statusCode, 200)
+  t.equal(hintOf(await token.post('/data/cups/query', { filter: 5 })), undefined)
+})
+
+t.test('a query may begin with a cursor that is null', async (t) => {
+  const { rows, next } = dataOf(await token.post('/data/cups/query', { cursor: null, size: 1 }))
+  t.equal(rows.length, 1)
+  t.type(next, 'string')
+})
+
+t.test('a parameter for a part of one record names the query', async (t) => {
+  for (const [who, path, query] of [
+    [token, '/data/cups/records/1', '/data/cups/query'],
+    [admin, `/admin/tables/${cups.id}/data/1`, `/admin/tables/${cups.id}/query`]
+  ] as const) {
+    for (const sent of ['fields=name', 'expand=x', 'select=name']) {
+      const refused = await who.get(`${path}?${sent}`)
+      expectError(t, refused, 400, 'VALIDATION_FAILED')
+      t.match(hintOf(refused), `A query chooses and expands fields: POST ${query} with {"filter"`)
+    }
+    t.equal(hintOf(await who.get(`${path}?x=1`)), undefined)
+    const body = { filter: { where: { id: { eq: 1 } } }, fields: ['name'] }
+    t.strictSame(Object.keys(dataOf(await who.post(query, body)).rows[0]), ['id', 'name'])
+  }
+})
+
+t.test('empty `fields` are those of the key', async (t) => {
+  t.strictSame(dataOf(await token.get('/data/cups?fields=&size=1')).rows, [{ id: 1 }])
+})
+
+t.test('an update of a record that does not exist names the upsert', async (t) => {
+  const refused = await token.put('/data/cups/records/999', { name: 'Cup' })
+  expectError(t, refused, 404, 'RECORD_NOT_FOUND')
+  t.equal(hintOf(refused), 'To create the record if there is none, send its key, too: POST with `upsert`.')
+  t.equal(hintOf(await token.delete('/data/cups/records/999')), undefined)
+  const upserted = await token.post('/data/cups/records?upsert=id', { id: 999, name: 'Cup' })
+  t.equal(upserted.json().data.created, true)
+})
+
+t.test('permissions in another form get the form that works', async (t) => {
+  const url = '/admin/tokens'
+  const list = await admin.post(url, { name: 'Till', permissions: ['read'] })
+  t.equal(hintOf(list), 'For example: {"tables": ["products"], "actions": ["read"]}.')
+  const scopes = [
+    [{ tables: ['cups'], actions: ['read'] }, '"permissions": {"tables":["cups"],"actions":["read"]}'],
+    [{ tables: 'cups' }, '"permissions": {"tables":["cups"],"actions":["read"]}'],
+    [{ actions: ['read'] }, '"permissions": {"tables":["*"],"actions":["read"]}']
+  ] as const
+  for (const [sent, suggested] of scopes) {
+    t.equal(hintOf(await admin.post(url, { name: 'Till', ...sent })), `Use ${suggested}.`)
+    t.equal((await admin.post(url, { name: 'Till', ...JSON.parse(`{${suggested}}`) })).statusCode, 200)
+  }
+})
+
+t.test('a time that is text gets its epoch milliseconds', async (t) => {
+  const issue = (expiresAt: unknown) =>
+    admin.post('/admin/tokens', { name: 'Till', permissions: { tables: ['cups'], actions: ['read'] }, expiresAt })
+  const time = Date.parse('2100-01-01')
+  t.equal(hintOf(await issue('2100-01-01')), `Send epoch milliseconds: ${time}.`)
+  t.equal((await issue(time)).statusCode, 200)
+  for (const sent of ['soon', true]) t.equal(hintOf(await issue(sent)), 'Send epoch milliseconds.')
+})
+
+t.test('a new table in the form of another service gets the names that work', async (t) => {
+  const create = (body: object) => admin.post('/admin/tables', { name: 'plates', label: '', ...body })
+  const field = { name: 'a', jsonType: 'integer' }
+  t.equal(hintOf(await create({ columns: [field] })), 'Use "fields": [{"name":"a","jsonType":"integer"}].')
+  for (const [sent, hint] of [
+    [{ name: 'a', type: 'int' }, 'Use "jsonType": "integer".'],
+    [{ name: 'a', type: 5 }, 'For example: "jsonType": "number".'],
+    [{ name: 'a', jsonType: 'text' }, "Did you mean 'string'?"],
+    [{ name: 'a', jsonType: 'strng' }, "Did you mean 'string'?"],
+    [{ ...field, default: 5 }, 'Use "defaultValue": 5.'],
+    [{ ...field, primaryKey: true }, 'Use "isPrimary": true.'],
+    [{ ...field, pk: true }, 'Use "isPrimary": true.']
+  ] as const)
+    t.equal(hintOf(await create({ fields: [sent] })), hint)
+  t.equal((await create({ fields: [{ ...field, isPrimary: true }] })).statusCode, 200)
+})
+
+t.test('the number to add, and the names of operations, of other services get those that work', async (t) => {
+  for (const name of ['by', 'value', 'amount']) {
+    const refused = await token.post('/data/cups/records/1/incr', { field: 'stock', [name]: 2 })
+    t.equal(hintOf(refused), 'Use "count": 2.')
+  }
+  t.equal((await token.post('/data/cups/records/1/incr', { field: 'stock', count: 2 })).statusCode, 200)
+  t.equal(
+    hintOf(await token.post('/data/cups/records/1/incr', { field: 'stock', by: null })),
+    undefined
+  )
+  for (const [sent, op] of [
+    ['insert', 'create'],
+    ['remove', 'delete'],
+    ['increment', 'incr'],
+    ['updte', 'update']
+  ]) {
+    const refused = await token.post('/data/_batch', { operations: [{ op: sent, table: 'cups' }] })
+    expectError(t, refused, 400, 'VALIDATION_FAILED', '/operations/0/op')
+    t.equal(hintOf(refused), `Did you mean '${op}'?`)
+  }
+})

@@ -114,6 +114,19 @@ t.test('only gzip is taken, and only by imports', async (t) => {
   expectError(t, await asFile(token, 'text/plain').post(url, gzipSync('name\nTom\n')), 415, 'UNSUPPORTED_MEDIA_TYPE')
 })
 
+t.test('a compressed file without its header gets the name of the header', async (t) => {
+  const before = await totalOf()
+  for (const type of ['text/csv', 'application/json']) {
+    const refused = await asFile(token, type, 'identity').post(url, gzipSync('name\nTom\n'))
+    expectError(t, refused, 415, 'UNSUPPORTED_MEDIA_TYPE')
+    t.equal(refused.json().error.hint, 'Send the header Content-Encoding: gzip.')
+  }
+  const other = await asFile(token, 'application/gzip').post(url, gzipSync('name\nTom\n'))
+  expectError(t, other, 415, 'UNSUPPORTED_MEDIA_TYPE')
+  t.match(other.json().error.hint, /also send Content-Encoding: gzip/)
+  t.equal(await totalOf(), before)
+})
+
 t.test('a client that disconnects imports nothing', async (t) => {
   const before = await totalOf()
   await app.listen({ port: 0 })

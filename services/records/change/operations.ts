@@ -25,6 +25,7 @@ import {
   preconditionFailed,
   recordNotFound,
   stillReferenced,
+  UPSERT_HINT,
   valueTaken
 } from '../failures.ts'
 import type { Planner } from '../read/planner.ts'
@@ -132,7 +133,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       const found = await countByKey(caller, access, pk)
       if (found > 1) return final(ambiguousKey(pk))
       if (statement !== 0) return final(deletedByTrigger())
-      if (found === 0) return final(recordNotFound(pk))
+      if (found === 0) return final(recordNotFound(pk, write.sent && UPSERT_HINT))
       const mismatch = await findMismatch(caller, access, pk, ifMatch)
       if (mismatch) return final(mismatch)
       return { mayRetry: true, error: () => reason(caller) }

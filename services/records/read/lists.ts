@@ -15,7 +15,7 @@ import { type Cursors, digestOf, encodeValue, tooLongForCursor } from './cursors
 import { textOf } from './page-text.ts'
 import type { CountedRange, Planner } from './planner.ts'
 import type { Scan } from './scans.ts'
-import { type ListRequest, projectionOf, selectionOf, windowOf } from './selection.ts'
+import { type ListRequest, projectionOf, type QueryRequest, selectionOf, windowOf } from './selection.ts'
 import type { Totals } from './totals.ts'
 
 interface ListOptions {
@@ -193,9 +193,10 @@ export const createLists = (options: ListOptions) => {
    * Returns a page of a query as JSON text: `{ rows, next, size, total? }`.
    * @throws VALIDATION_FAILED, INVALID_CURSOR, CURSOR_OF_OTHER_QUERY, RESPONSE_TOO_LARGE, SCAN_TIMEOUT
    */
-  const query = async (caller: Caller, access: Access, request: ListRequest): Promise<string> => {
-    const { cursor = '', total: needsTotal = false } = request
-    const { rows, next, total, limit } = await readPage(caller, access, { ...request, cursor }, needsTotal)
+  const query = async (caller: Caller, access: Access, request: QueryRequest): Promise<string> => {
+    const { cursor, total: needsTotal = false } = request
+    const page = { ...request, cursor: cursor ?? '' }
+    const { rows, next, total, limit } = await readPage(caller, access, page, needsTotal)
     const counted = total === null ? '' : `,"total":${total}`
     return `{"rows":[${rows}],"next":${JSON.stringify(next)},"size":${limit}${counted}}`
   }

@@ -38,6 +38,11 @@ export interface ListRequest extends SelectionRequest, WindowRequest, Projection
   readonly total?: boolean
 }
 
+/** A loop over the pages can begin with null, which is `next` of a last page. */
+export interface QueryRequest extends Omit<ListRequest, 'cursor'> {
+  readonly cursor?: string | null
+}
+
 /** Returns the condition of a filter and a search, for the rows of the access. null: all records. */
 const conditionOf = (access: Access, { filter, q = '' }: SelectionRequest, joins: Joins): Condition | null => {
   const conditions = [
