@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-/** Some tables of Chinook: foreign keys, also to the same table, a composite key, NVARCHAR and NUMERIC columns. */
+/** Some tables of Chinook: foreign keys, also to the same table, a composite key, a date, NVARCHAR and NUMERIC columns. */
 const SQL = `
   CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Name] NVARCHAR(120));
   CREATE TABLE [Album] (
@@ -18,7 +18,8 @@ const SQL = `
     PRIMARY KEY ([PlaylistId], [TrackId])
   );
   CREATE TABLE [Employee] (
-    [EmployeeId] INTEGER NOT NULL PRIMARY KEY, [LastName] NVARCHAR(20) NOT NULL, [ReportsTo] INTEGER REFERENCES [Employee]
+    [EmployeeId] INTEGER NOT NULL PRIMARY KEY, [LastName] NVARCHAR(20) NOT NULL, [ReportsTo] INTEGER REFERENCES [Employee],
+    [HireDate] DATE CHECK ([HireDate] IS date([HireDate]) AND [HireDate] >= '1900-01-01')
   );
   INSERT INTO [Artist] ([Name]) VALUES ('AC/DC'), ('Accept'), ('Aerosmith');
   INSERT INTO [Album] ([Title], [ArtistId]) VALUES
@@ -29,7 +30,7 @@ const SQL = `
     ('Walk On Water', 5, 295680, 9719579, 1.29);
   INSERT INTO [Playlist] ([Name]) VALUES ('Music'), ('Classical');
   INSERT INTO [PlaylistTrack] VALUES (1, 1), (1, 2), (2, 3);
-  INSERT INTO [Employee] VALUES (1, 'Adams', NULL), (2, 'Edwards', 1);
+  INSERT INTO [Employee] VALUES (1, 'Adams', NULL, '2002-08-14'), (2, 'Edwards', 1, NULL);
 `
 
 const create = (file) => {

@@ -3,7 +3,7 @@ import type { IntegerFormat } from '../../schemas/token.ts'
 import type { KindSchema } from '../model/kinds/kind.ts'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import { foldName } from '../model/names.ts'
-import { type Column, isNullable, isRequired, type RegisteredTable } from '../model/table.ts'
+import { type Column, type DateFormat, isNullable, isRequired, type RegisteredTable } from '../model/table.ts'
 import type { Json } from './json.ts'
 
 /** A table as one caller sees it, and what the caller may do with it. */
@@ -28,7 +28,7 @@ export const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${na
 
 const NO_SINGLE_TYPE = 'The column accepts texts and numbers, so its values have no single type.'
 const NOT_ENFORCED = 'SQLite does not enforce the type of this column. A refresh of the table checks the values again.'
-const COMPUTED = 'A view computes the value, so it can have any type.'
+const COMPUTED = 'A view computes the value, or shows a column whose values can have any type.'
 export const WIDE_INTEGER = 'Beyond ±(2^53−1), decimal text.'
 
 /** Returns the note on integers that appear as text: see `integerJson`. REAL columns have no integers. */
@@ -128,15 +128,23 @@ const propertyOf = ({ column, integers, nullable }: Property, note: string): Jso
   }
 }
 
+/** Returns the schema of a text with a format that SQLite enforces. Texts and numbers of other formats fail its CHECK. */
+const dateProperty = (column: Column, format: DateFormat | undefined, nullable: boolean, note = ''): Json => ({
+  type: nullable ? ['string', 'null'] : 'string',
+  ...(format && { format }),
+  ...described(column, note)
+})
+
 /** Returns the schema of a stored value. It has a type only if every value has this type. */
 const storedProperty = (typed: TypedTable, column: Column): Json => {
   const { table, integers } = typed
+  const nullable = isNullable(table.structure, column)
+  if (column.dateFormat) return { ...dateProperty(column, column.dateFormat, nullable), ...extensionsOf(typed, column) }
   const { type } = kindOf(column).schema(column, integers)
   if (type === undefined || !table.exactFields.has(column.name)) {
     const reason = type === undefined ? NO_SINGLE_TYPE : NOT_ENFORCED
     return { ...described(column, table.structure.isView ? COMPUTED : reason), ...extensionsOf(typed, column) }
   }
-  const nullable = isNullable(table.structure, column)
   const note = wideNote(column, integers)
   return { ...propertyOf({ column, integers, nullable }, note), ...extensionsOf(typed, column) }
 }
@@ -148,9 +156,15 @@ const defaultNote = ({ defaultLiteral, defaultValue }: Column) => {
     : `Without it, the value is ${JSON.stringify(defaultValue)}.`
 }
 
-/** Returns the schema of a value to store. The service checks it, so it has a type whenever the column has one. */
-const inputProperty = ({ integers }: TypedTable, column: Column, note: string): Json =>
-  propertyOf({ column, integers, nullable: !column.isPrimary && column.nullable }, note)
+/**
+ * Returns the schema of a value to store. The service checks it, so it has a type whenever the column has one. Clients
+ * write a `date-time` in several ways, and a CHECK accepts one of them.
+ */
+const inputProperty = ({ integers }: TypedTable, column: Column, note: string): Json => {
+  const nullable = !column.isPrimary && column.nullable
+  if (column.dateFormat) return dateProperty(column, column.dateFormat === 'date' ? 'date' : undefined, nullable, note)
+  return propertyOf({ column, integers, nullable }, note)
+}
 
 /** Assigning to `__proto__` would set no own property. */
 export const objectOf = (entries: readonly (readonly [name: string, value: unknown])[]): Json =>

@@ -4,6 +4,9 @@ import type { Conflicts } from './unique-key.ts'
 /** What the CHECK constraints of a table require of the values of one column. NULL passes every check. */
 export type Checks = Pick<Field, 'allowedValues' | 'minimum' | 'maximum' | 'minLength' | 'maxLength'>
 
+/** A format of JSON Schema: `2026-01-31`, `2026-01-31T09:30:00Z`. */
+export type DateFormat = 'date' | 'date-time'
+
 /** What a DEFAULT clause contains. `time`: CURRENT_TIMESTAMP and the like, which are texts. */
 export type DefaultLiteral = 'none' | 'text' | 'number' | 'blob' | 'time' | 'expression'
 
@@ -29,6 +32,8 @@ export interface Column extends PlainField, Pick<Field, IndexFacts> {
   /** Only for a key with a default: the default, as an SQL expression. */
   readonly keyDefault?: string
   readonly checks: Checks
+  /** The format that a CHECK constraint requires of every value: see `dateFormats`. */
+  readonly dateFormat?: DateFormat
 }
 
 /** What the values of a column can be. */

@@ -11,7 +11,7 @@ export type FindComparedKind = (name: string) => ComparedKind | undefined
 /** One check of one column. */
 type Finding = readonly [column: string, checks: Checks]
 
-type Tokens = readonly string[]
+export type Tokens = readonly string[]
 
 const OPENING = '('
 const CLOSING = ')'
@@ -45,6 +45,9 @@ const conjuncts = (tokens: Tokens): readonly Tokens[] => {
   const terms = splitTokens(tokens, 'AND', lacksAnd)
   return terms.length === 1 ? terms : terms.flatMap(conjuncts)
 }
+
+/** Returns the terms that the CHECK constraints of a CREATE TABLE statement require: all of them, or NULL. */
+export const checkTermsIn = (sql: string): readonly Tokens[] => checkExpressionsIn(tokenTexts(sql)).flatMap(conjuncts)
 
 const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
@@ -181,14 +184,13 @@ const both = (one: Checks, other: Checks): Checks =>
  * statement declares a collation: 'A' may equal 'a' then.
  */
 export const columnChecks = (sql: string, find: FindComparedKind): ReadonlyMap<string, Checks> => {
-  const tokens = tokenTexts(sql)
   const hasCollation = declaresCollation(sql)
   const findCertain: FindComparedKind = (name) => {
     const kind = find(name)
     return kind === 'text' && hasCollation ? undefined : kind
   }
   const byColumn = new Map<string, Checks>()
-  for (const term of checkExpressionsIn(tokens).flatMap(conjuncts)) {
+  for (const term of checkTermsIn(sql)) {
     const [column, checks] = findingIn(term, findCertain) ?? []
     if (column !== undefined && checks) byColumn.set(column, both(byColumn.get(column) ?? {}, checks))
   }

@@ -6,6 +6,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { Checks, Column, DefaultLiteral, Structure, ViewSources } from '../model/table.ts'
 import type { Conflicts } from '../model/unique-key.ts'
 import { type ComparedKind, columnChecks } from './checks.ts'
+import { dateFormats } from './date-formats.ts'
 import { foreignKeysJson, toForeignKeys } from './foreign-keys.ts'
 import { columnRef, identifier, textLiteral } from './identifiers.ts'
 import { hasKeyIndex, indexesJson, type StoredIndex, toIndexes, toUniqueKey, withIndexFacts } from './indexes.ts'
@@ -230,7 +231,12 @@ const withChecks = (columns: readonly Column[], declaration: string): readonly C
   if (!/check/i.test(declaration)) return columns
   const kinds = new Map(columns.map((column) => [foldName(column.name), COMPARED_KINDS[kindOf(column).name]]))
   const checks = columnChecks(declaration, (name) => kinds.get(foldName(name)))
-  return columns.map((column) => ({ ...column, checks: checks.get(foldName(column.name)) ?? NO_CHECKS }))
+  const formats = dateFormats(declaration)
+  return columns.map((column) => {
+    const name = foldName(column.name)
+    const dateFormat = kindOf(column).isTextual ? formats.get(name) : undefined
+    return { ...column, checks: checks.get(name) ?? NO_CHECKS, ...(dateFormat && { dateFormat }) }
+  })
 }
 
 /** Adds the names in the declarations of generated columns. No pragma returns them. */

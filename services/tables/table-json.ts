@@ -20,6 +20,7 @@ const toField = ({ structure, exactFields }: RegisteredTable, column: Column, cl
     defaultLiteral: ____,
     computedFrom: _____,
     keyDefault: ______,
+    dateFormat: _______,
     checks,
     ...field
   } = column

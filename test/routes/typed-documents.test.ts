@@ -16,6 +16,13 @@ const externalFile = createDatabase(
   t,
   `CREATE TABLE "order items" (order_id INTEGER, sku TEXT, quantity INTEGER NOT NULL, PRIMARY KEY (order_id, sku)) STRICT;
    CREATE TABLE parts (a INTEGER, bytes TEXT, PRIMARY KEY (a, bytes));
+   CREATE TABLE events (
+     id INTEGER PRIMARY KEY,
+     day DATE NOT NULL CHECK (day IS date(day) AND day >= '1900-01-01'),
+     ends TEXT CHECK (ends IS strftime('%Y-%m-%dT%H:%M:%SZ', ends) AND ends >= '1900-01-01'),
+     free DATE
+   );
+   INSERT INTO events VALUES (1, '2026-01-31', '2026-01-31T09:30:00Z', 5);
    CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, day DATE);
    INSERT INTO loose VALUES (1, 'text', '2026-01-01');`
 )
@@ -170,6 +177,23 @@ t.test('a column that may hold any value has no type, and the value to store has
   t.match(schemas.Loose.properties.n.description, /does not enforce/)
   t.strictSame(schemas.LooseCreate.properties.n.type, ['integer', 'null'])
   t.notOk('type' in schemas.LooseCreate.properties.day)
+})
+
+t.test('a field has the format of a date only if a CHECK requires it of every value', async (t) => {
+  await importTable(admin, 'events')
+  const { schemas } = (await documentOf()).components
+  const { day, ends, free } = schemas.Events.properties
+  t.strictSame([day.type, day.format, day['x-sqlite-type']], ['string', 'date', 'DATE'])
+  t.strictSame([ends.type, ends.format], [['string', 'null'], 'date-time'])
+  t.notOk('type' in free || 'format' in free)
+  for (const name of ['EventsCreate', 'EventsUpdate']) {
+    const { properties } = schemas[name]
+    t.strictSame([properties.day.type, properties.day.format], ['string', 'date'])
+    t.strictSame([properties.ends.type, properties.ends.format], [['string', 'null'], undefined])
+  }
+  const url = '/data/events/records'
+  t.equal((await token.post(url, { day: '2026-02-28' })).statusCode, 200)
+  expectError(t, await token.post(url, { day: '2026-02-30' }), 400, 'CONSTRAINT_VIOLATION')
 })
 
 t.test('a condition follows from the type of its field, whatever is stored', async (t) => {

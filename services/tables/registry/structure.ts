@@ -10,8 +10,11 @@ import { withViewKey } from '../../sql/views.ts'
 const withChoices = (column: Column, field: FieldChoices): Column => {
   const { name, label, isHidden, isNullableKey = column.nullable } = field
   const jsonType = isStorableAs(field.jsonType, column.sqliteType) ? field.jsonType : column.jsonType
+  // The checks were read for the type that the declaration shows.
+  const isDeclared = jsonType === column.jsonType
+  const { dateFormat, ...described } = column
   return {
-    ...column,
+    ...described,
     name,
     label,
     jsonType,
@@ -19,8 +22,8 @@ const withChoices = (column: Column, field: FieldChoices): Column => {
     defaultValue: defaultAs(column.defaultValue, jsonType),
     isHidden,
     isReadonly: field.isReadonly || column.isGenerated,
-    // The checks were read for the type that the declaration shows.
-    checks: jsonType === column.jsonType ? column.checks : {}
+    checks: isDeclared ? column.checks : {},
+    ...(isDeclared && dateFormat && { dateFormat })
   }
 }
 

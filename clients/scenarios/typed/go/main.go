@@ -39,6 +39,7 @@ func main() {
 	query.SetExpand([]string{"ReportsTo"})
 	found := must(client.EmployeeAPI.QueryEmployee(ctx).EmployeeQuery(*query).Execute()).Data.Rows
 	expect(found[0].Expand.ReportsTo.Get() == nil, "expand", found[0])
+	expect(found[0].HireDate.Get() != nil && *found[0].HireDate.Get() == "2002-08-14" && found[1].HireDate.Get() == nil, "date", found)
 	expect(found[1].Expand.ReportsTo.Get().LastName == "Adams", "expand", found[1])
 	length := rowhouse.NewTrackAggregateFunction()
 	length.SetSum("Milliseconds")

@@ -31,6 +31,7 @@ public final class Scenario {
     var query = new EmployeeQuery().addExpandItem("ReportsTo");
     var found = new EmployeeApi(client).queryEmployee(query).getData().getRows();
     expect(found.get(0).getExpand().getReportsTo() == null, found);
+    expect(found.get(0).getHireDate().getYear() == 2002 && found.get(1).getHireDate() == null, found);
     expect(found.get(1).getExpand().getReportsTo().getLastName().equals("Adams"), found);
     var length = new TrackAggregateFunction().sum(TrackAggregateFunction.SumEnum.MILLISECONDS);
     var totals = new TrackAggregate().addGroupByItem(TrackAggregate.GroupByEnum.ALBUM_ID).putComputeItem("length", length);

@@ -41,6 +41,7 @@ func main() {
 	query := rowhouse.EmployeeQuery{Expand: to([]string{"ReportsTo"})}
 	found := must(api.QueryEmployeeWithResponse(ctx, query)).JSON200.Data.Rows
 	expect(found[0].Expand.ReportsTo == nil, "expand", found[0])
+	expect(found[0].HireDate.Year() == 2002 && found[1].HireDate == nil, "date", found)
 	expect(found[1].Expand.ReportsTo.LastName == "Adams", "expand", found[1])
 	length := rowhouse.TrackAggregateFunction{Sum: to(rowhouse.TrackAggregateFunctionSumMilliseconds)}
 	totals := rowhouse.TrackAggregate{

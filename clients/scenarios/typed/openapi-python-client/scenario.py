@@ -1,4 +1,5 @@
 import os
+from datetime import date
 from typing import TypeVar
 
 from rowhouse import AuthenticatedClient
@@ -48,6 +49,7 @@ assert page.rows[0].unit_price == 1.29
 link = success(read_playlist_track.sync(1, 2, client=client)).data
 assert (link.playlist_id, link.track_id) == (1, 2)
 first, second = success(query_employee.sync(client=client, body=EmployeeQuery(expand=["ReportsTo"]))).data.rows
+assert first.hire_date == date(2002, 8, 14) and second.hire_date is None
 assert not isinstance(first.expand, Unset) and first.expand.reports_to is None
 assert not isinstance(second.expand, Unset) and isinstance(second.expand.reports_to, Employee)
 assert second.expand.reports_to.last_name == "Adams"

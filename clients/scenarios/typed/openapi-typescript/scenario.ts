@@ -13,6 +13,7 @@ const { data: link } = await api.GET('/data/PlaylistTrack/records/{PlaylistId},{
 assert.deepEqual(link?.data, { PlaylistId: 1, TrackId: 2 })
 const { data: found } = await api.POST('/data/Employee/query', { body: { expand: ['ReportsTo'] } })
 const [first, second] = found?.data.rows ?? []
+assert.equal(first?.HireDate, '2002-08-14')
 assert.equal(first?.expand?.ReportsTo, null)
 assert.equal(second?.expand?.ReportsTo?.LastName, 'Adams')
 const { data: totals } = await api.POST('/data/Track/aggregate', {

@@ -1,4 +1,5 @@
 import os
+from datetime import date
 
 import rowhouse
 from rowhouse import (
@@ -23,6 +24,7 @@ assert page.rows[0].unit_price == 1.29
 link = links.read_playlist_track(1, 2).data
 assert (link.playlist_id, link.track_id) == (1, 2)
 first, second = rowhouse.EmployeeApi(client).query_employee(EmployeeQuery(expand=["ReportsTo"])).data.rows
+assert first.hire_date == date(2002, 8, 14) and second.hire_date is None
 assert first.expand is not None and first.expand.reports_to is None
 assert second.expand is not None and second.expand.reports_to is not None
 assert second.expand.reports_to.last_name == "Adams"

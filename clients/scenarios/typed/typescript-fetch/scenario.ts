@@ -20,6 +20,8 @@ assert.deepEqual([link.playlistId, link.trackId], [1, 2])
 const employees = new EmployeeApi(configuration)
 const { data: found } = await employees.queryEmployee({ employeeQuery: { expand: ['ReportsTo'] } })
 const [first, second] = found.rows
+assert.equal(first?.hireDate?.toISOString(), '2002-08-14T00:00:00.000Z')
+assert.equal(second?.hireDate, null)
 assert.equal(first?.expand?.reportsTo, null)
 assert.equal(second?.expand?.reportsTo?.lastName, 'Adams')
 const { data: totals } = await api.aggregateTrack({

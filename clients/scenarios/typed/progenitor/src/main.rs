@@ -23,6 +23,7 @@ async fn main() {
     assert_eq!((link.playlist_id, link.track_id), (1, 2));
     let query = EmployeeQuery { expand: vec!["ReportsTo".to_string()], ..Default::default() };
     let found = api.query_employee(&query).await.unwrap().into_inner().data.rows;
+    assert_eq!(found[0].hire_date.unwrap().to_string(), "2002-08-14");
     assert!(found[0].expand.as_ref().unwrap().reports_to.is_none());
     assert_eq!(found[1].expand.as_ref().unwrap().reports_to.as_ref().unwrap().last_name, "Adams");
     let length = TrackAggregateFunction { sum: Some(TrackAggregateFunctionSum::Milliseconds), ..Default::default() };

@@ -24,6 +24,7 @@ async fn main() {
     assert_eq!((link.playlist_id, link.track_id), (1, 2));
     let query = EmployeeQuery { expand: Some(vec!["ReportsTo".to_string()]), ..EmployeeQuery::new() };
     let found = employee_api::query_employee(api, query).await.unwrap().data.rows;
+    assert_eq!(found[0].hire_date.unwrap().to_string(), "2002-08-14");
     assert_eq!(found[0].expand.as_ref().unwrap().reports_to, Some(None));
     let boss = found[1].expand.clone().unwrap().reports_to.flatten().unwrap();
     assert_eq!(boss.last_name, "Adams");
