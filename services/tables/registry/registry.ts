@@ -22,6 +22,7 @@ import {
   selectStoredNames
 } from './table-statements.ts'
 import { type ChosenTable, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
+import { withShownTypes } from './view-types.ts'
 import { createWriteEffects } from './write-effects.ts'
 
 const toMetadata = (row: Row) => ({
@@ -97,10 +98,13 @@ export const createTableRegistry = (db: Database) => {
   const findByPath = (name: string) =>
     find(name) ?? (storedNames.has(foldName(name)) ? undefined : findByClientName(name))
 
-  /** To be called after every change: a field is hidden if it shows a hidden column of this or of another table. */
+  /**
+   * To be called after every change: a field is hidden if it shows a hidden column of this or of another table, and a
+   * field of a view has the type of the column that it shows.
+   */
   const hideShown = () => {
     for (const table of showing.values()) {
-      const served = withHiddenSources(table, find)
+      const served = withHiddenSources(withShownTypes(table, find), find)
       if (!isSameTable(byId.get(table.id), served)) put(served)
     }
   }

@@ -561,12 +561,13 @@ t.test('the typed document of a view has its reads and no inputs', async (t) => 
   t.strictSame(methods('/data/same'), ['get'])
   t.strictSame(
     Object.keys(paths).filter((path) => path.startsWith('/data/same/')),
-    ['/data/same/query', '/data/same/schema']
+    ['/data/same/query', '/data/same/aggregate', '/data/same/export', '/data/same/schema']
   )
   t.notOk(
     Object.keys(components.schemas).some((name) => /^(?:Keyed|Same)(?:Create|Update|Change|Increment)/.test(name))
   )
-  t.notOk('type' in components.schemas.Keyed.properties.price)
+  t.strictSame(components.schemas.Keyed.properties.price.type, ['number', 'null'])
+  t.notOk('type' in components.schemas.Everything.properties.value, 'an expression has no type')
   const own = (await admin.get('/admin/openapi.json')).json()
   t.strictSame(Object.keys(own.paths[`/admin/tables/${views.keyed.id}/data`]), ['get'])
   t.notOk(own.paths[`/admin/tables/${views.same.id}/data/`])
