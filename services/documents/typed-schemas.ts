@@ -245,11 +245,10 @@ const updateSchema = (typed: TypedTable, name: string): Json => {
 }
 
 /** Returns the schema of the name of one of these fields. */
-export const fieldName = (names: readonly string[], description = ''): Json => {
-  const hasEnum = haveDistinctConstantNames(names)
-  const text = sentences(description, hasEnum ? '' : valuesNote(names))
-  return { type: 'string', ...(hasEnum && { enum: names }), ...(text !== '' && { description: text }) }
-}
+export const fieldName = (names: readonly string[]): Json => ({
+  type: 'string',
+  ...(haveDistinctConstantNames(names) ? { enum: names } : { description: sentences(valuesNote(names)) })
+})
 
 /** The body of an increment with the key in its path. */
 export interface TypedAddition {

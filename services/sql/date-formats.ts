@@ -13,7 +13,7 @@ const FORMATS: ReadonlyMap<string, DateFormat> = new Map([
 /** A bound that no number and no year before 0001 reaches. */
 const FIRST_DATE = /^(?!0000)\d{4}-\d\d-\d\d/
 
-const isBound = (token: string | undefined) => FIRST_DATE.test(textIn(token ?? '') ?? '')
+const isBound = (token: string) => FIRST_DATE.test(textIn(token) ?? '')
 
 /** Returns the column and the format of `date(a)` or `strftime('…', a)`. */
 const callIn = (tokens: Tokens): readonly [column: string, DateFormat] | undefined => {
@@ -41,7 +41,7 @@ const boundedIn = (term: Tokens): string | undefined => {
   const isComparison = ['>', '>='].includes(operator) && term.length === 3
   const isRange = isKeyword(operator, 'BETWEEN') && term.length === 5
   const column = nameIn(name)
-  return (isComparison || isRange) && column !== undefined && isBound(bound) ? foldName(column) : undefined
+  return (isComparison || isRange) && column !== undefined && isBound(String(bound)) ? foldName(column) : undefined
 }
 
 /**
