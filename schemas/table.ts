@@ -168,8 +168,7 @@ export type Field = Static<typeof FieldSchema>
 
 export const LabelFieldSchema = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  description:
-    'Name of the field that names a record for people, such as in lists of records to choose from. null: none.',
+  description: 'Name of the field whose values name the records, such as in a list to choose from. null: none.',
   examples: ['name']
 })
 
