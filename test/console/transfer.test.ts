@@ -94,6 +94,23 @@ if (skip) {
     t.equal(await total(), before)
   })
 
+  t.test('the import says which columns it leaves out, and why', async (t) => {
+    const page = await openAsAdmin(t, PAGE)
+    await button(page, 'Import').click()
+    await page.locator('input[type=file]').setInputFiles(fileOf('odd.csv', 'sku,Colour,title\nnib,red,Nib\n'))
+    const note = page.getByRole('note')
+    t.match(
+      await note.innerText(),
+      /^One column of the file is not imported:\s+Colour: stock has no field with this name/
+    )
+    await page.getByLabel('Field of the column title').selectOption({ label: 'Ignore' })
+    t.match(await note.innerText(), /^2 columns .*title: you chose to ignore it\.$/s)
+    await photographPage(page, 'import-left-out')
+    await page.getByLabel('Field of the column title').selectOption({ label: 'title' })
+    await page.getByLabel('Field of the column Colour').selectOption({ label: 'amount' })
+    await note.waitFor({ state: 'detached' })
+  })
+
   t.test('a right file is checked, then imported', async (t) => {
     const page = await openAsAdmin(t, PAGE)
     await button(page, 'Import').click()

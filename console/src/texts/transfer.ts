@@ -34,6 +34,12 @@ export const texts = {
   inFile: 'In the file',
   inTable: 'Field',
   example: 'First value',
+  leftOut: (count: number) =>
+    count === 1
+      ? 'One column of the file is not imported:'
+      : `${number.format(count)} columns of the file are not imported:`,
+  leftOutUnknown: (table: string) => `${table} has no field with this name or label. Choose a field to import it.`,
+  leftOutByChoice: 'you chose to ignore it.',
   mode: 'Records whose key exists',
   insert: 'are an error',
   upsert: 'are changed',

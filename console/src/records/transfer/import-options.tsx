@@ -4,6 +4,7 @@ import { texts } from '../../texts/transfer.ts'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 import { FieldSelect } from './field-select.tsx'
 import type { ImportPlan } from './import-file.ts'
+import { LeftOut } from './left-out.tsx'
 import { mapHeaders } from './mapping.ts'
 import { columnsOf } from './source.ts'
 import styles from './transfer.module.css'
@@ -91,6 +92,7 @@ export const ImportOptions = (props: ImportOptionsProps) => {
   return (
     <>
       <Columns {...props} />
+      <LeftOut table={props.table} plan={plan} />
       <div className={styles.options}>
         {isCsv && <Delimiters {...props} />}
         <SelectField
