@@ -90,7 +90,7 @@ if (skip) {
     await page.getByRole('navigation').getByRole('link', { name: 'album' }).click()
     await page.getByRole('link', { name: 'Structure' }).click()
 
-    await page.getByLabel('Label').fill('Albums')
+    await page.getByLabel('Label', { exact: true }).fill('Albums')
     await expectGuarded(page)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The settings of Albums are saved.').waitFor()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createDatabase, dataOf } from '../helpers.ts'
 import { ALBUMS, findTables } from './albums.ts'
 import { photographPage, skip, startConsole } from './console.ts'
-import { cell, column, saved, status } from './grid.ts'
+import { cell, column, saved, status, watchRequests } from './grid.ts'
 
 const LONG = `start ${'x'.repeat(9990)} end`
 
@@ -10,15 +10,17 @@ const SQL = `
   ${ALBUMS}
   CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT);
   CREATE VIEW titles AS SELECT title FROM album;
-  CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, file BLOB);
+  CREATE TABLE wide (id INTEGER PRIMARY KEY, name TEXT, body TEXT);
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)
-  INSERT INTO wide SELECT i, 'wide ' || i, zeroblob(700000) FROM n;
+  INSERT INTO wide SELECT i, 'wide ' || i, hex(zeroblob(350000)) FROM n;
+  CREATE TABLE mention (id INTEGER PRIMARY KEY, remark TEXT, wide_id INTEGER REFERENCES wide (id));
+  INSERT INTO mention SELECT id, 'remark ' || id, id FROM wide;
   CREATE TABLE hostile (id INTEGER PRIMARY KEY, "<b>field</b>" TEXT);
   INSERT INTO hostile VALUES (1, '<img src=x onerror="document.title=1"><script>alert(1)</script>'), (2, 'javascript:alert(1)'),
     (3, '\u202etxt.exe \u0645\u0631\u062d\u0628\u0627'), (4, '${LONG}'), (5, 'a' || char(10) || 'b' || char(9) || 'c'), (6, '=cmd()');
 `
 
-const TABLES = ['artist', 'album', 'shelf', 'titles', 'hostile', 'wide']
+const TABLES = ['artist', 'album', 'shelf', 'titles', 'hostile', 'wide', 'mention']
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -265,6 +267,15 @@ if (skip) {
     const page = await openAsAdmin(t, pathOf('wide'))
     await cell(page, 'wide 1').waitFor()
     await cell(page, 'wide 12').waitFor()
+  })
+
+  t.test('records that refer to large records are shown without labels', async (t) => {
+    const page = await openAsAdmin(t, pathOf('mention'))
+    const watched = watchRequests(page)
+    await page.reload()
+    await cell(page, 'remark 12').waitFor()
+    t.equal(await page.getByRole('gridcell', { name: '12 Open 12 of wide' }).count(), 1)
+    t.equal(watched.requests, 2, 'the page is read once more, and not record by record')
   })
 
   t.test('the grid works in the dark and on a narrow screen', async (t) => {

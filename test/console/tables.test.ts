@@ -299,7 +299,7 @@ const testWithSmallFile = async () => {
     await admin.post('/admin/tokens', { name: 'Web <i>shop</i>', permissions })
     const page = await openAsAdmin(t)
     await openTable(page, 'goods')
-    await page.getByLabel('Label').fill('Our goods')
+    await page.getByLabel('Label', { exact: true }).fill('Our goods')
     await page.getByRole('checkbox', { name: 'Published' }).check()
     await page.getByRole('checkbox', { name: 'Tokens can write' }).uncheck()
     await page.getByRole('button', { name: 'Save' }).click()

@@ -7,6 +7,7 @@ import { texts } from '../texts/records-grid.ts'
 import { keyOf, type Row, wideField } from './keys.ts'
 import { restoreRecords, updateRecord, versionQuery } from './panel/queries.ts'
 import { type RecordData, readVersion, recordsKey, totalQuery, type Version } from './queries.ts'
+import { withReferences } from './shape.ts'
 import { isSameIn } from './values.ts'
 
 /** Invalidates all cached records of a table. */
@@ -64,7 +65,7 @@ const refreshPages = (tableId: number) => {
 /** Puts a saved record where it is shown, before the pages are loaded again. */
 export const showSaved = (table: Table, pk: string, record: RecordData) => {
   queryClient.setQueriesData<readonly RecordData[]>({ queryKey: [...recordsKey(table.id), 'page'] }, (rows) =>
-    rows?.map((row) => (keyOf(table, row) === pk ? record : row))
+    rows?.map((row) => (keyOf(table, row) === pk ? withReferences(table, record, row) : row))
   )
 }
 

@@ -8,6 +8,7 @@ import { useCompact, usePreferences } from './grid/preferences.ts'
 import { RecordsGrid } from './grid/records-grid.tsx'
 import { Toolbar } from './grid/toolbar.tsx'
 import { useEdits } from './grid/use-edits.ts'
+import { useShape } from './grid/use-shape.ts'
 import { RecordPanel } from './panel/record-panel.tsx'
 import { totalQuery } from './queries.ts'
 import styles from './records-view.module.css'
@@ -21,6 +22,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
   // Above the grid, which is not shown while no record matches.
   const edits = useEdits(table)
   const total = useQuery(totalQuery(table.id, state.view))
+  const shape = useShape(table, preferences)
   return (
     <div className={styles.view}>
       <Toolbar
@@ -34,7 +36,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
       />
       {total.isError && <Problem error={total.error} onRetry={() => total.refetch()} />}
       {total.data === 0 && <EmptyRecords table={table} {...state} />}
-      {total.data !== undefined && total.data > 0 && (
+      {total.data !== undefined && total.data > 0 && shape && (
         <RecordsGrid
           table={table}
           {...state}
@@ -42,6 +44,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
           preferences={preferences}
           onPreferences={changePreferences}
           isCompact={isCompact}
+          shape={shape}
           edits={edits}
         />
       )}

@@ -20,6 +20,9 @@ export const texts = {
   lookUp: (name: string) => `Search ${name}`,
   noMatch: 'Nothing matches.',
   searching: 'Searching …',
+  labelAndKey: (label: string, key: string) => `${label} (${key})`,
+  notLoaded: 'BLOB',
+  notLoadedHint: 'Open the record to see its size, and to download it.',
   refersTo: (table: string, value: string) => `Open ${value} of ${table}`,
   misfit: 'This value has another type than the field.',
   errors: {

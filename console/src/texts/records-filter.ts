@@ -48,5 +48,7 @@ export const texts = {
     isNull: 'has no value',
     hasValue: 'has a value'
   },
+  chooseRecord: 'Choose a record',
+  record: (label: string, key: string) => `${label} (${key})`,
   quoted: (text: string) => `“${text}”`
 }

@@ -9,6 +9,7 @@ import { downloadBytes, isBase64, sizeOf } from './bytes.ts'
 import { isTimestamp } from './dates.ts'
 import styles from './field-value.module.css'
 import { isNumeric, kindOf } from './kind.ts'
+import { ReferenceText } from './reference-text.tsx'
 import { recordHref, useTarget } from './references.ts'
 
 const MAX_TITLE = 2000
@@ -19,6 +20,8 @@ export interface FieldValueProps {
   readonly table: Pick<Table, 'name'>
   readonly field: TableField
   readonly value: unknown
+  /** The label of the record to which a foreign key refers. */
+  readonly label?: string | undefined
 }
 
 const Bytes = ({ table, field, value }: FieldValueProps & { readonly value: string }) => (
@@ -73,8 +76,15 @@ const ReferenceLink = ({ field, value }: Pick<FieldValueProps, 'field' | 'value'
   )
 }
 
+/** Stands for a value that is loaded only with its record. */
+export const NotLoaded = () => (
+  <span className={styles.dim} title={texts.notLoadedHint}>
+    {texts.notLoaded}
+  </span>
+)
+
 /** A value in a cell, on one line. It is text, never HTML. */
-export const FieldValue = ({ table, field, value }: FieldValueProps) => {
+export const FieldValue = ({ table, field, value, label }: FieldValueProps) => {
   if (value === null || value === undefined) return <span className={styles.dim}>{texts.null}</span>
   if (value === '') return <span className={classes(styles.dim, styles.empty)}>{texts.empty}</span>
   if (typeof value === 'string' && kindOf(field) === 'bytes' && isBase64(value)) {
@@ -89,11 +99,16 @@ export const FieldValue = ({ table, field, value }: FieldValueProps) => {
   }
   const text = textOf(value)
   const isRight = isNumeric(field) && !field.references
+  const title = label === undefined ? text : texts.labelAndKey(label, text)
   return (
-    <span className={classes(styles.value, isRight && styles.right)} title={text.slice(0, MAX_TITLE)} dir="auto">
-      <span className={styles.text}>
-        <Text text={text} />
-      </span>
+    <span className={classes(styles.value, isRight && styles.right)} title={title.slice(0, MAX_TITLE)} dir="auto">
+      {label === undefined ? (
+        <span className={styles.text}>
+          <Text text={text} />
+        </span>
+      ) : (
+        <ReferenceText value={text} label={label} />
+      )}
       {field.references && <ReferenceLink field={field} value={value} />}
     </span>
   )

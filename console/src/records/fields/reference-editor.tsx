@@ -9,21 +9,22 @@ import { Problem } from '../../ui/page.tsx'
 import styles from './field-editor.module.css'
 import type { EditorProps } from './field-editor.tsx'
 import { placeholderOf } from './placeholder.ts'
+import { ReferenceText } from './reference-text.tsx'
 import { type Choice, choiceQuery, choicesQuery, type Target, useTarget } from './references.ts'
 import { TextEditor } from './text-editor.tsx'
 
-const Item = ({ choice }: { readonly choice: Choice }) => (
-  <Combobox.Item value={choice} className={menu.item}>
-    <span className={styles.key}>{choice.value}</span>
-    <span className={styles.label} dir="auto">
-      {choice.label}
-    </span>
-  </Combobox.Item>
-)
+interface PickerProps extends Pick<EditorProps, 'autoFocus' | 'control'> {
+  readonly target: Target
+  /** The value of the referenced field. Empty, or not a text: none. */
+  readonly value: EditorProps['value']
+  /** What stands there without a value. */
+  readonly placeholder: string | undefined
+  readonly onChange: (value: string | null) => void
+}
 
 /** The list of records, which are loaded when it opens. */
 const List = ({ target, q }: { readonly target: Target; readonly q: string }) => {
-  const found = useQuery(choicesQuery(target, useDeferredValue(q)))
+  const found = useQuery(choicesQuery(target, useDeferredValue(q.trim())))
   const isEmpty = found.data?.length === 0
   return (
     <>
@@ -33,34 +34,33 @@ const List = ({ target, q }: { readonly target: Target; readonly q: string }) =>
       </Combobox.Status>
       <Combobox.List className={styles.choices}>
         {found.data?.map((choice) => (
-          <Item key={choice.value} choice={choice} />
+          <Combobox.Item key={choice.value} value={choice} className={menu.item}>
+            <ReferenceText value={choice.value} label={choice.label} />
+          </Combobox.Item>
         ))}
       </Combobox.List>
     </>
   )
 }
 
-const Chosen = ({ target, field, value }: Pick<EditorProps, 'field' | 'value'> & { readonly target: Target }) => {
-  const chosen = useQuery({ ...choiceQuery(target, value ?? ''), enabled: typeof value === 'string' && value !== '' })
-  if (typeof value !== 'string' || value === '') {
-    return <span className={styles.none}>{placeholderOf(field, value)}</span>
-  }
-  return (
-    <>
-      <span className={styles.key}>{value}</span>
-      <span className={styles.label}>{chosen.data?.label}</span>
-    </>
+const Chosen = ({ target, value, placeholder }: Pick<PickerProps, 'target' | 'value' | 'placeholder'>) => {
+  const hasValue = typeof value === 'string' && value !== ''
+  const chosen = useQuery({ ...choiceQuery(target, value ?? ''), enabled: hasValue })
+  return hasValue ? (
+    <ReferenceText value={value} label={chosen.data?.label} />
+  ) : (
+    <span className={styles.none}>{placeholder}</span>
   )
 }
 
-const Lookup = ({ target, ...props }: EditorProps & { readonly target: Target }) => {
-  const { field, value, onChange, autoFocus, control } = props
+/** A search for a record of another table, by its label or its key. */
+export const ReferencePicker = ({ target, value, placeholder, onChange, autoFocus, control }: PickerProps) => {
   const [q, setQ] = useState('')
   return (
     <Combobox.Root<Choice>
       filter={null}
       autoHighlight
-      value={typeof value === 'string' ? { value, label: '' } : null}
+      value={typeof value === 'string' ? { value, label: undefined } : null}
       isItemEqualToValue={(item, chosen) => item.value === chosen.value}
       itemToStringLabel={({ value }) => value}
       inputValue={q}
@@ -69,7 +69,7 @@ const Lookup = ({ target, ...props }: EditorProps & { readonly target: Target })
       onValueChange={(choice) => onChange(choice?.value ?? null)}
     >
       <Combobox.Trigger {...control} className={styles.reference} autoFocus={autoFocus}>
-        <Chosen target={target} field={field} value={value} />
+        <Chosen target={target} value={value} placeholder={placeholder} />
         <ChevronsUpDown size={13} aria-hidden="true" />
       </Combobox.Trigger>
       <Combobox.Portal>
@@ -90,6 +90,8 @@ const Lookup = ({ target, ...props }: EditorProps & { readonly target: Target })
 
 /** A foreign key: a search in the referenced table. Without that table, the value itself. */
 export const ReferenceEditor = (props: EditorProps) => {
-  const target = useTarget(props.field)
-  return target ? <Lookup {...props} target={target} /> : <TextEditor {...props} layout="cell" />
+  const { field, value } = props
+  const target = useTarget(field)
+  if (!target) return <TextEditor {...props} layout="cell" />
+  return <ReferencePicker {...props} target={target} placeholder={placeholderOf(field, value)} />
 }

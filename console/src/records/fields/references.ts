@@ -1,9 +1,13 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
+import type { components } from '../../api/schema.d.ts'
 import { type Table, type TableField, tablesQuery } from '../../tables/queries.ts'
 import type { Row } from '../keys.ts'
 import { parseDraft } from './draft.ts'
 import { kindOf } from './kind.ts'
+import { labelFieldOf, labelOf } from './label.ts'
+
+type Filter = components['schemas']['TableRecordFilter']
 
 const MAX_MATCHES = 20
 
@@ -11,7 +15,7 @@ const MAX_MATCHES = 20
 export interface Choice {
   /** The value of the referenced field, as text. */
   readonly value: string
-  readonly label: string
+  readonly label: string | undefined
 }
 
 export interface Target {
@@ -39,50 +43,54 @@ export const recordHref = ({ table, field }: Target, value: unknown) =>
     ? `/tables/${table.id}?record=${encodeURIComponent(String(value))}`
     : undefined
 
-const LABELS = /^(?:name|title|label|.*name|.*title|email|code)$/i
+const toChoice = ({ table, field }: Target, row: Row): Choice => ({
+  value: String(row[field.name]),
+  label: labelOf(table, row)
+})
 
-/** Returns the field that people know a record by: its name or title, otherwise its first text. */
-export const labelField = ({ fields }: Table) => {
-  const texts = fields.filter((field) => kindOf(field) === 'text' && !field.isHidden)
-  return texts.find(({ name }) => LABELS.test(name)) ?? texts[0]
-}
-
-const toChoice = ({ table, field }: Target, row: Row): Choice => {
-  const label = labelField(table)
-  return { value: String(row[field.name]), label: label ? String(row[label.name] ?? '') : '' }
-}
-
-const fieldsOf = ({ table, field }: Target) =>
-  [...new Set([field.name, labelField(table)?.name ?? field.name])].join(',')
-
-const list = async (target: Target, query: { readonly q?: string; readonly filter?: string }, signal: AbortSignal) => {
+const list = async (target: Target, query: { readonly q?: string; readonly filter?: Filter }, signal: AbortSignal) => {
+  const { table, field } = target
+  const fields = [...new Set([field.name, labelFieldOf(table)?.name ?? field.name])]
+  const body = { ...query, size: MAX_MATCHES, fields }
   const { rows } = await dataOf(
-    api.GET('/admin/tables/{id}/data', {
-      params: {
-        path: { id: target.table.id },
-        query: { ...query, size: MAX_MATCHES, total: false, fields: fieldsOf(target) }
-      },
-      signal
-    })
+    api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body, signal })
   )
   return rows.map((row) => toChoice(target, row))
 }
 
-/** The records that match a text, for a list to choose from. */
+/** Returns the record with this value, in a list of one or none. */
+const listEqual = async (target: Target, text: string, signal: AbortSignal) => {
+  const parsed = parseDraft(target.field, text)
+  if ('error' in parsed || text === '') return []
+  return list(target, { filter: { where: { [target.field.name]: { eq: parsed.value } } } }, signal)
+}
+
+/** Searches the label and the referenced field, or all texts of a table without a label. */
+const searchOf = ({ table, field }: Target, q: string) => {
+  if (q === '') return {}
+  const label = labelFieldOf(table)
+  if (!label || kindOf(label) !== 'text') return { q }
+  const searched = kindOf(field) === 'text' ? [label, field] : [label]
+  return { filter: { any: searched.map(({ name }) => ({ where: { [name]: { contains: q } } })) } }
+}
+
+/** The records that match a text, for a list to choose from. The one whose key was typed is the first. */
 export const choicesQuery = (target: Target, q: string) =>
   queryOptions({
     queryKey: ['choices', target.table.id, target.field.name, 'search', q],
-    queryFn: ({ signal }) => list(target, q === '' ? {} : { q }, signal)
+    queryFn: async ({ signal }) => {
+      const [equal, found] = await Promise.all([
+        listEqual(target, q, signal),
+        list(target, searchOf(target, q), signal)
+      ])
+      const isOther = ({ value }: Choice) => value !== equal[0]?.value
+      return [...equal, ...found.filter(isOther)]
+    }
   })
 
 /** The record that a value refers to; null if there is none. */
 export const choiceQuery = (target: Target, value: string) =>
   queryOptions({
     queryKey: ['choices', target.table.id, target.field.name, 'value', value],
-    queryFn: async ({ signal }) => {
-      const parsed = parseDraft(target.field, value)
-      if ('error' in parsed) return null
-      const filter = JSON.stringify({ where: { [target.field.name]: { eq: parsed.value } } })
-      return (await list(target, { filter }, signal))[0] ?? null
-    }
+    queryFn: async ({ signal }) => (await listEqual(target, value, signal))[0] ?? null
   })

@@ -4,6 +4,8 @@ import { texts } from '../../texts/records-filter.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/input.tsx'
 import { kindOf } from '../fields/kind.ts'
+import { ReferencePicker } from '../fields/reference-editor.tsx'
+import { useTarget } from '../fields/references.ts'
 import { TypeOptions } from '../fields/type-choice.tsx'
 import styles from './filter.module.css'
 import {
@@ -11,6 +13,7 @@ import {
   hasTypes,
   isList,
   isRange,
+  isReference,
   needsValue,
   newCondition,
   type Operator,
@@ -25,14 +28,36 @@ interface ConditionRowProps {
   readonly onRemove: () => void
 }
 
-const Value = ({
-  field,
-  condition,
-  error,
-  onChange
-}: Omit<ConditionRowProps, 'fields' | 'onRemove'> & {
+interface ValueProps extends Omit<ConditionRowProps, 'fields' | 'onRemove'> {
   readonly field: TableField
-}) => {
+}
+
+/** A condition on one record of another table. Its key can be typed if the table is not registered. */
+const ReferenceValue = (props: ValueProps) => {
+  const { field, condition, error, onChange } = props
+  const target = useTarget(field)
+  if (!target) return <PlainValue {...props} />
+  return (
+    <ReferencePicker
+      target={target}
+      value={condition.text}
+      placeholder={texts.chooseRecord}
+      onChange={(text) => onChange({ ...condition, text: text ?? '' })}
+      control={{
+        id: undefined,
+        'aria-label': texts.value,
+        'aria-invalid': error !== undefined,
+        'aria-describedby': undefined,
+        'aria-required': false
+      }}
+    />
+  )
+}
+
+const Value = (props: ValueProps) =>
+  isReference(props.field, props.condition.operator) ? <ReferenceValue {...props} /> : <PlainValue {...props} />
+
+const PlainValue = ({ field, condition, error, onChange }: ValueProps) => {
   const hint = isRange(condition.operator) ? texts.rangeHint : isList(condition.operator) ? texts.listHint : undefined
   const shared = {
     'aria-label': texts.value,

@@ -6,6 +6,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import styles from './filter.module.css'
 import { parseFilter } from './filter.ts'
 import { toSentence } from './sentence.ts'
+import { useRecordLabels } from './use-record-labels.ts'
 
 interface FilterBarProps {
   readonly table: Table
@@ -17,7 +18,8 @@ interface FilterBarProps {
 /** The present filter as a sentence, above the grid. */
 export const FilterBar = ({ table, filter, onEdit, onRemove }: FilterBarProps) => {
   const parsed = parseFilter(filter)
-  const sentence = parsed ? toSentence(table.fields, parsed) : texts.invalid
+  const recordLabel = useRecordLabels(table, parsed)
+  const sentence = parsed ? toSentence(table.fields, parsed, recordLabel) : texts.invalid
   return (
     <div className={styles.bar}>
       <span className={styles.where}>{texts.showing}</span>

@@ -64,6 +64,10 @@ export const isList = (operator: Operator) => OPERANDS[operator] === 'list' || i
 export const hasTypes = (field: TableField, operator: Operator) =>
   kindOf(field) === 'any' && needsValue(operator) && OPERANDS[operator] !== 'text'
 
+/** Whether the value is one record of another table, for a field with a foreign key. */
+export const isReference = ({ references }: TableField, operator: Operator) =>
+  references !== undefined && (operator === 'eq' || operator === 'ne')
+
 /** The operators that make sense for a field. The first one is that of a new condition. */
 export const operatorsOf = (field: TableField): readonly Operator[] => {
   switch (kindOf(field)) {
@@ -90,7 +94,7 @@ export const newId = () => {
 export const newCondition = (field: TableField): Condition => ({
   id: newId(),
   field: field.name,
-  operator: operatorsOf(field)[0] ?? 'eq',
+  operator: field.references ? 'eq' : (operatorsOf(field)[0] ?? 'eq'),
   text: kindOf(field) === 'boolean' ? 'true' : ''
 })
 

@@ -11,21 +11,29 @@ const valueText = (value: unknown): string => {
 
 const rangeText = (value: unknown) => (Array.isArray(value) ? value.map(valueText).join(texts.and) : valueText(value))
 
-const conditionText = (label: string, operator: string, value: unknown) => {
+/** Returns the label of the record to which a value of a field refers; undefined if it is not known. */
+export type LabelOf = (field: string, value: unknown) => string | undefined
+
+const conditionText = (label: string, operator: string, value: unknown, record: string | undefined) => {
   if (operator === 'isNull') return `${label} ${value ? operators.isNull : operators.hasValue}`
-  const text = isRange(operator as Operator) ? rangeText(value) : valueText(value)
+  const plain = isRange(operator as Operator) ? rangeText(value) : valueText(value)
+  const text = record === undefined ? plain : texts.record(record, plain)
   return `${label} ${operators[operator as Operator] ?? operator} ${text}`
 }
 
 const inBrackets = (text: string, parts: number) => (parts > 1 ? `(${text})` : text)
 
 /** The filter as a sentence, such as: price is at least 5 and (stock is less than 3 or stock has no value). */
-export const toSentence = (fields: readonly TableField[], filter: Filter): string => {
+export const toSentence = (
+  fields: readonly TableField[],
+  filter: Filter,
+  recordLabel: LabelOf = () => undefined
+): string => {
   const labelOf = (name: string) => fields.find((field) => field.name === name)?.label || name
   const partsOf = ({ where = {}, all = [], any = [], none = [] }: Filter): readonly string[] => {
     const conditions = Object.entries(where).flatMap(([name, condition]) =>
       Object.entries(condition as Record<string, unknown>).map(([operator, value]) =>
-        conditionText(labelOf(name), operator, value)
+        conditionText(labelOf(name), operator, value, recordLabel(name, value))
       )
     )
     const required = [...conditions, ...all.map((part) => nested(part))]

@@ -18,12 +18,17 @@ const WIDTHS: Readonly<Record<TableField['jsonType'], number>> = {
   object: 220,
   array: 220
 }
+/** For a label and a key. */
+const REFERENCE_WIDTH = 200
 const HEADER_CHARACTER = 7.5
 const HEADER_SPACE = 56
 const MAX_HEADER = 260
 
-export const widthOf = ({ jsonType, label, name }: TableField) =>
-  Math.max(WIDTHS[jsonType], Math.min(MAX_HEADER, (label || name).length * HEADER_CHARACTER + HEADER_SPACE))
+export const widthOf = ({ jsonType, label, name, references }: TableField) =>
+  Math.max(
+    references ? REFERENCE_WIDTH : WIDTHS[jsonType],
+    Math.min(MAX_HEADER, (label || name).length * HEADER_CHARACTER + HEADER_SPACE)
+  )
 
 /** Whether a cell is edited in place. A BLOB is replaced in the panel of its record. */
 const isEditable = (table: Table, field: TableField) =>

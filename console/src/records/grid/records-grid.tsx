@@ -15,6 +15,7 @@ import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
 import { isReadOnly } from '../keys.ts'
 import { loadedRecords } from '../queries.ts'
+import type { Shape } from '../shape.ts'
 import { hasRows } from '../transfer/use-paste.ts'
 import type { ViewState } from '../view.ts'
 import { toLines, toText } from './copy.ts'
@@ -40,6 +41,7 @@ interface RecordsGridProps extends ViewState {
   readonly preferences: Preferences
   readonly onPreferences: (changes: Partial<Preferences>) => void
   readonly isCompact: boolean
+  readonly shape: Shape
   readonly edits: Edits
 }
 
@@ -62,18 +64,20 @@ export const RecordsGrid = ({
   preferences,
   onPreferences,
   isCompact,
+  shape,
   edits
 }: RecordsGridProps) => {
   const grid = useRef<DataGridHandle>(null)
   const rowHeight = isCompact ? COMPACT_ROW_HEIGHT : ROW_HEIGHT
   const slots = useSlots(grid, total, rowHeight)
   const cell = useActiveCell(grid, slots, total)
-  const selection = useSelection(table, view)
+  const selection = useSelection(table, view, shape)
   const { clear } = selection
   const { offset, first, visible } = slots
   const { rows, error, retry } = useRows({
     table,
     view,
+    shape,
     offset,
     slots: slots.slots,
     first,
@@ -88,6 +92,10 @@ export const RecordsGrid = ({
     slots.goTo(0)
     clear()
   }, [view, slots.goTo, clear])
+
+  // The selected records have only the fields that were shown.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: When other fields are shown.
+  useEffect(clear, [clear, shape.fields])
 
   const shown = { rows, first, visible, selection }
   const arranged = useGridColumns({ table, total, change, preferences, onPreferences, shown })
@@ -129,7 +137,7 @@ export const RecordsGrid = ({
 
   /** As they are loaded now: a record may have been edited since it was selected. */
   const selectedRecords = () => {
-    const loaded = loadedRecords(table, view)
+    const loaded = loadedRecords(table, view, shape)
     return [...selection.selected].map(([pk, record]) => loaded.get(pk) ?? record)
   }
 

@@ -6,6 +6,7 @@ import { notify, notifyError } from '../../ui/toast.tsx'
 import { invalidateRecords } from '../changes.ts'
 import { keyOf } from '../keys.ts'
 import { type RecordData, readRange } from '../queries.ts'
+import type { Shape } from '../shape.ts'
 import type { View } from '../view.ts'
 import styles from './grid.module.css'
 import type { Row } from './use-rows.ts'
@@ -64,7 +65,7 @@ const useSelected = () => {
 }
 
 /** Reads the rows of ranges. `stop` ends it without a result. */
-const useRangeReader = (table: Table, view: View) => {
+const useRangeReader = (table: Table, view: View, shape: Shape) => {
   const [count, setCount] = useState(0)
   const controller = useRef(new AbortController())
   const stop = useCallback(() => {
@@ -79,7 +80,14 @@ const useRangeReader = (table: Table, view: View) => {
     const { signal } = controller.current
     setCount((present) => present + 1)
     try {
-      const records = await readRange({ tableId: table.id, view, first: first.number, last: last.number, signal })
+      const records = await readRange({
+        tableId: table.id,
+        view,
+        shape,
+        first: first.number,
+        last: last.number,
+        signal
+      })
       if (signal.aborted) return []
       const rows = records.map((record) => ({ pk: keyOf(table, record), record }))
       if (rows[0]?.pk === first.pk && rows[last.number - first.number]?.pk === last.pk) return rows
@@ -96,9 +104,9 @@ const useRangeReader = (table: Table, view: View) => {
 }
 
 /** The selection of records, by single rows and by ranges. */
-export const useSelection = (table: Table, view: View) => {
+export const useSelection = (table: Table, view: View, shape: Shape) => {
   const { selected, toggleAll, clear: deselect } = useSelected()
-  const { read, stop, isReading } = useRangeReader(table, view)
+  const { read, stop, isReading } = useRangeReader(table, view, shape)
   const last = useRef<Row | null>(null)
 
   const clear = useCallback(() => {

@@ -4,6 +4,7 @@ import type { Table } from '../../tables/queries.ts'
 import type { Draft } from '../fields/draft.ts'
 import { keyOf } from '../keys.ts'
 import { PAGE_SIZE, pageQuery, pageSizeQuery, type RecordData } from '../queries.ts'
+import type { Shape } from '../shape.ts'
 import type { View } from '../view.ts'
 import type { Unsaved, UnsavedCells } from './unsaved.ts'
 
@@ -49,13 +50,20 @@ const useStable = (pages: Pages) => {
   return stable.current
 }
 
+/** What the pages show. */
+interface Source {
+  readonly table: Table
+  readonly view: View
+  readonly shape: Shape
+}
+
 /** Loads the pages of the visible rows. A page that is scrolled past before it has come is aborted. */
-const usePages = (table: Table, view: View, window: Window) => {
+const usePages = ({ table, view, shape }: Source, window: Window) => {
   const client = useQueryClient()
   const { data: size = PAGE_SIZE } = useQuery(pageSizeQuery)
   let waiting = 0
   const queries = pagesOf(window, size).map((page) => {
-    const query = pageQuery(table.id, view, { page, size })
+    const query = pageQuery({ tableId: table.id, view, shape, page, size })
     const isCached = client.getQueryData(query.queryKey) !== undefined
     if (!isCached) waiting += 1
     return { page, query: { ...query, enabled: isCached || waiting <= MAX_WAITING } }
@@ -70,9 +78,7 @@ const usePages = (table: Table, view: View, window: Window) => {
   return { pages, size, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
 }
 
-interface RowsOptions extends Window {
-  readonly table: Table
-  readonly view: View
+interface RowsOptions extends Window, Source {
   readonly offset: number
   readonly slots: number
   readonly unsaved: UnsavedCells
@@ -83,8 +89,8 @@ const isSame = (a: Row | undefined, b: Row) =>
   a?.record === b.record && a?.unsaved === b.unsaved && a?.isSelected === b.isSelected
 
 /** The rows of all slots. Those that are not loaded have no record. */
-export const useRows = ({ table, view, offset, slots, unsaved, selected, ...window }: RowsOptions) => {
-  const { pages, size, error, retry } = usePages(table, view, window)
+export const useRows = ({ table, view, shape, offset, slots, unsaved, selected, ...window }: RowsOptions) => {
+  const { pages, size, error, retry } = usePages({ table, view, shape }, window)
   // A row that has not changed stays the same object, so that it is not rendered again.
   const known = useRef(new Map<number, Row>())
   const rows = useMemo(() => {

@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import { ArrowUpRight, EyeOff, KeyRound, Link2, Lock } from 'lucide-react'
 import { useId } from 'react'
 import type { Table, TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/record-panel.ts'
 import { classes } from '../../ui/classes.ts'
+import { toDraft } from '../fields/draft.ts'
 import { FieldEditor } from '../fields/field-editor.tsx'
-import { FieldValue } from '../fields/field-value.tsx'
+import { FieldValue, type FieldValueProps } from '../fields/field-value.tsx'
 import { kindOf } from '../fields/kind.ts'
-import { recordHref, useTarget } from '../fields/references.ts'
+import { choiceQuery, recordHref, type Target, useTarget } from '../fields/references.ts'
 import { TypeChoice } from '../fields/type-choice.tsx'
 import { hasEditor } from './drafts.ts'
 import styles from './record-panel.module.css'
@@ -58,6 +60,19 @@ const OpenTarget = ({ field, form, onOpen }: Pick<FieldRowProps, 'field' | 'form
   )
 }
 
+/** A value that cannot be edited here. */
+const FixedValue = (props: FieldValueProps) => {
+  const target = useTarget(props.field)
+  return target ? <ReferenceValue {...props} target={target} /> : <FieldValue {...props} />
+}
+
+/** The value of a foreign key, with the label of the record to which it refers. */
+const ReferenceValue = ({ target, ...props }: FieldValueProps & { readonly target: Target }) => {
+  const draft = toDraft(props.value)
+  const chosen = useQuery({ ...choiceQuery(target, draft ?? ''), enabled: typeof draft === 'string' && draft !== '' })
+  return <FieldValue {...props} label={chosen.data?.label} />
+}
+
 /** A field of a record: its name and marks, and its editor. The key of a stored record cannot change. */
 export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRowProps) => {
   const id = useId()
@@ -97,7 +112,7 @@ export const FieldRow = ({ table, field, isNew, canEdit, form, onOpen }: FieldRo
         />
       ) : (
         <div className={styles.fixed}>
-          <FieldValue table={table} field={field} value={form.version?.record[field.name]} />
+          <FixedValue table={table} field={field} value={form.version?.record[field.name]} />
         </div>
       )}
     </div>

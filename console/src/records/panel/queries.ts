@@ -4,7 +4,8 @@ import { upload } from '../../api/upload.ts'
 import type { Table } from '../../tables/queries.ts'
 import { texts } from '../../texts/record-panel.ts'
 import type { Row } from '../keys.ts'
-import { type RecordData, readVersion, type Version } from '../queries.ts'
+import { type RecordData, readVersion, recordsKey, type Version } from '../queries.ts'
+import type { Incoming } from './links.ts'
 
 const pathOf = (table: Table, pk: string) => ({ path: { id: table.id, pk } })
 
@@ -15,6 +16,23 @@ export const versionQuery = (table: Table, pk: string) =>
     queryFn: () => readVersion(table.id, pk),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0
+  })
+
+/** How many records of a list of linked records the panel shows. */
+const MAX_LINKED = 3
+
+/** Some of the records that refer to a record: their keys and labels. */
+export const linkedQuery = ({ table, filter }: Incoming) =>
+  queryOptions({
+    queryKey: [...recordsKey(table.id), 'linked', filter],
+    queryFn: async ({ signal }) => {
+      const fields = table.labelField === null ? [] : [table.labelField]
+      const body = { filter: JSON.parse(filter), fields, size: MAX_LINKED }
+      const { rows } = await dataOf(
+        api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body, signal })
+      )
+      return rows
+    }
   })
 
 const changeOf = (table: Table, pk: string, { etag }: Version) => ({

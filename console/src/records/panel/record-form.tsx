@@ -9,7 +9,7 @@ import { type LeaveGuard, useLeaveGuard } from '../../ui/leave-guard.ts'
 import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
-import { labelField } from '../fields/references.ts'
+import { labelOf } from '../fields/label.ts'
 import { isReadOnly, type Row } from '../keys.ts'
 import type { Version } from '../queries.ts'
 import { copyOf, hasEditorOf } from './drafts.ts'
@@ -41,11 +41,6 @@ interface Opened {
 
 const nameOf = ({ table, pk }: Pick<RecordFormProps, 'table' | 'pk'>) =>
   pk === null ? texts.newRecord(titleOf(table)) : texts.title(titleOf(table), pk)
-
-const labelOf = (table: Table, version: Version | undefined) => {
-  const label = version?.record[labelField(table)?.name ?? '']
-  return typeof label === 'string' && label !== '' ? label : undefined
-}
 
 interface FooterProps {
   readonly table: Table
@@ -107,7 +102,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
   const { version } = form
   return (
     <PanelFrame title={name} onClose={close}>
-      <PanelHeader title={name} sub={labelOf(table, version)} onClose={close}>
+      <PanelHeader title={name} sub={version && labelOf(table, version.record)} onClose={close}>
         {pk !== null && version && isWritable && (
           <RecordActions
             table={table}

@@ -5,21 +5,23 @@ import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions } from '../../ui/dialog.tsx'
-import { Checkbox, TextAreaField } from '../../ui/field.tsx'
+import { Checkbox, SelectField, TextAreaField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
 import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
-import { type Table, titleOf } from '../queries.ts'
+import { type Table, type TableField, titleOf } from '../queries.ts'
 import { type TableUpdate, updateTable } from './calls.ts'
 import { DisplayNames } from './display-names.tsx'
 import { RenameDialog } from './rename-dialog.tsx'
 import styles from './structure.module.css'
 
-const toForm = ({ label, note, clientName, isPublished, isEditable }: Table) => ({
+/** An empty text stands for no label field. */
+const toForm = ({ label, note, clientName, labelField, isPublished, isEditable }: Table) => ({
   label,
   note: note ?? '',
   clientName,
+  labelField: labelField ?? '',
   isPublished,
   isEditable
 })
@@ -30,6 +32,7 @@ const changesOf = (before: SettingsForm, form: SettingsForm): TableUpdate => ({
   ...(form.label !== before.label && { label: form.label }),
   ...(form.note !== before.note && { note: form.note === '' ? null : form.note }),
   ...(form.clientName !== before.clientName && { clientName: form.clientName }),
+  ...(form.labelField !== before.labelField && { labelField: form.labelField === '' ? null : form.labelField }),
   ...(form.isPublished !== before.isPublished && { isPublished: form.isPublished }),
   ...(form.isEditable !== before.isEditable && { isEditable: form.isEditable })
 })
@@ -54,6 +57,27 @@ const TextFields = ({ form, change, errors }: PartProps) => (
   </>
 )
 
+/** Whether the values can name a record: not JSON, and not bytes. */
+const canBeLabel = ({ isHidden, jsonType, sqliteType, isExact }: TableField) =>
+  !isHidden && jsonType !== 'object' && jsonType !== 'array' && !(sqliteType === 'BLOB' && isExact)
+
+const LabelField = ({ form, change, errors, fields }: PartProps & Pick<Table, 'fields'>) => (
+  <SelectField
+    label={texts.labelField}
+    hint={texts.labelFieldHint}
+    error={errors.get('labelField')}
+    value={form.labelField}
+    onChange={({ target }) => change({ labelField: target.value })}
+  >
+    <option value="">{texts.noLabelField}</option>
+    {fields.filter(canBeLabel).map(({ name, label }) => (
+      <option key={name} value={name}>
+        {label || name}
+      </option>
+    ))}
+  </SelectField>
+)
+
 const Flags = ({ form, change, isView }: PartProps & { readonly isView: boolean }) => (
   <>
     <Checkbox
@@ -73,7 +97,7 @@ const Flags = ({ form, change, isView }: PartProps & { readonly isView: boolean 
   </>
 )
 
-const FIELDS = ['label', 'clientName', 'note']
+const FIELDS = ['label', 'clientName', 'note', 'labelField']
 
 /** Label, note, flags and names of a table. */
 export const SettingsSection = ({ table }: { readonly table: Table }) => {
@@ -105,6 +129,7 @@ export const SettingsSection = ({ table }: { readonly table: Table }) => {
       <div className={styles.form} inert={saving.isPending}>
         <Form onSubmit={() => isChanged && saving.mutate()}>
           <TextFields {...part} />
+          <LabelField {...part} fields={table.fields} />
           <Flags {...part} isView={table.kind === 'view'} />
           <FormProblem error={saving.error} fields={FIELDS} />
           <Actions>
