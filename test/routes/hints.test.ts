@@ -709,10 +709,7 @@ t.test('the number to add, and the names of operations, of other services get th
     t.equal(hintOf(refused), 'Use "count": 2.')
   }
   t.equal((await token.post('/data/cups/records/1/incr', { field: 'stock', count: 2 })).statusCode, 200)
-  t.equal(
-    hintOf(await token.post('/data/cups/records/1/incr', { field: 'stock', by: null })),
-    undefined
-  )
+  t.equal(hintOf(await token.post('/data/cups/records/1/incr', { field: 'stock', by: null })), undefined)
   for (const [sent, op] of [
     ['insert', 'create'],
     ['remove', 'delete'],

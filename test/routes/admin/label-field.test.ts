@@ -148,6 +148,15 @@ t.test('a hidden field is not the label field', async (t) => {
   t.match((await token.get('/data/people/schema')).body, '"labelField":"nick"')
 })
 
+t.test('a field that becomes JSON is not the label field any more', async (t) => {
+  const { admin } = await start(t, '')
+  const fields = [{ name: 'name', jsonType: 'string' }] as const
+  const { id, labelField } = await createTable(admin, { name: 'notes', fields: [...fields] })
+  t.equal(labelField, 'name')
+  const changed = await admin.put(`/admin/tables/${id}/fields/name`, { jsonType: 'array' })
+  t.match(dataOf(changed), { labelField: null })
+})
+
 t.test('a field stays the label field when it is renamed, and not when it is dropped', async (t) => {
   const { admin, table, labelOf } = await startPeople(t)
   const field = (name: string) => `/admin/tables/${table.id}/fields/${name}`
