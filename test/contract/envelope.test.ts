@@ -88,12 +88,12 @@ t.test('the service has every operation of the specification', async (t) => {
   t.equal(area('/auth'), 6, 'four of the specification, two for the own sessions')
   t.equal(
     area('/admin/tables'),
-    25,
-    'thirteen of the specification, PATCH of a record, three for fields, importable, indexes, query, aggregate, import, from-file'
+    26,
+    'thirteen of the specification, PATCH of a record, its referrers, three for fields, importable, indexes, query, aggregate, import, from-file'
   )
   t.equal(area('/admin/tokens'), 5, 'four of the specification, and the read of one')
   t.equal(area('/admin/admins'), 5, 'four of the specification, and the read of one')
-  t.equal(area('/data'), 18, 'fifteen operations on tables, _batch, _me and _openapi.json')
+  t.equal(area('/data'), 19, 'sixteen operations on tables, _batch, _me and _openapi.json')
 })
 
 t.test('without a credential, every guarded route responds 401', (t) =>

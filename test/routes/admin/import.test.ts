@@ -199,7 +199,7 @@ t.test('the rules of the table name the line and the column', async (t) => {
   ].join('\n')
   expectErrors(t, await csv.post(url('rules'), text), [
     [2, 'sku', 'required'],
-    [3, null, 'check'],
+    [3, 'qty', 'check'],
     [5, 'a', 'unique'],
     [6, 'sku', 'unique'],
     [6, null, 'unique'], // the index on an expression, too
