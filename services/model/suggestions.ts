@@ -45,8 +45,7 @@ const convertCondition = (sent: unknown): JsonObject | undefined => {
 }
 
 /** Returns the filter for a condition of each field; undefined if an operator has no equal here. */
-export const suggestWhere = (sent: unknown) => {
-  if (!isJsonObject(sent)) return undefined
+export const suggestWhere = (sent: JsonObject) => {
   const entries = Object.entries(sent).map(([field, value]) => [field, convertCondition(value)] as const)
   return entries.some(([, condition]) => !condition) ? undefined : { where: Object.fromEntries(entries) }
 }

@@ -126,6 +126,14 @@ t.test('at most ten references are expanded, counting those on the way', async (
   const three = names.flatMap((a) => names.flatMap((b) => names.map((c) => `${a}.${b}.${c}`)))
   t.equal((await query({ expand: three.slice(0, 5) }, 'chain')).statusCode, 200)
   expectError(t, await query({ expand: three.slice(0, 7) }, 'chain'), 400, 'VALIDATION_FAILED')
+  const order = (count: number) => ({
+    order: three
+      .slice(0, count)
+      .map((path) => `${path}.id`)
+      .join(',')
+  })
+  t.equal((await query(order(4), 'chain')).statusCode, 200)
+  expectError(t, await query(order(7), 'chain'), 400, 'VALIDATION_FAILED')
 })
 
 t.test('a path must begin with a field that refers to a unique field', async (t) => {

@@ -1,3 +1,4 @@
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -119,4 +120,12 @@ t.test('what the caller can read is checked again after a wait', async (t) => {
   await hide(false)
   const narrow = { permissions: { ...permissions, tables: ['customer'] } }
   expectError(t, await countAfter(() => admin.put(`/admin/tokens/${id}`, narrow)), 409, 'TABLE_CHANGED')
+})
+
+t.test('a table whose choices cannot be read is left out', async (t) => {
+  const other = new BetterSqlite3(file)
+  t.teardown(() => other.close())
+  other.exec("UPDATE _rowhouse_tables SET choices = '{' WHERE name = 'note'")
+  while ((await token.get('/data/note')).statusCode === 200) await new Promise((done) => setTimeout(done, 50))
+  t.strictSame(await counts('customer', '1'), ['customer.boss: 2'])
 })

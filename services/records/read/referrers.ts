@@ -37,11 +37,12 @@ export const createCountReferrers = ({ read, scan, readableBy, allTables }: Refe
     return allTables()
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .flatMap((table) => {
-        const keys = (table.structure?.foreignKeys ?? []).filter(toTarget)
+        const keys = table.structure ? table.structure.foreignKeys.filter(toTarget) : []
         if (keys.length === 0 || !readable.mayRead(table.name)) return []
         const access = readable.accessTo(table.name)
-        const isVisible = ({ fields }: ForeignKey) => fields.every((field) => access?.columns.has(field))
-        return access ? keys.filter(isVisible).map((key) => ({ access, key })) : []
+        if (!access) return []
+        const isVisible = ({ fields }: ForeignKey) => fields.every((field) => access.columns.has(field))
+        return keys.filter(isVisible).map((key) => ({ access, key }))
       })
   }
 

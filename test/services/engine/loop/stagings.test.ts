@@ -145,7 +145,7 @@ t.test('the errors of a CSV file have their lines', async (t) => {
   const text = 'id,name,n\n,a,1\n2,b,0\n3,c,x\n4,d\n5,,1\n6,f,7\n7,f,7\n6,g,8\n'
   t.strictSame(await errorsOf(request, text), [
     [2, 'id', 'required'],
-    [3, null, 'check'],
+    [3, 'n', 'check'],
     [4, 'n', 'type'],
     [5, null, 'cells'],
     [6, 'name', 'required'],

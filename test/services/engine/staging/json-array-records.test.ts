@@ -45,6 +45,8 @@ t.test('a file that is not an array of objects is refused with the number of the
     ['{"a":1}\n{"a":2}\n', 1, 'type', /must be a JSON array/],
     ['null', 1, 'type', /must be a JSON array/],
     ['\ufeff\ufeff[]', 1, 'type', /must be a JSON array/],
+    [Buffer.from('efbb5b5d', 'hex'), 1, 'type', /must be a JSON array/],
+    [Buffer.from('5b20bf5d', 'hex'), 1, 'type', /must be a JSON object/],
     [Buffer.from('\ufeff[]', 'utf16le'), 1, 'type', /must be a JSON array/],
     ['[1]', 1, 'type', /must be a JSON object/],
     ['[{},[{}]]', 2, 'type', /must be a JSON object/],
