@@ -15,12 +15,16 @@ const SQL = `
   INSERT INTO wide SELECT i, 'wide ' || i, hex(zeroblob(350000)) FROM n;
   CREATE TABLE mention (id INTEGER PRIMARY KEY, remark TEXT, wide_id INTEGER REFERENCES wide (id));
   INSERT INTO mention SELECT id, 'remark ' || id, id FROM wide;
+  CREATE TABLE letter (id INTEGER PRIMARY KEY, title TEXT);
+  INSERT INTO letter SELECT id, hex(zeroblob(400000)) FROM wide;
+  CREATE TABLE reply (id INTEGER PRIMARY KEY, remark TEXT, letter_id INTEGER REFERENCES letter (id));
+  INSERT INTO reply SELECT id, 'remark ' || id, id FROM wide;
   CREATE TABLE hostile (id INTEGER PRIMARY KEY, "<b>field</b>" TEXT);
   INSERT INTO hostile VALUES (1, '<img src=x onerror="document.title=1"><script>alert(1)</script>'), (2, 'javascript:alert(1)'),
     (3, '\u202etxt.exe \u0645\u0631\u062d\u0628\u0627'), (4, '${LONG}'), (5, 'a' || char(10) || 'b' || char(9) || 'c'), (6, '=cmd()');
 `
 
-const TABLES = ['artist', 'album', 'shelf', 'titles', 'hostile', 'wide', 'mention']
+const TABLES = ['artist', 'album', 'shelf', 'titles', 'hostile', 'wide', 'mention', 'letter', 'reply']
 
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
@@ -269,12 +273,21 @@ if (skip) {
     await cell(page, 'wide 12').waitFor()
   })
 
-  t.test('records that refer to large records are shown without labels', async (t) => {
+  t.test('of large records to which records refer, only the labels are loaded', async (t) => {
     const page = await openAsAdmin(t, pathOf('mention'))
     const watched = watchRequests(page)
     await page.reload()
     await cell(page, 'remark 12').waitFor()
-    t.equal(await page.getByRole('gridcell', { name: '12 Open 12 of wide' }).count(), 1)
+    t.equal(await page.getByRole('gridcell', { name: 'wide 12 12 Open 12 of wide' }).count(), 1)
+    t.equal(watched.requests, 1)
+  })
+
+  t.test('records that refer to records with large labels are shown without labels', async (t) => {
+    const page = await openAsAdmin(t, pathOf('reply'))
+    const watched = watchRequests(page)
+    await page.reload()
+    await cell(page, 'remark 12').waitFor()
+    t.equal(await page.getByRole('gridcell', { name: '12 Open 12 of letter' }).count(), 1)
     t.equal(watched.requests, 2, 'the page is read once more, and not record by record')
   })
 

@@ -67,7 +67,7 @@ if (skip) {
     await cell(page, 'First order').waitFor()
     const last = requests.pages().at(-1)?.searchParams
     t.equal(last?.get('fields'), 'id,title,customer')
-    t.equal(last?.get('expand'), 'customer')
+    t.equal(last?.get('expand'), 'customer(CompanyName)')
     await cell(page, 'First order').click()
     await page.keyboard.press('ControlOrMeta+Enter')
     await page.getByText('3 B', { exact: true }).waitFor()

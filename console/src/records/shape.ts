@@ -8,9 +8,8 @@ import { isSameValue } from './values.ts'
 /** The member of a record that has the records to which it refers. */
 const EXPAND = 'expand'
 
-/** Limits of the service, the second one with room for several tables. */
-const MAX_EXPANSIONS = 10
-const MAX_ADDED_FIELDS = 100
+/** The limit of the service. */
+const MAX_REFERENCES = 10
 
 /** A longer address could be refused. */
 const MAX_NAMES = 4000
@@ -24,24 +23,22 @@ export interface Shape {
 /** Whole records, without the records to which they refer. */
 export const WHOLE: Shape = { fields: '', expand: '' }
 
-/** Whether the name can stand in a list of names. */
-const isListable = (name: string) => !name.includes(',') && name === name.trim()
+/** Whether the name can stand in a list of names, which may be in parentheses. */
+const isListable = (name: string) => !/[,()]/.test(name) && name === name.trim()
 
 /** The service has no expansions of a table with a field of this name. */
 const hasExpansions = ({ fields }: Table) => fields.every(({ name }) => name !== EXPAND)
 
-/** Returns the names of the references to expand: those to tables with a label field. */
+/** Returns the references to expand, those to tables with a label field, and of each record only the label. */
 const expandable = (table: Table, tables: readonly Table[], shown: readonly TableField[]): readonly string[] => {
   if (!hasExpansions(table)) return []
-  let added = 0
-  const names = shown.flatMap((field) => {
+  const paths = shown.flatMap((field) => {
     const target = targetOf(tables, field)
-    if (!target?.field.isUnique || !isListable(field.name)) return []
-    if (target.table.labelField === null || target.table.labelField === target.field.name) return []
-    added += target.table.fields.length
-    return added > MAX_ADDED_FIELDS ? [] : [field.name]
+    const label = target?.table.labelField ?? null
+    if (!target?.field.isUnique || label === null || label === target.field.name) return []
+    return isListable(field.name) && isListable(label) ? [`${field.name}(${label})`] : []
   })
-  return names.slice(0, MAX_EXPANSIONS)
+  return paths.slice(0, MAX_REFERENCES)
 }
 
 /** Whether the grid loads the values of a field. Those of a BLOB are loaded in the panel of the record. */
