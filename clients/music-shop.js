@@ -1,6 +1,9 @@
 import Database from 'better-sqlite3'
 
-/** Some tables of Chinook: foreign keys, also to the same table, a composite key, a date, NVARCHAR and NUMERIC columns. */
+/**
+ * Some tables of Chinook: foreign keys, also to the same table, a composite key, a date, NVARCHAR and NUMERIC columns. The
+ * name `Playlist Track` needs percent-encoding, so its paths have the client name, `PlaylistTrack`.
+ */
 const SQL = `
   CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Name] NVARCHAR(120));
   CREATE TABLE [Album] (
@@ -13,7 +16,7 @@ const SQL = `
     FOREIGN KEY ([AlbumId]) REFERENCES [Album] ([AlbumId])
   );
   CREATE TABLE [Playlist] ([PlaylistId] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Name] NVARCHAR(120));
-  CREATE TABLE [PlaylistTrack] (
+  CREATE TABLE [Playlist Track] (
     [PlaylistId] INTEGER NOT NULL REFERENCES [Playlist], [TrackId] INTEGER NOT NULL REFERENCES [Track],
     PRIMARY KEY ([PlaylistId], [TrackId])
   );
@@ -29,7 +32,7 @@ const SQL = `
     ('For Those About To Rock', 1, 343719, 11170334, 0.99), ('Fast As a Shark', 3, 230619, 3990994, 0.99),
     ('Walk On Water', 5, 295680, 9719579, 1.29);
   INSERT INTO [Playlist] ([Name]) VALUES ('Music'), ('Classical');
-  INSERT INTO [PlaylistTrack] VALUES (1, 1), (1, 2), (2, 3);
+  INSERT INTO [Playlist Track] VALUES (1, 1), (1, 2), (2, 3);
   INSERT INTO [Employee] VALUES (1, 'Adams', NULL, '2002-08-14'), (2, 'Edwards', 1, NULL);
 `
 

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PASSWORD, temporaryDirectory } from './fixtures.ts'
-import { plainNode } from './plain-process.ts'
 import { type Service, startService } from './service-process.ts'
+import { createShop } from './shop-app.ts'
 
 /** The address in the documents. */
 const ADDRESS = 'http://127.0.0.1:3000'
@@ -39,11 +39,6 @@ const patternOf = (output: string) =>
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
       .join('[^]*?')}$`
   )
-
-const createShop = (directory: string) => {
-  const [command, ...args] = [...plainNode(), resolve('examples/make-shop.js')]
-  return execFileSync(command, args, { cwd: directory, encoding: 'utf8' })
-}
 
 const startShop = (t: Test, directory: string, env: Record<string, string | undefined> = {}) =>
   startService(t, { DATABASE: join(directory, 'shop.sqlite'), ...env })

@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { ErrorCode } from '../schemas/error.ts'
 import type { Permissions } from '../schemas/token.ts'
-import { temporaryDirectory } from './fixtures.ts'
-import { asAdmin, asToken, type Client, dataOf, expectError, startApp } from './helpers.ts'
-import { plainNode } from './plain-process.ts'
+import { asToken, type Client, expectError } from './helpers.ts'
+import { startShopApp } from './shop-app.ts'
 
 /** A request in a line of the guide: method, address and body, and the error that it gets, if any. */
 const REQUEST = /`(GET|POST|PUT|DELETE) (\/\S+?)(?: ([[{][^`]*))?`(?:[^`]*\bgets (\d{3})\s+`(\w+)`)?/g
@@ -28,13 +25,8 @@ const sendTo = async (client: Client, [, method = '', url = '', body]: RegExpMat
   return send(url, ...(body === undefined ? [] : [JSON.parse(body) as object]))
 }
 
-t.test('the permissions in the guide Access allow and refuse what it says', async (t) => {
-  const directory = temporaryDirectory(t)
-  const [command, ...args] = [...plainNode(), resolve('examples/make-shop.js')]
-  execFileSync(command, args, { cwd: directory })
-  const app = await startApp(t, { env: { DATABASE: join(directory, 'shop.sqlite') } })
-  const admin = await asAdmin(app)
-  dataOf(await admin.post('/admin/tables/import', { names: ['*'] }))
+t.test('each request in the permissions by example has the documented result', async (t) => {
+  const { app, admin } = await startShopApp(t)
   const jobs = jobsOf(readFileSync('docs/guides/access.md', 'utf8'))
   t.equal(jobs.length, JOBS, 'the guide has these examples')
 

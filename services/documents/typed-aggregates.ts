@@ -1,5 +1,5 @@
 import { MAX_AGGREGATE_ROWS } from '../../schemas/aggregate.ts'
-import { kindOf } from '../model/kinds/kind-of.ts'
+import { canBeAdded, canBeDates } from '../model/kinds/aggregates.ts'
 import { foldName } from '../model/names.ts'
 import type { Column } from '../model/table.ts'
 import type { Json } from './json.ts'
@@ -8,17 +8,10 @@ import { closedObject, fieldName, int32, refTo, type TypedTable } from './typed-
 
 const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => name)
 
-/** SQLite does not know whether an expression of a view is a number. */
-const addable = ({ table, columns }: TypedTable) =>
-  columns.filter((column) => kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped))
-
-/** The fields that can have dates as text, or epoch milliseconds. */
-const datable = ({ columns }: TypedTable) =>
-  columns.filter((column) => kindOf(column).isTextual || kindOf(column).name === 'integer')
-
 const functionSchema = (typed: TypedTable): Json => {
-  const numbers = namesOf(addable(typed))
-  const fields = fieldName(namesOf(typed.columns))
+  const { columns, table } = typed
+  const numbers = namesOf(columns.filter((column) => canBeAdded(table.structure, column)))
+  const fields = fieldName(namesOf(columns))
   return closedObject(
     {
       count: { type: 'boolean' },
@@ -56,7 +49,7 @@ const bodySchema = (typed: TypedTable, name: string, hasPeriod: boolean): Json =
 
 const aggregateSchemas = (typed: TypedTable): Json => {
   const name = typed.table.choices.clientName
-  const dates = datable(typed)
+  const dates = typed.columns.filter(canBeDates)
   return {
     [`${name}Aggregate`]: bodySchema(typed, name, dates.length > 0),
     [`${name}AggregateFunction`]: functionSchema(typed),

@@ -144,7 +144,7 @@ const MAX_SIZE = 1000
 
 const CURSOR_NOTE = 'Send `cursor` empty for the first page, then `next` of the previous response.'
 
-/** Returns the largest size of at most `limit` whose pages begin at an offset. */
+/** Returns the maximum size, at most `limit`, of which the offset is a multiple. */
 const sizeFor = (offset: number, limit: number): number => {
   const size = Math.min(limit, MAX_SIZE)
   return offset % size === 0 ? size : sizeFor(offset, size - 1)

@@ -4,12 +4,12 @@ import { allOf, type Comparison, type Condition, compare, isNull } from './condi
 import type { RecordText } from './record-text.ts'
 import {
   fromOf,
+  guardedCondition,
   type OrderItem,
   orderClause,
   type Selection,
   STABLE_PARAM,
   selectedParams,
-  selectedRows,
   tableOfItem
 } from './selections.ts'
 
@@ -71,8 +71,9 @@ const rangesAfter = ({ table, order }: Selection, position: Position): readonly 
 export interface Range {
   /** The comparisons that an index must serve so that SQLite reads no other rows. null: an index cannot serve them. */
   readonly comparisons: readonly Comparison[] | null
-  /** The FROM and the WHERE clause. */
-  readonly rows: string
+  /** The WHERE clause. Empty for all rows. */
+  readonly clause: string
+  /** Those of `fromOf` and of the clause. */
   readonly params: readonly SqlValue[]
 }
 
@@ -87,7 +88,7 @@ const conditionsOf = ({ selection, start }: PageSelection): readonly (Condition 
 export const rangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((condition) => ({
     comparisons: condition && !condition.isIndexable ? null : (condition?.comparisons ?? []),
-    rows: condition ? `${fromOf(page.selection)} WHERE ${condition.sql}` : fromOf(page.selection),
+    clause: condition ? `WHERE ${condition.sql}` : '',
     params: condition?.params ?? []
   }))
 
@@ -95,7 +96,7 @@ export const rangesOf = (page: PageSelection): readonly Range[] =>
 export const guardedRangesOf = (page: PageSelection): readonly Range[] =>
   conditionsOf(page).map((filter) => {
     const read = { ...page.selection, filter }
-    return { comparisons: null, rows: selectedRows(read), params: selectedParams(read) }
+    return { comparisons: null, clause: `WHERE ${guardedCondition(read)}`, params: selectedParams(read) }
   })
 
 export const paramsOfWindow = ({ limit, offset }: Window): readonly SqlValue[] => [BigInt(limit), BigInt(offset)]
@@ -104,9 +105,10 @@ export const LIMIT_AND_OFFSET = `LIMIT ${STABLE_PARAM} OFFSET ?`
 
 /** Selects columns of the rows of one range after the other. */
 export const selectRows = (selection: Selection, ranges: readonly Range[], columns: string) => {
+  const from = `SELECT ${columns} ${fromOf(selection)}`
   const order = orderClause(selection)
-  if (ranges.length === 1) return `SELECT ${columns} ${ranges[0]?.rows} ${order} ${LIMIT_AND_OFFSET}`
-  const each = ranges.map(({ rows }) => `SELECT * FROM (SELECT ${columns} ${rows} ${order} LIMIT ${STABLE_PARAM})`)
+  if (ranges.length === 1) return `${from} ${ranges[0]?.clause} ${order} ${LIMIT_AND_OFFSET}`
+  const each = ranges.map(({ clause }) => `SELECT * FROM (${from} ${clause} ${order} LIMIT ${STABLE_PARAM})`)
   return `${each.join(' UNION ALL ')} ${LIMIT_AND_OFFSET}`
 }
 

@@ -92,7 +92,7 @@ const cachedText = createTextCache()
 export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageStatement => {
   const { selection, record, limit, start, needsNext } = page
   const ranges = rangesOf(page)
-  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ rows }) => rows)])
+  const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ clause }) => clause)])
   const sql = cachedText(record, key, () => composeByIndex(page, ranges))
   const params = paramsOfRows(ranges, narrowParams(record, maxRowBytes), { limit, offset: start.offset })
   const comparisons = ranges.map((range) => range.comparisons)

@@ -108,8 +108,11 @@ const joinedWidths = (order: readonly OrderItem[]) =>
     alias === undefined ? [] : [`ifnull(octet_length(${columnRef(alias, name)}), 0)`]
   )
 
-/** Returns the condition of the rows, with the guard of reader threads. */
-const whereOf = (selection: GuardedRows) => {
+/**
+ * Returns the condition of the rows, with the guard of reader threads. A search can take long for one row, and so can a sort
+ * by a long text. So the guard runs at every wide row. A guard at every row makes a search of short rows slower by half.
+ */
+export const guardedCondition = (selection: GuardedRows) => {
   const { filter, dialect, candidates, order = [] } = selection
   const guard = guardOf(selection)
   const widths = [...(filter ? [filter.width] : []), ...joinedWidths(order)]
@@ -119,12 +122,8 @@ const whereOf = (selection: GuardedRows) => {
   return `${among}(${isShort} OR ${dialect.scanGuard(null)})${filter ? ` AND ${filter.sql}` : ''}`
 }
 
-/**
- * Returns the FROM and the WHERE clause of the rows, with the guard of reader threads. A search can take long for one row,
- * and so can a sort by a long text. So the guard runs at every wide row. A guard at every row makes a search of short rows
- * slower by half.
- */
-export const selectedRows = (selection: GuardedRows) => `${fromOf(selection)} WHERE ${whereOf(selection)}`
+/** Returns the FROM and the WHERE clause of the rows, with the guard of reader threads. */
+export const selectedRows = (selection: GuardedRows) => `${fromOf(selection)} WHERE ${guardedCondition(selection)}`
 
 /** The parameters of `selectedRows`. */
 export const selectedParams = ({ joins, filter, candidates }: RowSelection): readonly SqlValue[] => [

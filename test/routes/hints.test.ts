@@ -560,7 +560,7 @@ t.test('an integer of more than 64 bits is refused with its limit', async (t) =>
   t.equal((await token.post('/data/cups/records', { stock: String(2n ** 63n - 1n) })).statusCode, 200)
 })
 
-t.test('a token with integers as text is told to send text', async (t) => {
+t.test('the error for a token with integers as text names text', async (t) => {
   const { token: secret } = dataOf(
     await admin.post('/admin/tokens', {
       name: 'text',

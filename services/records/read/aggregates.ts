@@ -7,8 +7,7 @@ import {
 } from '../../../schemas/aggregate.ts'
 import type { Caller } from '../../model/caller.ts'
 import { DomainError, excerpt, invalid, pointer } from '../../model/errors.ts'
-import { kindOf } from '../../model/kinds/kind-of.ts'
-import type { Column } from '../../model/table.ts'
+import { canBeAdded, canBeDates } from '../../model/kinds/aggregates.ts'
 import {
   type Aggregation,
   aggregateRows,
@@ -49,8 +48,7 @@ const shapeOf = ({ table, dialect, integers }: Access) => ({
 
 const readPeriod = (access: Access, { field, unit }: Period): Group => {
   const column = columnOf(access, '/by/field', field)
-  const { isTextual, name } = kindOf(column)
-  if (isTextual || name === 'integer') return periodGroup(shapeOf(access), column, unit)
+  if (canBeDates(column)) return periodGroup(shapeOf(access), column, unit)
   throw fail('/by/field', 'type', 'must be a field with dates as text, or with epoch milliseconds as integers')
 }
 
@@ -71,10 +69,6 @@ const readCount = (name: string, path: string, count: unknown): Computed => {
   throw fail(path, 'type', 'must be true')
 }
 
-/** SQLite does not know whether an expression of a view is a number. It reads text that is no number as 0. */
-const canAdd = ({ table }: Access, column: Column) =>
-  kindOf(column).isNumeric || (table.structure.isView && kindOf(column).isUntyped)
-
 /** Returns one computed value. @throws VALIDATION_FAILED */
 const readFunction = (access: Access, name: string, path: string, call: AggregateFunction): Computed => {
   const [entry, ...others] = Object.entries(call)
@@ -83,7 +77,7 @@ const readFunction = (access: Access, name: string, path: string, call: Aggregat
   const callPath = `${path}/${key}`
   if (key === 'count') return readCount(name, callPath, value)
   const column = columnOf(access, callPath, String(value))
-  if ((key === 'sum' || key === 'avg') && !canAdd(access, column)) {
+  if ((key === 'sum' || key === 'avg') && !canBeAdded(access.table.structure, column)) {
     throw fail(callPath, 'type', 'must be a numeric field')
   }
   // The schema of the body has no other functions.

@@ -151,7 +151,7 @@ export const createLists = (options: ListOptions) => {
   const positionAfter = ({ selection, start, limit }: PageSelection, row: Row): Position =>
     hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
-  /** Returns what a request reads: its rows and their order, and what it shows of them. */
+  /** Returns the selection of a request, and the projection of its records. */
   const readRequest = (caller: Caller, access: Access, request: ListRequest) => {
     const readable = readableBy(caller)
     return { selection: selectionOf(access, request, readable), projection: projectionOf(access, request, readable) }

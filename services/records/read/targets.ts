@@ -13,7 +13,8 @@ export interface Target {
 }
 
 /**
- * Returns the field with the longest name with which the path begins. One of the separators, or the end, follows it.
+ * Returns the field whose name the path begins with, of several the one with the longest name. One of the separators, or
+ * the end, follows it.
  * `separators`: such as `.` between a field and a field of the record to which it refers. A name may contain them.
  */
 export const firstField = ({ columns }: Access, path: string, separators: readonly string[]): Column | undefined =>

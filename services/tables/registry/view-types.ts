@@ -5,7 +5,7 @@ import type { Column, RegisteredTable, Registration, Structure } from '../../mod
 /** Finds a registration by its name, ignoring case. */
 type Find = (name: string) => Registration | undefined
 
-/** What is known of the values of a stored column. */
+/** The stored column that a field of a view shows. */
 interface Shown {
   readonly column: Column
   readonly isExact: boolean
@@ -22,8 +22,8 @@ const shownBy = ({ sources }: Structure, column: Column, find: Find): Shown | un
 }
 
 /**
- * Returns an SQL view with what is known of the stored columns that it shows: a field is exact if its column is, and has
- * the same format of dates. A row can have null in it, because a join may find no record.
+ * Returns an SQL view whose fields have the exactness and the format of dates of the stored columns that they show. A row
+ * can have null in them, because a join may find no record.
  */
 export const withShownTypes = (view: RegisteredTable, find: Find): RegisteredTable => {
   const { structure } = view

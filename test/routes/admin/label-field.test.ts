@@ -34,7 +34,7 @@ const start = async (t: Test, sql: string) => {
   }
 }
 
-/** What is guessed, for a table of these columns. */
+/** Returns the guessed label field of a table with these columns. */
 const GUESSES = [
   ['name', 'id INTEGER PRIMARY KEY, label TEXT, Title TEXT, NAME TEXT', 'NAME'],
   ['title', 'id INTEGER PRIMARY KEY, LastName TEXT, label TEXT, Title TEXT', 'Title'],
