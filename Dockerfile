@@ -31,5 +31,5 @@ VOLUME /data
 EXPOSE 3000
 # Checks only that the process responds. /health/ready also fails when the disk is full, which a restart cannot fix.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/server.js"]
+  CMD ["node", "dist/rowhouse.js", "health"]
+CMD ["node", "dist/rowhouse.js", "serve"]

@@ -44,6 +44,8 @@ export interface AppOptions {
   readonly verifyPassword?: VerifyPassword
   /** Limits the rows of callers. Tests set it. */
   readonly rowRuleOf?: RowRuleOf
+  /** false: does not create the first administrator. */
+  readonly createsFirstAdmin?: boolean
   /** Called when the engine has failed. The process should end then. */
   readonly onDeath: (cause: Error) => void
   /** The database, if the process has already started to open it. */
@@ -91,7 +93,7 @@ const administration = async (fastify: FastifyInstance) => {
 
 /** Registers all plugins and routes, in order. Returns the function that stores the first administrator. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
-  const { config, clock = Date.now, hashingCost, verifyPassword, rowRuleOf } = options
+  const { config, clock = Date.now, hashingCost, verifyPassword, rowRuleOf, createsFirstAdmin = true } = options
   const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
   app.decorate('config', config)
   app.decorate('clock', clock)
@@ -104,7 +106,9 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(database, { opening })
   await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
   // A thread hashes the password while the other plugins are registered.
-  const firstAdmin = app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
+  const firstAdmin = createsFirstAdmin
+    ? app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })
+    : Promise.resolve(async () => null)
   // Avoid an unhandled rejection: the promise is awaited at the end.
   firstAdmin.catch(() => {})
   await app.register(caller)

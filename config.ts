@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
-import { type Static, Type } from '@sinclair/typebox'
+import { basename, dirname, resolve } from 'node:path'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
@@ -16,7 +16,7 @@ const MAX_BODY_LIMIT = 500 * 2 ** 20
 const ConfigSchema = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
-  DATA_DIR: Type.String({ default: './data', minLength: 1 }),
+  DATA_DIR: Type.Optional(Type.String({ minLength: 1 })),
   DATABASE: Type.Optional(Type.String({ minLength: 1 })),
   ADMIN_NAME: Type.String({ default: 'admin', pattern: ADMIN_NAME_PATTERN }),
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
@@ -49,7 +49,9 @@ const ConfigSchema = Type.Object({
 })
 type Variables = Static<typeof ConfigSchema>
 
-export interface Config extends Omit<Variables, 'CORS_ORIGIN'> {
+export interface Config extends Omit<Variables, 'CORS_ORIGIN' | 'DATA_DIR'> {
+  /** The directory of our files. */
+  readonly DATA_DIR: string
   /** Exact origins. */
   readonly CORS_ORIGIN: readonly string[]
 }
@@ -109,13 +111,28 @@ const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties:
 const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
   ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
 
+/** The name of the database in DATA_DIR, without DATABASE. */
+export const OWN_DATABASE = 'rowhouse.db'
+
+/** An existing file gets a directory beside it. `rowhouse.db` is in its DATA_DIR. */
+const dataDirOf = ({ DATA_DIR, DATABASE }: Variables) => {
+  if (DATA_DIR !== undefined) return DATA_DIR
+  if (DATABASE === undefined) return './data'
+  return basename(DATABASE) === OWN_DATABASE ? dirname(DATABASE) : `${DATABASE}-rowhouse`
+}
+
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
     assertFinite(config)
     assertNetworks(config.TRUST_PROXY)
-    return { ...config, LOG_LEVEL: levelOf(config), CORS_ORIGIN: readOrigins(config.CORS_ORIGIN) }
+    return {
+      ...config,
+      DATA_DIR: dataDirOf(config),
+      LOG_LEVEL: levelOf(config),
+      CORS_ORIGIN: readOrigins(config.CORS_ORIGIN)
+    }
   }
   const violations = (validate.errors as ErrorObject[]).map(
     (error) => `${error.instancePath.slice(1)} ${toPhrase(error)}`
@@ -164,6 +181,26 @@ export const loadEnvironmentFile = (file = '.env') => {
 const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7))
 
 const SETTINGS = Object.keys(ConfigSchema.properties)
+
+/** Settings that are not options of the command line: other users of a machine can read the arguments of a process. */
+const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET']
+
+export interface SettingOption {
+  readonly name: string
+  readonly isSwitch: boolean
+  /** The default as text; undefined if there is none. */
+  readonly fallback: string | undefined
+}
+
+/** Returns the settings that are options of the command line. */
+export const settingOptions = (): readonly SettingOption[] =>
+  Object.entries<TSchema>(ConfigSchema.properties)
+    .filter(([name]) => !SECRETS.includes(name))
+    .map(([name, { type, default: fallback }]) => ({
+      name,
+      isSwitch: type === 'boolean',
+      fallback: fallback === undefined || fallback === '' ? undefined : String(fallback)
+    }))
 
 const closestSetting = (name: string) => {
   return SETTINGS.find((setting) => countTypos(name, setting, maxTypos(setting)) < Number.POSITIVE_INFINITY)

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import { type Config, findMisspellings, loadEnvironmentFile, readConfig } from './config.ts'
+import { type Config, findMisspellings, readConfig } from './config.ts'
 import { startOpening } from './plugins/app/database.ts'
+import { listenLocally } from './plugins/app/local-socket.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
+import { serviceCaller } from './services/model/caller.ts'
 
 /** Time for requests in flight to finish after SIGTERM. Then their connections are closed. */
 const DRAIN_MS = 4000
@@ -62,15 +65,34 @@ const assertCanListen = async (config: Config) => {
   await once(probe, 'close')
 }
 
-const warnOfMisspellings = () => {
-  for (const { name, setting } of findMisspellings(process.env))
+const warnOfMisspellings = (env: NodeJS.ProcessEnv) => {
+  for (const { name, setting } of findMisspellings(env))
     warn(`The environment variable ${name} is not a setting. Did you mean ${setting}?`)
 }
 
-const start = async () => {
-  loadEnvironmentFile()
-  warnOfMisspellings()
-  const config = readConfig(process.env)
+type App = Awaited<ReturnType<typeof import('./app.ts').buildApp>>
+
+/** Without the socket, only commands on this machine cannot reach the service. */
+const openLocalSocket = (app: App) =>
+  listenLocally(app).catch((error) => {
+    app.log.warn({ err: error }, 'The local socket could not be opened. Commands cannot reach this service.')
+    return () => {}
+  })
+
+const adoptAll = async (app: App) => {
+  const adopted = await app.tables.adoptTables(serviceCaller, { names: ['*'] })
+  const names = [adopted].flat().map(({ name }) => name)
+  if (names.length > 0) print(`Adopted ${names.join(', ')}.`)
+}
+
+interface ServeOptions {
+  /** Publishes all tables and views of the file that are not registered. */
+  readonly adopts?: boolean
+}
+
+const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) => {
+  warnOfMisspellings(env)
+  const config = readConfig(env)
   let reportDeath: (cause: Error) => unknown = (cause) => warn(`Rowhouse did not start: ${cause.message}`)
   const onDeath = (cause: Error) => {
     reportDeath(cause)
@@ -89,10 +111,13 @@ const start = async () => {
   reportDeath = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process exits and must be restarted.')
   if (app.firstAdmin) printFirstAdmin(app.firstAdmin, config)
+  if (adopts) await adoptAll(app)
+  const closeLocalSocket = await openLocalSocket(app)
   const address = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG })
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'Uncaught error. The process exits.')
+    closeLocalSocket()
     // `close` ends the connections that are idle now. Those that become idle later would stay open.
     const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
     const drain = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
@@ -103,13 +128,18 @@ const start = async () => {
 
   // Printed last: who reads this line may send SIGTERM at once.
   const scope = ALL_ADDRESSES.includes(config.HOST) ? '   (and at all other addresses of this machine)' : ''
+  if (config.DATABASE !== undefined)
+    print(`The database is ${config.DATABASE}, other files are in ${resolve(config.DATA_DIR)}.`)
   print(`Rowhouse listens at ${address}   console: ${address}/console/${scope}`)
 }
 
-try {
-  await start()
-} catch (error) {
-  warn(`Rowhouse did not start: ${(error as Error).message}`)
-  // The exit also ends everything that was started, such as the writer thread.
-  process.exit(1)
+/** Serves until a signal ends the process. Exits with 1 and a message if the start fails. */
+export const serve = async (env: NodeJS.ProcessEnv, options: ServeOptions = {}) => {
+  try {
+    await start(env, options)
+  } catch (error) {
+    warn(`Rowhouse did not start: ${(error as Error).message}`)
+    // The exit also ends everything that was started, such as the writer thread.
+    process.exit(1)
+  }
 }

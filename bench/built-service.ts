@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PASSWORD } from './client.ts'
@@ -7,12 +8,15 @@ import { PASSWORD } from './client.ts'
 /** The root of this checkout, seen from build/bench/. */
 export const THIS_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Returns the program that `npm start` runs. */
-export const serverOf = (checkout: string) => join(checkout, 'dist', 'server.js')
+/** Returns the script that `npm start` runs, with its arguments. An older checkout has another one. */
+export const serverOf = (checkout: string): readonly [script: string, ...args: string[]] => {
+  const program = join(checkout, 'dist', 'rowhouse.js')
+  return existsSync(program) ? [program, 'serve'] : [join(checkout, 'dist', 'server.js')]
+}
 
-/** Starts `dist/server.js` of a checkout on a data directory. Resolves when it listens. @throws when it ends before */
+/** Starts the service of a checkout on a data directory. Resolves when it listens. @throws when it ends before */
 export const startBuiltService = async (checkout: string, directory: string) => {
-  const child = spawn(process.execPath, [serverOf(checkout)], {
+  const child = spawn(process.execPath, serverOf(checkout), {
     env: { ...process.env, DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit']
   })

@@ -106,7 +106,7 @@ const runProcesses = (context: Context, against: string, workloads: readonly Wor
 }
 
 const assertBuilt = (checkout: string) => {
-  const server = serverOf(checkout)
+  const [server] = serverOf(checkout)
   if (!existsSync(server)) throw new Error(`'${server}' does not exist. Build that checkout first: npm run build.`)
 }
 

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { endWithCheck } from './tools.js'
 
-const SERVER = new URL('../dist/server.js', import.meta.url).pathname
+const SERVER = new URL('../dist/rowhouse.js', import.meta.url).pathname
 const PASSWORD = 'seven green apples'
 
 const readAddress = async (child) => {
@@ -62,7 +62,7 @@ export const startService = async (content) => {
     ADMIN_PASSWORD: PASSWORD
   }
   const options = { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] }
-  const child = endWithCheck(spawn(process.execPath, [SERVER], options))
+  const child = endWithCheck(spawn(process.execPath, [SERVER, 'serve'], options))
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill()

@@ -81,7 +81,7 @@ const startService = async () => {
     DATABASE: join(directory, 'shop.sqlite')
   }
   // In its own directory, so that no `.env` is read.
-  const service = spawn(process.execPath, [join(ROOT, 'dist/server.js')], {
+  const service = spawn(process.execPath, [join(ROOT, 'dist/rowhouse.js'), 'serve'], {
     env,
     cwd: directory,
     stdio: ['ignore', 'pipe', 'inherit']

@@ -198,8 +198,15 @@ const LoggedImportSchema = Type.Object(
       examples: ['csv'],
       description: 'Format of the file: `csv`, `ndjson` or `json`.'
     }),
-    callerKind: Type.String({ description: 'Who imported the file: `token` or `admin`.', examples: ['token'] }),
-    callerName: Type.String({ description: 'Name of the token or the administrator.', examples: ['shop'] }),
+    callerKind: Type.String({
+      description:
+        'Who imported the file: `token`, `admin`, or `local` for the command line on the machine of the service.',
+      examples: ['token']
+    }),
+    callerName: Type.String({
+      description: 'Name of the token or the administrator; `local` for the command line.',
+      examples: ['shop']
+    }),
     state: Type.Unsafe<'running' | 'done' | 'failed' | 'interrupted'>({
       type: 'string',
       examples: ['done'],

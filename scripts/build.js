@@ -21,7 +21,7 @@ const OUTPUT = 'dist'
 const RECORD = join(OUTPUT, 'build.json')
 
 /** What the bundle of the service is made of. Tests and benchmarks are not in it. */
-const SOURCE_FOLDERS = ['plugins', 'routes', 'schemas', 'services']
+const SOURCE_FOLDERS = ['cli', 'plugins', 'routes', 'schemas', 'services']
 const SOURCE_FILES = ['package-lock.json', 'scripts/bundle.ts', 'tsconfig.build.json', 'tsconfig.json']
 
 /** What the console is made of. */

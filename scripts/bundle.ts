@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 
 /** The entry modules of the processes and threads. */
 const ENTRIES = {
-  server: 'server',
+  rowhouse: 'cli/main',
   'verifier-process': 'services/accounts/verifier-process',
   'writer/writer': 'services/engine/writer/writer',
   'reader/reader': 'services/engine/reader/reader',

@@ -36,6 +36,12 @@ t.test('the table in the guide names every setting, with its default', async (t)
   )
 })
 
+t.test('without DATA_DIR, our files are beside DATABASE', async (t) => {
+  t.equal(readConfig({ DATABASE: '/srv/shop.sqlite' }).DATA_DIR, '/srv/shop.sqlite-rowhouse')
+  t.equal(readConfig({ DATABASE: '/srv/data/rowhouse.db' }).DATA_DIR, '/srv/data')
+  t.equal(readConfig({ DATABASE: '/srv/shop.sqlite', DATA_DIR: '/var/lib' }).DATA_DIR, '/var/lib')
+})
+
 t.test('variables are converted to the types of their settings', async (t) => {
   const config = readConfig({ PORT: '8080', REQUIRE_PASSWORD_CHANGE: 'true', ADMIN_PASSWORD: 'short', PATH: '/bin' })
   t.match(config, { PORT: 8080, REQUIRE_PASSWORD_CHANGE: true, ADMIN_PASSWORD: 'short' })

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { temporaryDirectory } from './fixtures.ts'
+import { createDatabase, temporaryDirectory } from './fixtures.ts'
 import { type Environment, WITHOUT_OVERRIDE } from './plain-process.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
@@ -74,6 +74,32 @@ t.test(
     t.equal(await stop(second), 0)
   }
 )
+
+t.test('serve takes settings as options, and adopts all tables that are not registered', async (t) => {
+  const file = createDatabase(
+    t,
+    'CREATE TABLE cats (name TEXT PRIMARY KEY); CREATE VIEW names AS SELECT name FROM cats'
+  )
+  const DATA_DIR = temporaryDirectory(t)
+  // A directory in place of the socket.
+  mkdirSync(join(DATA_DIR, 'rowhouse.sock'))
+  const args = [file, '--adopt', '--log-level', 'warn', '--require-password-change']
+  const first = await start(t, { DATA_DIR }, { ...COVERED, args })
+  t.match(first.lines.join('\n'), /^Adopted cats, names\.$/m)
+  t.match(first.errorLines.join('\n'), /The local socket could not be opened/)
+  t.equal(await stop(first), 0)
+  const second = await start(t, { DATA_DIR }, { ...COVERED, args })
+  t.notMatch(second.lines.join('\n'), /Adopted/)
+  t.equal(await stop(second), 0)
+})
+
+t.test('the start says where the files are', async (t) => {
+  const file = createDatabase(t, 'CREATE TABLE cats (name TEXT PRIMARY KEY)')
+  const service = await start(t, { DATA_DIR: `${file}-rowhouse` }, { args: [file] })
+  t.match(service.lines, [`The database is ${file}, other files are in ${file}-rowhouse.`])
+  t.match(readdirSync(`${file}-rowhouse`), ['rowhouse.sock', 'secret'])
+  t.equal(await stop(service), 0)
+})
 
 t.test('a short ADMIN_PASSWORD is accepted with a warning', async (t) => {
   const server = await start(t, { DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: 'short' }, COVERED)
@@ -264,7 +290,7 @@ t.test('a malformed .env prevents the start, and is named with its line', async 
   const DATA_DIR = join(temporaryDirectory(t), 'data')
   const { code, output } = await startAndFail(t, { DATA_DIR }, { ...COVERED, cwd })
   t.equal(code, 1)
-  t.match(output, /Rowhouse did not start: \/.*\/\.env is malformed in line 2\. Write NAME=value/)
+  t.match(output, /COMMAND_FAILED: \/.*\/\.env is malformed in line 2\. Write NAME=value/)
   t.notOk(existsSync(DATA_DIR))
 })
 

@@ -7,9 +7,9 @@ import { PASSWORD, temporaryDirectory } from './fixtures.ts'
 import { type Environment, spawnPlain } from './plain-process.ts'
 
 /** The bundle that `npm start` runs. */
-const SERVER = new URL('../../dist/server.js', import.meta.url).pathname
-/** The unbundled server, for coverage: a bundle has none. */
-const SERVER_MODULE = new URL('../server.js', import.meta.url).pathname
+const SERVER = new URL('../../dist/rowhouse.js', import.meta.url).pathname
+/** The unbundled program, for coverage: a bundle has none. */
+const SERVER_MODULE = new URL('../cli/main.js', import.meta.url).pathname
 const PLAIN_THREADS = new URL('./plain-threads.js', import.meta.url).href
 
 /** Returns an environment that makes the service run these lines of code before its own. */
@@ -18,9 +18,9 @@ export const withPreload = (lines: string) => ({
 })
 
 /** Loads tap into the process, but not into its threads. The process is in the coverage unless it is killed. */
-const spawnCovered = (env: Environment, cwd: string) => {
+const spawnCovered = (env: Environment, args: readonly string[], cwd: string) => {
   const options = [process.env.NODE_OPTIONS, `--import ${PLAIN_THREADS}`, env.NODE_OPTIONS]
-  return spawn(process.execPath, [SERVER_MODULE], {
+  return spawn(process.execPath, [SERVER_MODULE, 'serve', ...args], {
     env: { ...process.env, ...env, NODE_OPTIONS: options.join(' ') },
     stdio: 'pipe',
     cwd
@@ -60,6 +60,8 @@ export interface Service extends ServiceProcess {
 
 interface RunOptions {
   readonly isCovered?: boolean
+  /** Options of `rowhouse serve`. */
+  readonly args?: readonly string[]
   /** The working directory. By default a new one, so that no `.env` of a developer is read. */
   readonly cwd?: string
   /** A command that runs the service. Not for one that is covered. */
@@ -73,13 +75,13 @@ const readLines = (stream: Readable, onLine: (line: string) => void) => createIn
  * Resolves when the service listens, or has ended before.
  */
 export const runService = async (t: Test, env: Environment = {}, options: RunOptions = {}) => {
-  const { isCovered = false, cwd = temporaryDirectory(t), wrapper = [] } = options
+  const { isCovered = false, args = [], cwd = temporaryDirectory(t), wrapper = [] } = options
   extendTimeout(t)
   const dataDir = env.DATA_DIR ?? temporaryDirectory(t)
   const settings = { PORT: '0', ADMIN_PASSWORD: PASSWORD, ...env, DATA_DIR: dataDir }
   const child = isCovered
-    ? spawnCovered(settings, cwd)
-    : spawnPlain(SERVER, { env: settings, stdio: 'pipe', cwd, wrapper })
+    ? spawnCovered(settings, args, cwd)
+    : spawnPlain(SERVER, { args: ['serve', ...args], env: settings, stdio: 'pipe', cwd, wrapper })
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)

@@ -23,7 +23,7 @@ const startOnce = async (directory: string) => {
   return { seconds, memory }
 }
 
-/** Starts `node dist/server.js` on an empty directory: time until it listens, and memory when it is idle. */
+/** Starts `rowhouse serve` on an empty directory: time until it listens, and memory when it is idle. */
 export const runStart = async (context: Context) => {
   const samples: { seconds: number; memory: number }[] = []
   while (samples.length < context.plan.starts) samples.push(await withDirectory(context, startOnce))

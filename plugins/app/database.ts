@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, s
 import type { Server } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import fp from 'fastify-plugin'
-import type { Config } from '../../config.ts'
+import { type Config, OWN_DATABASE } from '../../config.ts'
 import { checkSecret } from '../../services/accounts/secret.ts'
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
@@ -46,7 +46,7 @@ const assertExists = (database: string) => {
 
 /** Returns the path of the database. @throws if DATABASE does not exist: opening it would create an empty one */
 const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
-  if (DATABASE === undefined) return join(DATA_DIR, 'rowhouse.db')
+  if (DATABASE === undefined) return join(DATA_DIR, OWN_DATABASE)
   assertExists(DATABASE)
   return DATABASE
 }

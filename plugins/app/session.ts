@@ -4,9 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
-import type { AdminCaller } from '../../services/model/caller.ts'
+import type { AdminCaller, Administrator, LocalCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
 import { CALLER } from '../http/caller.ts'
+import { isLocal } from '../http/local-connections.ts'
 
 /** The claims of the cookie's JWT. The session's row, read on every request, decides. */
 interface SessionClaims {
@@ -30,7 +31,7 @@ declare module '@fastify/jwt' {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An onRequest hook: requires a session, else 401. */
+    /** An onRequest hook: requires a session, or a connection to the local socket, else 401. */
     authenticateAdmin: RequestHook
     /** A preHandler hook: reads the session again, because it may have ended while a slow body arrived. */
     confirmAdmin: RequestHook
@@ -44,6 +45,8 @@ declare module 'fastify' {
     readonly session: Session
     /** The administrator of the session, as a caller. @throws AUTHENTICATION_REQUIRED without `authenticateAdmin` */
     readonly adminCaller: AdminCaller
+    /** The administrator, or the operator of the machine. @throws as `adminCaller` does */
+    readonly administrator: Administrator
     [SESSION]: Session | null
   }
   interface FastifyReply {
@@ -125,6 +128,12 @@ export default fp(
       }
     })
 
+    fastify.decorateRequest('administrator', {
+      getter() {
+        return isLocal(this) ? localCallerOf(this) : adminCallerOf(this)
+      }
+    })
+
     const confirmSession = async (request: FastifyRequest) => {
       request[SESSION] = await sessions.find(request.session.id)
       if (!request[SESSION]) throw authenticationRequired()
@@ -146,25 +155,44 @@ export default fp(
       mayRead: () => true
     })
 
+    const localCallerOf = (request: FastifyRequest): LocalCaller => ({
+      kind: 'local',
+      id: 0,
+      name: 'local',
+      requestId: request.id,
+      integers: 'auto',
+      address: '',
+      confirm: async () => {
+        if (request.socket.destroyed) throw disconnected()
+      },
+      confirmRight: async () => {},
+      mayRead: () => true
+    })
+
     const verifyCookie = (request: FastifyRequest): Promise<SessionClaims> =>
       request.jwtVerify<SessionClaims>({ clockTimestamp: clock() }).catch(() => {
         throw request.headers.authorization === undefined ? authenticationRequired() : sessionRequired()
       })
 
-    fastify.decorate('authenticateAdmin', async (request) => {
+    const findSession = async (request: FastifyRequest) => {
       const { jti, sub } = await verifyCookie(request)
       const session = await sessions.find(String(jti))
       if (session?.admin.id !== Number(sub)) throw authenticationRequired()
       request[SESSION] = session
-      request[CALLER] = adminCallerOf(request)
+    }
+
+    fastify.decorate('authenticateAdmin', async (request) => {
+      if (!isLocal(request)) await findSession(request)
+      request[CALLER] = request.administrator
     })
 
     fastify.decorate('confirmAdmin', async (request) => {
-      if (!SAFE_METHODS.has(request.method)) await confirmSession(request)
+      if (!SAFE_METHODS.has(request.method) && !isLocal(request)) await confirmSession(request)
     })
 
-    fastify.decorate('requirePasswordChange', async ({ session }) => {
-      if (config.REQUIRE_PASSWORD_CHANGE && session.admin.mustChangePassword) throw passwordChangeRequired()
+    fastify.decorate('requirePasswordChange', async (request) => {
+      if (!config.REQUIRE_PASSWORD_CHANGE || isLocal(request)) return
+      if (request.session.admin.mustChangePassword) throw passwordChangeRequired()
     })
 
     fastify.decorate('refuseCrossSite', async (request) => {

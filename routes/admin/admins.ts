@@ -37,7 +37,7 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_EXISTS'] }
     },
-    async ({ adminCaller, body }) => ok(await admins.create(adminCaller, body))
+    async ({ administrator, body }) => ok(await admins.create(administrator, body))
   )
 
   fastify.get(
@@ -71,8 +71,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_NOT_FOUND', 'OWN_PASSWORD'] }
     },
-    async ({ adminCaller, params, body }) => {
-      await admins.update(adminCaller, params.id, body)
+    async ({ administrator, params, body }) => {
+      await admins.update(administrator, params.id, body)
       return done()
     }
   )
@@ -90,8 +90,8 @@ const adminRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ADMIN_NOT_FOUND', 'LAST_ADMIN'] }
     },
-    async ({ adminCaller, params }) => {
-      await admins.remove(adminCaller, params.id)
+    async ({ administrator, params }) => {
+      await admins.remove(administrator, params.id)
       return done()
     }
   )

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AdminAccount, AdminChanges, NewAdmin, PasswordChange } from '../../schemas/admin.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
-import { type AdminCaller, serviceCaller } from '../model/caller.ts'
+import { type AdminCaller, type Administrator, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, hasCode, invalid } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -68,9 +68,11 @@ export const createAdminService = (options: AdminServiceOptions) => {
     throw invalid([{ path, code: 'length', message }])
   }
 
-  const requireCaller = ({ sessionId }: AdminCaller) => {
-    const inMemory = memorySessions.find(sessionId)
-    return inMemory ? requireHolder(inMemory) : requireSession(sessionId, clock())
+  /** Returns the check of the caller's session. The local caller has none. */
+  const requireCaller = (caller: Administrator): Unit => {
+    if (caller.kind === 'local') return []
+    const inMemory = memorySessions.find(caller.sessionId)
+    return [inMemory ? requireHolder(inMemory) : requireSession(caller.sessionId, clock())]
   }
 
   /**
@@ -78,13 +80,13 @@ export const createAdminService = (options: AdminServiceOptions) => {
    * begins with a check of the session, which may have ended while a password was hashed.
    * @throws AUTHENTICATION_REQUIRED
    */
-  const commit = async (caller: AdminCaller, unit: Unit) => {
+  const commit = async (caller: Administrator, unit: Unit) => {
+    const checks = requireCaller(caller)
     try {
-      const [, ...results] = await db.write([requireCaller(caller), ...unit])
-      return results
+      return (await db.write([...checks, ...unit])).slice(checks.length)
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
-      if (error.statement === 0) throw authenticationRequired()
+      if (error.statement < checks.length) throw authenticationRequired()
       return null
     }
   }
@@ -99,7 +101,10 @@ export const createAdminService = (options: AdminServiceOptions) => {
   }
 
   /** Without a nickname, it is the name. @throws ADMIN_EXISTS */
-  const create = async (caller: AdminCaller, { name, nickname = name, password }: NewAdmin): Promise<AdminAccount> => {
+  const create = async (
+    caller: Administrator,
+    { name, nickname = name, password }: NewAdmin
+  ): Promise<AdminAccount> => {
     assertLongEnough(password, '/password')
     const hash = await credentials.hash(password, caller.address)
     const results = await commit(caller, [statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
@@ -108,7 +113,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
     return toAccount(results?.[0]?.rows[0] as Row)
   }
 
-  const hashForAnother = async (caller: AdminCaller, id: number, password: string) => {
+  const hashForAnother = async (caller: Administrator, id: number, password: string) => {
     if (id === caller.id) throw ownPassword()
     assertLongEnough(password, '/password')
     return credentials.hash(password, caller.address)
@@ -119,7 +124,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
    * change it, and all sessions of the owner end.
    * @throws ADMIN_NOT_FOUND, OWN_PASSWORD
    */
-  const update = async (caller: AdminCaller, id: number, { nickname, password }: AdminChanges) => {
+  const update = async (caller: Administrator, id: number, { nickname, password }: AdminChanges) => {
     const hash = password === undefined ? null : await hashForAnother(caller, id, password)
     const unit = [statements.updateAdmin(id, { nickname: nickname ?? null, hash }, clock())]
     if (hash !== null) unit.push(endSessionsOf(id))
@@ -127,7 +132,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
   }
 
   /** Deletes an administrator and, by a foreign key, the sessions. @throws ADMIN_NOT_FOUND, LAST_ADMIN */
-  const remove = async (caller: AdminCaller, id: number) => {
+  const remove = async (caller: Administrator, id: number) => {
     if (await commit(caller, [statements.deleteUnlessLast(id), deleteRetriesOfCaller('admin', id)])) return
     const [admin] = await db.read(statements.findAdmin(id))
     throw admin ? lastAdmin() : adminNotFound(id)

@@ -11,7 +11,7 @@ export interface RetryKey {
 
 /** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
 export interface Caller {
-  readonly kind: 'token' | 'admin' | 'anonymous' | 'service'
+  readonly kind: 'token' | 'admin' | 'local' | 'anonymous' | 'service'
   /** The id of the token or administrator; 0 for the other kinds. */
   readonly id: number
   /** The name of the token or administrator. */
@@ -19,7 +19,7 @@ export interface Caller {
   readonly requestId: string
   /** How integers appear in JSON for this caller. */
   readonly integers: IntegerFormat
-  /** The client's network address; empty for the service itself. */
+  /** The client's network address; empty for the service itself, and on the local socket. */
   readonly address: string
   /**
    * Checks the caller's right again: before a retry, and before the rows of a scan are returned. Rejects if the right
@@ -38,6 +38,14 @@ export interface AdminCaller extends Caller {
   readonly kind: 'admin'
   readonly sessionId: string
 }
+
+/** The operator of the machine, who calls through the local socket. */
+export interface LocalCaller extends Caller {
+  readonly kind: 'local'
+}
+
+/** Who may administer the installation. */
+export type Administrator = AdminCaller | LocalCaller
 
 /** The service itself, at start and in the background. */
 export const serviceCaller: Caller = {

@@ -37,7 +37,7 @@ const FILES = {
   'console/src/main.ts': "document.title = 'first'\n",
   'console/vite.config.ts': "export default { build: { outDir: '../dist/console', emptyOutDir: true } }\n",
   'scripts/bundle.ts':
-    "import { build } from 'esbuild'\nawait build({ entryPoints: ['build/server.js'], outdir: 'dist', bundle: true, format: 'esm' })\n"
+    "import { build } from 'esbuild'\nawait build({ entryPoints: { rowhouse: 'build/server.js' }, outdir: 'dist', bundle: true, format: 'esm' })\n"
 }
 
 const run = (cwd: string, command: readonly string[]) => {
@@ -49,7 +49,7 @@ const run = (cwd: string, command: readonly string[]) => {
 const prestart = (cwd: string, wrapper: readonly string[] = []) =>
   run(cwd, [...wrapper, ...plainNode(), SCRIPT, '--if-needed'])
 
-const outputOf = (cwd: string) => run(cwd, [...plainNode(), 'dist/server.js']).stdout
+const outputOf = (cwd: string) => run(cwd, [...plainNode(), 'dist/rowhouse.js']).stdout
 
 const createProject = (t: Test) => {
   const directory = temporaryDirectory(t)
@@ -130,7 +130,7 @@ t.test('a changed source of the console makes the build old', async (t) => {
 
 t.test('an incomplete build is built again', async (t) => {
   const copy = copyProject(t)
-  rmSync(join(copy, 'dist/server.js'))
+  rmSync(join(copy, 'dist/rowhouse.js'))
   t.strictSame(prestart(copy), { ...SILENT, stdout: ANNOUNCEMENT })
   writeFileSync(join(copy, 'dist/build.json'), '{ "sour')
   t.strictSame(prestart(copy), { ...SILENT, stdout: ANNOUNCEMENT })

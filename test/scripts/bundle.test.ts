@@ -13,7 +13,7 @@ t.test('each process and each thread is one file, and the files of threads are s
   t.strictSame(files.sort(), [
     'reader/reader.js',
     'reader/view-process.js',
-    'server.js',
+    'rowhouse.js',
     'staging/staging.js',
     'verifier-process.js',
     'writer/writer.js'

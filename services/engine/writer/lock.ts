@@ -7,7 +7,9 @@ const pathOfLock = (file: string) => `${file}-rowhouse-lock`
 const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)
   return code.startsWith('SQLITE_BUSY')
-    ? new Error(`Another Rowhouse serves ${file}. Stop it first, or choose another DATABASE or DATA_DIR.`)
+    ? new Error(
+        `Another Rowhouse serves ${file}. Stop it first, or choose another DATABASE or DATA_DIR. A command reaches it with the same DATA_DIR.`
+      )
     : new Error(
         `The lock file ${pathOfLock(file)} cannot be opened (${message}). Give this user write permission on it and on its directory.`
       )

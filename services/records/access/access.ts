@@ -129,7 +129,7 @@ export type RowRuleOf = (caller: Caller, table: RegisteredTable) => RowRule | nu
 export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
 
 /** Whether the caller sees hidden columns. */
-const seesHidden = ({ kind }: Caller) => kind === 'admin' || kind === 'service'
+const seesHidden = ({ kind }: Caller) => kind !== 'token' && kind !== 'anonymous'
 
 const allRows: RowRuleOf = () => null
 

@@ -1,0 +1,38 @@
+import { Command } from 'commander'
+import { addAdminCommands } from './commands/admins.ts'
+import { addExportCommand } from './commands/export.ts'
+import { addImportCommand } from './commands/import.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addServiceCommands } from './commands/service.ts'
+import { addTokenCommands } from './commands/tokens.ts'
+import type { Terminal } from './terminal.ts'
+
+const HELP = `
+Settings are read from environment variables and from the file .env: docs/guides/configure.md.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+Example:
+  rowhouse serve shop.sqlite`
+
+const COMMANDS = [
+  addServeCommand,
+  addImportCommand,
+  addExportCommand,
+  addTokenCommands,
+  addAdminCommands,
+  addServiceCommands
+]
+
+/** Declares all commands. */
+export const createProgram = (terminal: Terminal) => {
+  const program = new Command('rowhouse')
+    .description('Put your SQLite tables behind an API, and hand out keys.')
+    .addHelpText('after', HELP)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text)
+    })
+  for (const add of COMMANDS) add(program, terminal)
+  return program
+}

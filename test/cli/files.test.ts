@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { asAdmin, importTable, temporaryDirectory } from '../helpers.ts'
+import { runCommand, startLocalService } from './command.ts'
+
+const CSV = 'sku,title,price\nnib,Spare nib,3.5\n'
+
+const startShop = async (t: Test) => {
+  const service = await startLocalService(t)
+  await importTable(await asAdmin(service.app), 'products')
+  const data = join(temporaryDirectory(t), 'Products.CSV')
+  writeFileSync(data, CSV)
+  return { ...service, data }
+}
+
+t.test('import adds the records of a file, and export writes all', async (t) => {
+  const { file, directory, data } = await startShop(t)
+  const imported = await runCommand(['import', file, 'Products', data, ...directory])
+  t.match(imported, { code: 0, stdout: '1 created, 0 changed.\n', stderr: '' })
+  const exported = await runCommand(['export', file, 'products', '--query', 'order=price&size=2', ...directory])
+  t.match(exported, { code: 0, stdout: '"sku","title","price"\r\n"nib","Spare nib",3.5\r\n"ink","Ink",8.0\r\n' })
+  const target = join(temporaryDirectory(t), 'products.ndjson')
+  const options = ['--format', 'ndjson', '--output', target, ...directory]
+  t.match(await runCommand(['export', file, 'products', ...options]), { code: 0, stdout: '' })
+  t.match(readFileSync(target, 'utf8').split('\n'), [/"ink"/, /"nib"/, /"pen"/, ''])
+})
+
+t.test('import reads standard input, and has the modes of the API', async (t) => {
+  const { file, directory } = await startShop(t)
+  const importRecords = (...options: string[]) =>
+    runCommand(['import', file, 'products', '-', ...options, ...directory], { stdin: `${CSV}pen,Pen,20\n` })
+  t.match(await importRecords('--format', 'csv'), { code: 1, stderr: /^IMPORT_FAILED: [\s\S]*'sku' has the value/ })
+  const dryRun = await importRecords('--format', 'csv', '--dry-run', '--upsert')
+  t.equal(dryRun.stdout, '1 created, 1 changed. This was a dry run: nothing was stored.\n')
+  const upsert = await importRecords('--format', 'csv', '--upsert', 'sku', '--atomic', '--json')
+  t.strictSame(JSON.parse(upsert.stdout), { rows: 2, created: 1, updated: 1, dryRun: false })
+})
+
+t.test('import --create makes the table from the file', async (t) => {
+  const { file, directory, data, app } = await startShop(t)
+  const created = await runCommand(['import', file, 'nibs', data, '--create', ...directory])
+  t.match(created, { code: 0, stdout: '1 created, 0 changed.\n' })
+  t.match((await (await asAdmin(app)).get('/admin/imports')).json(), {
+    data: [{ callerKind: 'local', callerName: 'local' }]
+  })
+})
+
+t.test('an unknown table, file or format is named', async (t) => {
+  const { file, directory, data } = await startShop(t)
+  const failure = async (...args: string[]) => (await runCommand([...args, ...directory])).stderr
+  t.match(await failure('import', file, 'cats', data), /^COMMAND_FAILED: There is no registered table 'cats'/)
+  t.match(await failure('export', file, 'cats'), /^COMMAND_FAILED: There is no registered table 'cats'/)
+  t.match(await failure('import', file, 'products', 'missing.csv'), /ENOENT/)
+  t.match(
+    await failure('import', file, 'products', file),
+    /^COMMAND_FAILED: The format of '.*external.sqlite' is unknown/
+  )
+  t.match(await failure('export', file, 'products', '--format', 'xml'), /^VALIDATION_FAILED: /)
+})
+
+t.test('a terminal shows the progress', async (t) => {
+  const { file, directory, data } = await startShop(t)
+  const imported = await runCommand(['import', file, 'products', data, ...directory], { isTTY: true })
+  t.match(imported, { code: 0, stderr: /MiB/ })
+  const exported = await runCommand(['export', file, 'products', ...directory], { isTTY: true })
+  t.match(exported, { code: 0, stderr: /MiB/ })
+  const options = { isTTY: true, env: {} }
+  const bold = String.fromCharCode(27)
+  t.match((await runCommand(['token', 'list', '--database', file, ...directory], options)).stdout, bold)
+  const plain = await runCommand(['token', 'list', '--database', file, ...directory], {
+    isTTY: true,
+    env: { NO_COLOR: '1' }
+  })
+  t.notMatch(plain.stdout, bold)
+})

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import t from 'tap'
+import { localSocketPath } from '../../plugins/app/local-socket.ts'
+import { API_VERSION } from '../../plugins/app/openapi.ts'
+import { asAdmin, createDatabase, importTable, temporaryDirectory } from '../helpers.ts'
+import { runCommand, SHOP, startLocalService } from './command.ts'
+
+t.test('health succeeds while the service runs', async (t) => {
+  const { options } = await startLocalService(t)
+  t.match(await runCommand(['health', ...options]), { code: 0, stdout: 'ok\n' })
+  t.match(await runCommand(['health', '--ready', '--json', ...options]), { code: 0, stdout: '{"status":"ok"}\n' })
+  const elsewhere = ['--data-dir', temporaryDirectory(t)]
+  t.match(await runCommand(['health', ...elsewhere]), {
+    code: 1,
+    stderr: /^COMMAND_FAILED: No service runs with the DATA_DIR/
+  })
+})
+
+t.test('a program that is not Rowhouse is reported', async (t) => {
+  const directory = temporaryDirectory(t)
+  const server = createServer((_request, response) => response.writeHead(500).end('{}'))
+  await once(server.listen(localSocketPath(directory)), 'listening')
+  t.teardown(() => server.close())
+  const failed = await runCommand(['health', '--data-dir', directory])
+  t.match(failed, { code: 1, stderr: 'UNEXPECTED_RESPONSE: The service returned the status 500.\n' })
+})
+
+t.test('openapi prints the document of the tables', async (t) => {
+  const { app, options } = await startLocalService(t)
+  await importTable(await asAdmin(app), 'products')
+  const { stdout } = await runCommand(['openapi', ...options])
+  t.match(JSON.parse(stdout), { openapi: '3.1.0', components: { schemas: { Products: {} } } })
+  t.match(JSON.parse((await runCommand(['openapi', '--openapi', '3.0', ...options])).stdout), { openapi: '3.0.3' })
+})
+
+t.test('version prints the versions', async (t) => {
+  const { stdout } = await runCommand(['version'])
+  t.match(stdout.split('\n'), [
+    `rowhouse  ${API_VERSION}`,
+    `node      ${process.versions.node}`,
+    /^sqlite {4}3\.\d+\.\d+$/,
+    ''
+  ])
+  t.match(JSON.parse((await runCommand(['version', '--json'])).stdout), { rowhouse: API_VERSION })
+})
+
+t.test('without a service, a command works on the file, and leaves no service behind', async (t) => {
+  const file = createDatabase(t, SHOP)
+  const dataDir = `${file}-rowhouse`
+  const created = await runCommand(['admin', 'create', 'ann', '--database', file])
+  t.match(created, { code: 0, stdout: /^id {8}1\n/ }, 'there is no other administrator')
+  t.notOk(existsSync(`${file}-wal`), 'the file was closed')
+  t.notOk(readdirSync(dataDir).includes('rowhouse.sock'))
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 0, stdout: /^ID/ })
+})
+
+t.test('commands find the database by the variables, or refuse to create one', async (t) => {
+  const directory = temporaryDirectory(t)
+  const missing = await runCommand(['token', 'list'], { env: { DATA_DIR: directory } })
+  t.match(missing, { code: 1, stderr: /^COMMAND_FAILED: There is no database in / })
+  t.strictSame(readdirSync(directory), [])
+  const file = createDatabase(t, SHOP)
+  t.match(await runCommand(['token', 'list'], { env: { DATABASE: file, DATA_DIR: directory } }), { code: 0 })
+  rmSync(file)
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 1, stderr: /does not exist/ })
+})
+
+t.test('wrong usage exits with 2, and help with 0', async (t) => {
+  t.match(await runCommand(['fly']), { code: 2, stderr: /unknown command 'fly'/ })
+  t.match(await runCommand(['import', 'shop.sqlite']), { code: 2, stderr: /missing required argument 'TABLE'/ })
+  t.match(await runCommand(['token', 'create', 'x']), { code: 2, stderr: /--tables/ })
+  t.match(await runCommand(['--help']), { code: 0, stdout: /Example:\n {2}rowhouse serve shop\.sqlite\n/ })
+})
+
+t.test('each command has an example in its help', async (t) => {
+  const commands = ['serve', 'import', 'export', 'health', 'openapi', 'version']
+  const nested = [
+    ['token', 'create'],
+    ['token', 'list'],
+    ['token', 'revoke'],
+    ['admin', 'create'],
+    ['admin', 'reset-password']
+  ]
+  for (const command of [...commands.map((name) => [name]), ...nested]) {
+    const { code, stdout } = await runCommand([...command, '--help'])
+    t.equal(code, 0)
+    t.match(stdout, new RegExp(`Example:\\n  rowhouse ${command.join(' ')}`), command.join(' '))
+  }
+})
+
+t.test('serve has an option for each setting that is no secret', async (t) => {
+  const { stdout } = await runCommand(['serve', '--help'])
+  for (const option of ['--port <value>', '--data-dir <value>', '--access-log ', '--wal-size <value>'])
+    t.match(stdout, option)
+  t.match(stdout, /--host <value> +HOST, by default 127\.0\.0\.1/)
+  t.notMatch(stdout, /--admin-password|--jwt-secret/)
+})
