@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addAdminCommands } from './commands/admins.ts'
+import { addCheckCommand } from './commands/check.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -16,6 +17,7 @@ Example:
 
 const COMMANDS = [
   addServeCommand,
+  addCheckCommand,
   addImportCommand,
   addExportCommand,
   addTokenCommands,

@@ -15,7 +15,7 @@ import './plain-forks.ts'
 import './plain-threads.ts'
 import { isFailure, validatorOf } from './validators.ts'
 
-export { CHEAP, createDatabase, PASSWORD, temporaryDirectory } from './fixtures.ts'
+export { CHEAP, createDatabase, PASSWORD, prepareFile, temporaryDirectory } from './fixtures.ts'
 export { isFailure } from './validators.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -75,7 +75,7 @@ t.test('wrong usage exits with 2, and help with 0', async (t) => {
 })
 
 t.test('each command has an example in its help', async (t) => {
-  const commands = ['serve', 'import', 'export', 'health', 'openapi', 'version']
+  const commands = ['serve', 'check', 'import', 'export', 'health', 'openapi', 'version']
   const nested = [
     ['token', 'create'],
     ['token', 'list'],

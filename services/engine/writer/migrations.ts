@@ -157,6 +157,9 @@ const currentVersion = (connection: Connection) => {
   return hasTable ? Number(connection.value("SELECT max(value) FROM _rowhouse_meta WHERE key = 'version'")) : 0
 }
 
+/** The version of our tables after all migrations. */
+export const LATEST_VERSION = migrations.length
+
 /** Returns the version of our tables, 0 without them. Writes nothing. @throws if a newer Rowhouse has written to the file */
 export const readVersion = (connection: Connection) => {
   const version = currentVersion(connection)

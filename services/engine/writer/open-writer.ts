@@ -79,28 +79,34 @@ export const assertWritable = (file: string) => {
 const damaged = (file: string, result: string) =>
   new Error(`${file} is damaged, or not a SQLite database (${result.replaceAll('\n', ' ')}). Restore it from a backup.`)
 
+/** `integrity_check` also compares each index with its table: https://sqlite.org/pragma.html#pragma_quick_check */
+type Check = 'quick_check' | 'integrity_check'
+
 /** Returns null if the check needs a function, collation or module that only another program has. */
-const quickCheck = (connection: Connection, argument: string) => {
+const runCheck = (connection: Connection, pragma: Check, argument: string) => {
   try {
-    return String(connection.value(`PRAGMA quick_check(${argument})`))
+    return String(connection.value(`PRAGMA ${pragma}(${argument})`))
   } catch (error) {
     if (toPlainError(error).code.startsWith('SQLITE_ERROR')) return null
     throw error
   }
 }
 
-/** Checks the whole file. If SQLite cannot, checks each table, and skips those that it cannot check. */
-const check = (connection: Connection) => {
-  const fileResult = quickCheck(connection, '1')
+/**
+ * Checks the whole file. If SQLite cannot, checks each table, and skips those that it cannot check. Returns `ok`, or the
+ * first damage.
+ */
+export const checkFile = (connection: Connection, pragma: Check = 'quick_check') => {
+  const fileResult = runCheck(connection, pragma, '1')
   if (fileResult !== null) return fileResult
   const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
-  const results = tables.map(({ name }) => quickCheck(connection, textLiteral(String(name))) ?? 'ok')
+  const results = tables.map(({ name }) => runCheck(connection, pragma, textLiteral(String(name))) ?? 'ok')
   return results.find((result) => result !== 'ok') ?? 'ok'
 }
 
 /** @throws if the file is damaged, or if reading it fails */
 export const assertIntact = (connection: Connection, file: string) => {
-  const result = check(connection)
+  const result = checkFile(connection)
   if (result !== 'ok') throw damaged(file, result)
 }
 

@@ -1,0 +1,73 @@
+import { type Connection, openConnection } from '../shared/connection.ts'
+import { LATEST_VERSION, migrate, readVersion } from '../writer/migrations.ts'
+import { checkFile } from '../writer/open-writer.ts'
+import { type BrokenObject, compileAll } from './compilation.ts'
+import { copySchema } from './schema-copy.ts'
+
+/** What a check of a file has found. */
+export interface FileReport {
+  /** The first damage that SQLite has found; null without one. */
+  readonly damage: string | null
+  /** Tables with rows whose foreign keys refer to no row. */
+  readonly foreignKeys: readonly { readonly table: string; readonly rows: number }[]
+  /** What SQLite cannot compile. */
+  readonly broken: readonly BrokenObject[]
+  /** The version of the tables of Rowhouse; 0 without them. */
+  readonly version: number
+  readonly latestVersion: number
+  /** Tables and indexes of Rowhouse that a start creates, changes or removes. */
+  readonly upgrade: readonly string[]
+}
+
+const BUSY_TIMEOUT_MS = 2000
+const CACHE_SIZE_MIB = 64
+
+const VIOLATIONS =
+  'SELECT "table", count(*) AS rows FROM temp.pragma_foreign_key_check GROUP BY "table" ORDER BY "table"'
+
+const foreignKeysOf = (connection: Connection) =>
+  connection.rows(VIOLATIONS, []).map(({ table, rows }) => ({ table: String(table), rows: Number(rows) }))
+
+const OURS = "SELECT name, sql FROM sqlite_schema WHERE name LIKE '\\_rowhouse\\_%' ESCAPE '\\' ORDER BY name"
+
+const ownObjects = (connection: Connection) =>
+  new Map(connection.rows(OURS, []).map(({ name, sql }) => [String(name), sql]))
+
+/** Migrates the copy. Returns the names of what differs after that. */
+const upgradeIn = (copy: Connection) => {
+  const before = ownObjects(copy)
+  migrate(copy)
+  const after = ownObjects(copy)
+  const names = [...new Set([...before.keys(), ...after.keys()])]
+  return names.filter((name) => before.get(name) !== after.get(name))
+}
+
+/** The copy of the schema has no rows, so it has no version. */
+const writeVersion = (copy: Connection, version: number) =>
+  copy.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?)", [BigInt(version)])
+
+const reportSchema = (source: Connection) => {
+  const version = readVersion(source)
+  const copy = copySchema(source)
+  try {
+    const { broken } = compileAll(copy)
+    if (version > 0) writeVersion(copy, version)
+    return { broken, version, latestVersion: LATEST_VERSION, upgrade: upgradeIn(copy) }
+  } finally {
+    copy.close()
+  }
+}
+
+/**
+ * Checks a file on a connection that cannot write. Blocks the thread until all pages are read.
+ * @throws an Error if the file cannot be opened, or if a newer Rowhouse has written to it
+ */
+export const reportFile = (file: string): FileReport => {
+  const source = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize: CACHE_SIZE_MIB })
+  try {
+    const result = checkFile(source, 'integrity_check')
+    return { damage: result === 'ok' ? null : result, foreignKeys: foreignKeysOf(source), ...reportSchema(source) }
+  } finally {
+    source.close()
+  }
+}
