@@ -57,6 +57,7 @@ const tags = [
   { name: 'records', description: 'Records of a table, with the hidden fields. For administrators.' },
   { name: 'tokens', description: 'Access tokens for programs. For administrators.' },
   { name: 'admins', description: 'Accounts of administrators. For administrators.' },
+  { name: 'audit', description: 'Who changed what. For administrators.' },
   { name: 'data', description: 'Tables and records, for programs with a token.' },
   { name: 'service', description: 'Health checks, and this document.' }
 ]

@@ -7,6 +7,7 @@ import { createMemorySessions } from '../../services/accounts/memory-sessions.ts
 import { createPasswords, type HashingCost, type VerifyPassword } from '../../services/accounts/passwords.ts'
 import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
+import { type AuditService, createAuditService } from '../../services/audit/audit.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
@@ -36,6 +37,7 @@ declare module 'fastify' {
     admins: AdminService
     sessions: SessionService
     tokens: TokenService
+    audit: AuditService
     readiness: Readiness
     /** The latest slow scans, the latest first. */
     slowScans: readonly RecordedScan[]
@@ -137,6 +139,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('sessions', createSessionService({ ...accounts, ttl: config.SESSION_TTL, onMemorySession }))
     fastify.decorate('admins', createAdminService({ ...accounts, passwordMinLength: config.PASSWORD_MIN_LENGTH }))
 
+    fastify.decorate('audit', createAuditService({ db }))
     fastify.decorate('readiness', createReadiness({ db, clock }))
 
     const loadTables = async () => {

@@ -2,7 +2,7 @@ import type { Statement } from '../sql/statement.ts'
 
 const COLUMNS = 'id, name, nickname, must_change_password, created_at, updated_at'
 
-interface NewAccount {
+export interface NewAccount {
   readonly name: string
   readonly nickname: string
   readonly hash: string
@@ -27,7 +27,7 @@ export const findAdmin = (id: number): Statement => ({
 })
 
 export const findAccount = (name: string): Statement => ({
-  sql: 'SELECT id, password_hash FROM _rowhouse_admins WHERE name = ?',
+  sql: 'SELECT id, name, password_hash FROM _rowhouse_admins WHERE name = ?',
   params: [name]
 })
 
@@ -40,10 +40,11 @@ export const insertAdmin = ({ name, nickname, hash }: NewAccount, now: number): 
   expect: 1
 })
 
-/** Inserts nothing if there is an administrator already. */
+/** Fails its unit if there is an administrator already. */
 export const insertFirstAdmin = ({ name, nickname, hash }: NewAccount, now: number): Statement => ({
   sql: `${INSERT} SELECT ?, ?, ?, 1, ?, ? WHERE NOT EXISTS (SELECT 1 FROM _rowhouse_admins)`,
-  params: [name, nickname, hash, BigInt(now), BigInt(now)]
+  params: [name, nickname, hash, BigInt(now), BigInt(now)],
+  expect: 1
 })
 
 export const updateAdmin = (id: number, { nickname, hash }: AccountChanges, now: number): Statement => ({

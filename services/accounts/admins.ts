@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AdminAccount, AdminChanges, NewAdmin, PasswordChange } from '../../schemas/admin.ts'
+import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import { type AdminCaller, type Administrator, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -107,7 +108,11 @@ export const createAdminService = (options: AdminServiceOptions) => {
   ): Promise<AdminAccount> => {
     assertLongEnough(password, '/password')
     const hash = await credentials.hash(password, caller.address)
-    const results = await commit(caller, [statements.insertAdmin({ name, nickname, hash }, clock())]).catch((error) => {
+    const now = clock()
+    const results = await commit(caller, [
+      statements.insertAdmin({ name, nickname, hash }, now),
+      auditRow(caller, now, { action: 'admin.create', target: name, summary: { nickname } })
+    ]).catch((error) => {
       throw hasCode(error, 'UNIQUE_VIOLATION') ? adminExists(name) : error
     })
     return toAccount(results?.[0]?.rows[0] as Row)
@@ -124,16 +129,29 @@ export const createAdminService = (options: AdminServiceOptions) => {
    * change it, and all sessions of the owner end.
    * @throws ADMIN_NOT_FOUND, OWN_PASSWORD
    */
-  const update = async (caller: Administrator, id: number, { nickname, password }: AdminChanges) => {
+  const update = async (caller: Administrator, id: number, changes: AdminChanges) => {
+    const { nickname = null, password } = changes
     const hash = password === undefined ? null : await hashForAnother(caller, id, password)
-    const unit = [statements.updateAdmin(id, { nickname: nickname ?? null, hash }, clock())]
-    if (hash !== null) unit.push(endSessionsOf(id))
-    if (!(await commit(caller, unit))) throw adminNotFound(id)
+    const { name: target } = await read(id)
+    const action = hash === null ? 'admin.change' : 'admin.reset-password'
+    const now = clock()
+    const isCommitted = await commit(caller, [
+      statements.updateAdmin(id, { nickname, hash }, now),
+      ...(hash === null ? [] : [endSessionsOf(id)]),
+      auditRow(caller, now, { action, target, targetId: id, summary: summaryOf(changes) })
+    ])
+    if (!isCommitted) throw adminNotFound(id)
   }
 
   /** Deletes an administrator and, by a foreign key, the sessions. @throws ADMIN_NOT_FOUND, LAST_ADMIN */
   const remove = async (caller: Administrator, id: number) => {
-    if (await commit(caller, [statements.deleteUnlessLast(id), deleteRetriesOfCaller('admin', id)])) return
+    const { name: target } = await read(id)
+    const isCommitted = await commit(caller, [
+      statements.deleteUnlessLast(id),
+      deleteRetriesOfCaller('admin', id),
+      auditRow(caller, clock(), { action: 'admin.delete', target, targetId: id })
+    ])
+    if (isCommitted) return
     const [admin] = await db.read(statements.findAdmin(id))
     throw admin ? lastAdmin() : adminNotFound(id)
   }
@@ -162,10 +180,28 @@ export const createAdminService = (options: AdminServiceOptions) => {
     }
     let verified = await verifyOwn(caller, change.oldPassword)
     const hash = await credentials.hash(change.newPassword, address)
-    const unit = () => [statements.changePassword(id, verified, hash, clock()), endSessionsOf(id, sessionId)]
+    const unit = () => [
+      statements.changePassword(id, verified, hash, clock()),
+      endSessionsOf(id, sessionId),
+      auditRow(caller, clock(), { action: 'password.change', target: caller.name, targetId: id })
+    ]
     // The stored hash may have changed since: another change in the same session, or a login that stored a stronger hash.
     while (!(await commit(caller, unit()))) verified = await verifyOwn(caller, change.oldPassword)
     memorySessions.replaceHash(sessionId, hash)
+  }
+
+  /** Returns false if there is an administrator already. */
+  const storeFirst = async (account: statements.NewAccount) => {
+    const now = clock()
+    const { name: target, nickname } = account
+    const row = auditRow(serviceCaller, now, { action: 'admin.create', target, summary: { nickname } })
+    try {
+      await db.write([statements.insertFirstAdmin(account, now), row])
+      return true
+    } catch (error) {
+      if (error instanceof UnexpectedChanges) return false
+      throw error
+    }
   }
 
   /**
@@ -178,8 +214,8 @@ export const createAdminService = (options: AdminServiceOptions) => {
     const chosen = password ?? String(generatedPassword)
     const hash = await credentials.hash(chosen, serviceCaller.address)
     return async (): Promise<FirstAdmin | null> => {
-      const [inserted] = await db.write([statements.insertFirstAdmin({ name, nickname: name, hash }, clock())])
-      return inserted?.changes === 1 ? { name, generatedPassword, isPasswordShort: isShort(chosen) } : null
+      const isStored = await storeFirst({ name, nickname: name, hash })
+      return isStored ? { name, generatedPassword, isPasswordShort: isShort(chosen) } : null
     }
   }
 

@@ -71,9 +71,11 @@ export const requireHolder = ({ admin, hash }: Holder): Statement => ({
   expect: 1
 })
 
+/** Fails its unit if the session has ended. */
 export const endSession = (id: string): Statement => ({
   sql: 'DELETE FROM _rowhouse_sessions WHERE id = ?',
-  params: [id]
+  params: [id],
+  expect: 1
 })
 
 /** Ends a session of an administrator. Fails its unit if there is no such session. */

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin, AdminSession, Login } from '../../schemas/admin.ts'
+import type { AuditAction } from '../../schemas/audit.ts'
+import { auditRow } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { AdminCaller, Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, hasCode } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
+import type { Statement } from '../sql/statement.ts'
 import { findAccount, replaceHash } from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
 import type { MemorySession, MemorySessions } from './memory-sessions.ts'
@@ -44,6 +47,7 @@ export interface SessionServiceOptions {
 
 interface Account {
   readonly id: number
+  readonly name: string
   readonly hash: string
 }
 
@@ -84,6 +88,12 @@ export const authenticationRequired = (hint = LOGIN_HINT) =>
 /** Returns the error for a request that has an access token instead of a session. */
 export const sessionRequired = () => authenticationRequired(`Tokens are accepted under /data only. ${LOGIN_HINT}`)
 
+/** The request of a login. */
+interface LoginRequest {
+  readonly caller: Caller
+  readonly client: LoginClient
+}
+
 /** A file system with a quota fails with EDQUOT, which SQLite reports as an I/O error. */
 const isStorageFailure = (error: unknown) => hasCode(error, 'DISK_FULL') || hasCode(error, 'STORAGE_UNAVAILABLE')
 
@@ -92,7 +102,7 @@ export const createSessionService = (options: SessionServiceOptions) => {
 
   const accountOf = async (name: string): Promise<Account | undefined> => {
     const [row] = await db.read(findAccount(name))
-    return row && { id: Number(row.id), hash: String(row.password_hash) }
+    return row && { id: Number(row.id), name: String(row.name), hash: String(row.password_hash) }
   }
 
   const findInMemory = async (id: string, session: MemorySession): Promise<Session | null> => {
@@ -112,43 +122,46 @@ export const createSessionService = (options: SessionServiceOptions) => {
   const openInMemory = (session: MemorySession): Promise<Session | null> => find(memorySessions.open(session))
 
   /** Returns null if the account has changed since its password was verified. */
-  const open = async (account: Account, hash: string, client: LoginClient): Promise<Session | null> => {
+  const open = async (account: Account, hash: string, { caller, client }: LoginRequest): Promise<Session | null> => {
     // Whole seconds: the row expires together with the JWT, whose times are seconds.
     const now = Math.floor(clock() / 1000) * 1000
     const expiresAt = now + ttl * 1000
+    const { id, name } = account
     try {
       const results = await db.write([
-        ...(hash === account.hash ? [] : [replaceHash(account.id, account.hash, hash)]),
+        ...(hash === account.hash ? [] : [replaceHash(id, account.hash, hash)]),
         deleteExpiredSessions(now),
-        openSession({ id: randomUUID(), admin: account.id, hash, now, expiresAt, ...client })
+        openSession({ id: randomUUID(), admin: id, hash, now, expiresAt, ...client }),
+        auditRow({ ...caller, kind: 'admin', id, name }, clock(), { action: 'login' })
       ])
-      return toSession(results.at(-1)?.rows[0] as Row)
+      return toSession(results.at(-2)?.rows[0] as Row)
     } catch (error) {
       if (error instanceof UnexpectedChanges) return null
       if (!isStorageFailure(error)) throw error
       onMemorySession(error)
       // The new hash was not stored either.
-      return openInMemory({ admin: account.id, hash: account.hash, issuedAt: now, expiresAt, ...client })
+      return openInMemory({ admin: id, hash: account.hash, issuedAt: now, expiresAt, ...client })
     }
   }
 
   /** Returns null if the account changed between the verification of its password and the storing of the session. */
-  const attempt = async ({ name, password }: Login, client: LoginClient): Promise<Session | null> => {
-    const { address } = client
+  const attempt = async ({ name, password }: Login, request: LoginRequest): Promise<Session | null> => {
+    const { address } = request.caller
     const account = await accountOf(name)
     const hash = await credentials.verify({ name, address }, password, account?.hash)
     if (!account || hash === null) throw invalidCredentials()
-    return open(account, hash, client)
+    return open(account, hash, request)
   }
 
   /**
    * Opens a session. `userAgent` names the client in the list of sessions.
    * @throws INVALID_CREDENTIALS, the same for an unknown name and a wrong password; TOO_MANY_ATTEMPTS; OVERLOADED
    */
-  const logIn = async ({ address }: Caller, login: Login, userAgent = ''): Promise<Session> => {
-    const client = { address, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }
+  const logIn = async (caller: Caller, login: Login, userAgent = ''): Promise<Session> => {
+    const client = { address: caller.address, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }
+    const request = { caller, client }
     // One retry: a concurrent login that stores a stronger hash changes the account, too.
-    const session = (await attempt(login, client)) ?? (await attempt(login, client))
+    const session = (await attempt(login, request)) ?? (await attempt(login, request))
     if (!session) throw invalidCredentials()
     return session
   }
@@ -172,15 +185,34 @@ export const createSessionService = (options: SessionServiceOptions) => {
       .map((session) => ({ ...session, is_current: session.id === sessionId }))
   }
 
+  /** Commits the end of a session. A disk that is too full for the audit does not prevent it. Returns whether it existed. */
+  const commitEnd = async (caller: AdminCaller, end: Statement, action: AuditAction) => {
+    try {
+      await db.write([end, auditRow(caller, clock(), { action })]).catch((error) => {
+        if (!isStorageFailure(error)) throw error
+        return db.write([end])
+      })
+      return true
+    } catch (error) {
+      if (!(error instanceof UnexpectedChanges)) throw error
+      return false
+    }
+  }
+
   /** Ends a session of the caller. @throws SESSION_NOT_FOUND */
-  const endOwn = async ({ id: admin }: AdminCaller, id: string) => {
-    if (memorySessions.idsOf(admin).includes(id)) {
+  const endOwn = async (caller: AdminCaller, id: string) => {
+    if (memorySessions.idsOf(caller.id).includes(id)) {
       memorySessions.end(id)
       return
     }
-    await db.write([endSessionOf(admin, id)]).catch((error) => {
-      throw error instanceof UnexpectedChanges ? sessionNotFound(id) : error
-    })
+    const isEnded = await commitEnd(caller, endSessionOf(caller.id, id), 'session.end')
+    if (!isEnded) throw sessionNotFound(id)
+  }
+
+  /** Logs the caller out. Does nothing if the session has ended. */
+  const end = async (caller: AdminCaller) => {
+    const { sessionId } = caller
+    if (!memorySessions.end(sessionId)) await commitEnd(caller, endSession(sessionId), 'logout')
   }
 
   return {
@@ -188,11 +220,7 @@ export const createSessionService = (options: SessionServiceOptions) => {
     find,
     list,
     endOwn,
-    /** Logs the caller out. */
-    end: async ({ sessionId }: AdminCaller) => {
-      if (memorySessions.end(sessionId)) return
-      await db.write([endSession(sessionId)])
-    }
+    end
   }
 }
 export type SessionService = ReturnType<typeof createSessionService>

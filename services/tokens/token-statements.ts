@@ -44,6 +44,7 @@ export const updateToken = (
     integers = coalesce(?, integers),
     updated_at = max(?, updated_at + 1)
     WHERE id = ? RETURNING *`,
+  expect: 1,
   params: [
     name ?? null,
     permissions ? JSON.stringify(permissions) : null,
@@ -78,5 +79,6 @@ export const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[
 
 export const deleteToken = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_tokens WHERE id = ?',
-  params: [BigInt(id)]
+  params: [BigInt(id)],
+  expect: 1
 })

@@ -1,12 +1,14 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
-import type { Database } from '../engine/database.ts'
+import { auditRow, summaryOf } from '../audit/audit-row.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
+import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import { createScope, type Scope } from './permissions.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
@@ -169,12 +171,17 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   /** The only result that contains the secret. Only its digest is stored. */
-  const issue = async (_caller: Caller, token: NewToken): Promise<IssuedToken> => {
+  const issue = async (caller: Caller, token: NewToken): Promise<IssuedToken> => {
     const now = clock()
     checkNewExpiry(token.expiresAt, now)
     const secret = generateSecret()
     const stored = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
-    const [inserted] = await db.write([insertToken(stored, token, now)])
+    const { permissions: granted, expiresAt: end = null } = token
+    const summary = { tokenPrefix: stored.tokenPrefix, permissions: granted, expiresAt: end }
+    const [inserted] = await db.write([
+      insertToken(stored, token, now),
+      auditRow(caller, now, { action: 'token.issue', target: token.name, summary })
+    ])
     const { id, name, tokenPrefix, permissions, expiresAt } = cache(inserted?.rows[0] as Row)
     const issued = { id, name, token: secret, tokenPrefix, permissions }
     return {
@@ -184,18 +191,39 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     }
   }
 
-  const change = async (_caller: Caller, id: number, changes: TokenChanges) => {
-    checkExpiry(changes.expiresAt)
-    const [updated] = await db.write([updateToken(id, changes, clock())])
-    const row = updated?.rows[0]
-    if (!row) throw tokenNotFound(id)
-    cache(row)
+  /** Commits a unit that changes a token. Its first statement expects that the token exists. @throws TOKEN_NOT_FOUND */
+  const commit = async (id: number, unit: Unit) => {
+    try {
+      return await db.write(unit)
+    } catch (error) {
+      if (!(error instanceof UnexpectedChanges)) throw error
+      // Another program has deleted it.
+      evict(id)
+      throw tokenNotFound(id)
+    }
   }
 
-  const revoke = async (_caller: Caller, id: number) => {
-    const [deleted] = await db.write([deleteToken(id), deleteRetriesOfCaller('token', id)])
+  const change = async (caller: Caller, id: number, changes: TokenChanges) => {
+    checkExpiry(changes.expiresAt)
+    const { name } = read(id)
+    const { permissions } = changes
+    const summary = { ...summaryOf(changes), ...(permissions && { permissions }) }
+    const now = clock()
+    const [updated] = await commit(id, [
+      updateToken(id, changes, now),
+      auditRow(caller, now, { action: 'token.change', target: name, targetId: id, summary })
+    ])
+    cache(updated?.rows[0] as Row)
+  }
+
+  const revoke = async (caller: Caller, id: number) => {
+    const { name } = read(id)
+    await commit(id, [
+      deleteToken(id),
+      deleteRetriesOfCaller('token', id),
+      auditRow(caller, clock(), { action: 'token.revoke', target: name, targetId: id })
+    ])
     evict(id)
-    if (deleted?.changes === 0) throw tokenNotFound(id)
   }
 
   const findLive = (digest: string | undefined) => {

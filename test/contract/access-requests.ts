@@ -69,6 +69,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
   'GET /admin/status': get('/admin/status'),
   'GET /admin/imports': get('/admin/imports'),
+  'GET /admin/audit': get('/admin/audit'),
   'GET /admin/openapi.json': get('/admin/openapi.json'),
   'GET /admin/tables/importable': get('/admin/tables/importable'),
   'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({

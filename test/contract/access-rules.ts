@@ -49,6 +49,7 @@ export const accessRules = {
   'GET /admin/openapi.json': 'administrator',
   'GET /admin/status': 'administrator',
   'GET /admin/imports': 'administrator',
+  'GET /admin/audit': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'POST /admin/tables/from-file': 'administrator',

@@ -148,6 +148,24 @@ const migrations: readonly (readonly string[])[] = [
       record TEXT,
       PRIMARY KEY (operation, position)
     ) STRICT, WITHOUT ROWID`
+  ],
+  // `count`: of the failed logins that a row stands for, otherwise 1. `target_id`: NULL if the change created the target.
+  [
+    `CREATE TABLE _rowhouse_audit (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      at INTEGER NOT NULL,
+      caller_kind TEXT NOT NULL,
+      caller_id INTEGER NOT NULL,
+      caller_name TEXT NOT NULL,
+      address TEXT NOT NULL,
+      request_id TEXT NOT NULL,
+      action TEXT NOT NULL,
+      target TEXT NOT NULL,
+      target_id INTEGER,
+      summary TEXT NOT NULL CHECK (json_type(summary) = 'object'),
+      count INTEGER NOT NULL
+    ) STRICT`,
+    'CREATE INDEX _rowhouse_audit_at ON _rowhouse_audit (at)'
   ]
 ]
 

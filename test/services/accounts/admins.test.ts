@@ -224,6 +224,20 @@ t.test('administrators', async (t) => {
     })
   }
 
+  t.test('of concurrent requests, a deletion is stored first, and the others find no administrator', async (t) => {
+    const first = by(await logIn('admin'))
+    const { id } = await admins.create(first, { ...NEW, name: 'brief' })
+    const outcomes = await Promise.allSettled([
+      admins.remove(first, id),
+      admins.remove(first, id),
+      admins.update(first, id, { nickname: 'late' })
+    ])
+    const notFound = { status: 'rejected', reason: { code: 'ADMIN_NOT_FOUND' } }
+    t.match(outcomes, [{ status: 'fulfilled' }, notFound, notFound])
+    const sql = 'SELECT action FROM _rowhouse_audit WHERE target_id = ?'
+    t.strictSame(await db.read({ sql, params: [BigInt(id)] }), [{ action: 'admin.delete' }])
+  })
+
   t.test('of the last two, deleted by concurrent requests, one remains', async (t) => {
     const last = by(await logIn('admin'))
     for (const { id } of (await admins.list()).slice(1)) await admins.remove(last, id)
@@ -309,4 +323,13 @@ t.test('an error of a trigger is not reported as a conflict', async (t) => {
   }
   await t.rejects(admins.create(caller, { ...NEW, name: 'Bob' }), { code: 'REFUSED_BY_TRIGGER' })
   await t.rejects(admins.remove(caller, id), { code: 'REFUSED_BY_TRIGGER' })
+})
+
+t.test('an error is thrown if the first administrator cannot be stored', async (t) => {
+  const db = await openTestDatabase(t)
+  const refuse = `CREATE TRIGGER refuse BEFORE INSERT ON _rowhouse_admins BEGIN SELECT RAISE(ABORT, 'no'); END`
+  await db.write([{ sql: refuse, params: [] }])
+  await t.rejects(createFirst(createOn(db), { name: 'root' }), { code: 'REFUSED_BY_TRIGGER' })
+  await db.write([{ sql: 'DROP TRIGGER refuse', params: [] }])
+  t.match(await createFirst(createOn(db), { name: 'root' }), { name: 'root' })
 })

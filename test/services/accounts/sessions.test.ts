@@ -54,6 +54,19 @@ t.test('sessions', async (t) => {
     await t.resolves(sessions.end(callerOf(session, ADDRESS)))
   })
 
+  t.test('an error of a trigger does not count as the end of a session', async (t) => {
+    const session = await sessions.logIn(CLIENT, LOGIN)
+    const caller = callerOf(session, ADDRESS)
+    const refuse = "CREATE TRIGGER refuse BEFORE DELETE ON _rowhouse_sessions BEGIN SELECT RAISE(ABORT, 'no'); END"
+    await db.write([{ sql: refuse, params: [] }])
+    await t.rejects(sessions.end(caller), { code: 'REFUSED_BY_TRIGGER' })
+    await t.rejects(sessions.endOwn(caller, session.id), { code: 'REFUSED_BY_TRIGGER' })
+    await db.write([{ sql: 'DROP TRIGGER refuse', params: [] }])
+    t.match(await sessions.find(session.id), { id: session.id })
+    await sessions.endOwn(caller, session.id)
+    t.equal(await sessions.find(session.id), null)
+  })
+
   t.test('an unknown session is not found', async (t) => {
     t.equal(await sessions.find('nothing'), null)
   })

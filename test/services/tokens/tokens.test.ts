@@ -332,6 +332,20 @@ t.test('a token that another program has deleted is invalid after a reload', asy
   t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
 })
 
+t.test('a token that another program has deleted cannot be changed or revoked, even before a reload', async (t) => {
+  const tokens = await newService()
+  const issue = () => tokens.issue(serviceCaller, { name: 'Gone elsewhere', permissions })
+  const [changed, revoked] = [await issue(), await issue()]
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  external.prepare('DELETE FROM _rowhouse_tokens WHERE id IN (?, ?)').run(changed.id, revoked.id)
+  await t.rejects(tokens.change(serviceCaller, changed.id, { name: 'Late' }), { code: 'TOKEN_NOT_FOUND' })
+  await t.rejects(tokens.revoke(serviceCaller, revoked.id), { code: 'TOKEN_NOT_FOUND' })
+  for (const { token } of [changed, revoked]) t.throws(() => tokens.authenticate(bearer(token)), invalidToken)
+  const rows = external.prepare("SELECT action FROM _rowhouse_audit WHERE target = 'Gone elsewhere'").pluck().all()
+  t.strictSame(rows, ['token.issue', 'token.issue'])
+})
+
 t.test('a token with unreadable permissions is inactive, and all other tokens are loaded', async (t) => {
   const service = createTokenService({ db, clock })
   const [broken, ended] = [

@@ -133,7 +133,7 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 9)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 10)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
@@ -155,4 +155,15 @@ t.test('version 6 keeps the sessions, with an unknown client', async (t) => {
 t.test('version 8 adds the list of imports', async (t) => {
   const connection = migrateRows(t, [])
   t.equal(connection.value('SELECT count(*) FROM _rowhouse_imports'), 0)
+})
+
+t.test('version 10 adds the audit, whose summaries are objects', async (t) => {
+  const connection = migrateRows(t, [])
+  const insert = (summary: string) =>
+    connection.run("INSERT INTO _rowhouse_audit VALUES (NULL, 1, 'admin', 1, 'ada', '', '', 'login', '', NULL, ?, 1)", [
+      summary
+    ])
+  t.throws(() => insert('5'), { code: 'SQLITE_CONSTRAINT_CHECK' })
+  insert('{}')
+  t.equal(connection.value('SELECT count(*) FROM _rowhouse_audit'), 1)
 })

@@ -1,0 +1,146 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Envelope, strict, timestampSchema } from './envelope.ts'
+import { Int64, NullableInt64 } from './numbers.ts'
+
+/** What is audited. The word before the first dot is a group, by which rows are filtered. */
+export const AUDIT_ACTIONS = [
+  'login',
+  'login.failed',
+  'logout',
+  'password.change',
+  'session.end',
+  'token.issue',
+  'token.change',
+  'token.revoke',
+  'table.create',
+  'table.adopt',
+  'table.change',
+  'table.rename',
+  'table.refresh',
+  'table.unregister',
+  'table.drop',
+  'field.add',
+  'field.change',
+  'field.drop',
+  'index.create',
+  'index.drop',
+  'search-index.create',
+  'search-index.drop',
+  'admin.create',
+  'admin.change',
+  'admin.reset-password',
+  'admin.delete',
+  'import',
+  'export',
+  'settings.change',
+  'backup.create',
+  'backup.delete',
+  'backup.upload',
+  'backup.restore'
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+/** `local`: a command on the machine of the service. */
+const CALLER_KINDS = ['token', 'admin', 'anonymous', 'service', 'local'] as const
+export type AuditCallerKind = (typeof CALLER_KINDS)[number]
+
+const idExample = { examples: [412] }
+const nameExample = { examples: ['maria'] }
+const targetExample = { examples: ['products'] }
+
+const AuditRowSchema = Type.Object(
+  {
+    id: Int64({ minimum: 1, description: 'Id of the row. Later rows have higher ids.', ...idExample }),
+    at: timestampSchema('Time of the change.'),
+    callerKind: Type.Unsafe<AuditCallerKind>({
+      type: 'string',
+      enum: [...CALLER_KINDS],
+      description:
+        'Who made the change: a `token`, an administrator (`admin`), somebody without a credential (`anonymous`), the `service` itself, or a command on its machine (`local`).',
+      examples: ['admin']
+    }),
+    callerId: Int64({
+      minimum: 0,
+      description: 'Id of the token or administrator. 0 for the other kinds.',
+      examples: [1]
+    }),
+    callerName: Type.String({
+      description: 'Name that the token or administrator had. Empty without one.',
+      ...nameExample
+    }),
+    address: Type.String({
+      description: 'IP address of the client. For failed logins, its network. Empty if not known.',
+      examples: ['192.0.2.7']
+    }),
+    requestId: Type.String({
+      description: 'The `X-Request-Id` of the response. Empty without a request.',
+      examples: ['b8c1d2e3-0f4a-4b5c-8d6e-7f8091a2b3c4']
+    }),
+    // Without the values: some generators make names of them.
+    action: Type.Unsafe<AuditAction>({ type: 'string', description: 'What was done.', examples: ['table.change'] }),
+    target: Type.String({
+      description: 'Name that the table, token or administrator had before the change. Empty without one.',
+      ...targetExample
+    }),
+    targetId: NullableInt64({
+      description: 'Id of the target. null: the change created it, or there is none.',
+      examples: [3]
+    }),
+    summary: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What changed, without values of records, and without passwords and other secrets.',
+      examples: [{ changed: ['label', 'isPublished'], isPublished: false }]
+    }),
+    count: Int64({ minimum: 1, description: 'The number of failed logins. 1 for other actions.', examples: [1] })
+  },
+  { title: 'AdminAuditRow', description: 'One change of the installation.', ...strict }
+)
+export type AuditRow = Static<typeof AuditRowSchema>
+
+const AuditPageSchema = Type.Object(
+  {
+    rows: Type.Array(AuditRowSchema, { description: 'The rows, the latest first.' }),
+    next: NullableInt64({
+      description: '`before` of the next page. null: this page is the last one.',
+      ...idExample
+    })
+  },
+  { title: 'AdminAuditPage', description: 'A page of the audit.', ...strict }
+)
+export type AuditPage = Static<typeof AuditPageSchema>
+export const AuditPageEnvelope = Envelope('AdminAuditPageEnvelope', AuditPageSchema)
+
+const filterText = (description: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description, examples: [example] }))
+
+const filterTime = (description: string) =>
+  Type.Optional(Int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1767225600000] }))
+
+const filter = {
+  action: filterText('Only this action, or a group: `token` finds `token.issue` and all others of tokens.', 'token'),
+  caller: filterText('Only changes by a caller of this name, ignoring the case of ASCII letters.', 'maria'),
+  target: filterText('Only changes of a target of this name, ignoring the case of ASCII letters.', 'products'),
+  from: filterTime('Only rows of this time or later, in epoch milliseconds.'),
+  to: filterTime('Only rows before this time, in epoch milliseconds.')
+}
+
+const AuditFilterSchema = Type.Object(filter)
+export type AuditFilter = Static<typeof AuditFilterSchema>
+
+export const AuditQuerySchema = Type.Object(
+  {
+    ...filter,
+    size: Type.Optional(
+      Int64({ minimum: 1, maximum: 1000, description: 'Rows of the page. The default is 50.', examples: [50] })
+    ),
+    before: Type.Optional(
+      Int64({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Only rows with a lower id: `next` of the previous response, with the same filter.',
+        ...idExample
+      })
+    )
+  },
+  strict
+)
+export type AuditQuery = Static<typeof AuditQuerySchema>
