@@ -52,7 +52,7 @@ const runtimeImportsOf = (path: string) => {
 const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   services: [['model'], ['sql'], ['engine'], ['audit'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']],
   'services/tables': [
-    ['failures.ts', 'foreign-keys.ts'],
+    ['audited-table.ts', 'failures.ts', 'foreign-keys.ts'],
     ['assert-table.ts'],
     ['names'],
     ['registry'],

@@ -13,7 +13,7 @@ export interface AuditEntry {
   readonly target?: string
   /** Absent if the change creates the target. */
   readonly targetId?: number
-  /** What changed. Contains no secret and no value of a record. */
+  /** What changed. Contains no secret and no value of a record. Properties that are undefined are left out. */
   readonly summary?: object
   /** Of failed logins. */
   readonly count?: number

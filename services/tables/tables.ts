@@ -1,3 +1,4 @@
+import { auditRow } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -6,6 +7,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { RegisteredTable } from '../model/table.ts'
 import { dropSearchIndex } from '../sql/search-index.ts'
 import { createAdoption } from './adopt/adopt.ts'
+import { refreshSummary, tableEntry } from './audited-table.ts'
 import { createFieldAdditions } from './changes/field-additions.ts'
 import { createFieldDrops } from './changes/field-drops.ts'
 import { createFieldUpdates } from './changes/field-updates.ts'
@@ -48,8 +50,8 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
-  const { tryChange, commitTried } = createTrials({ db, registry, clock })
-  const writes = createTableWrites({ db, registry, builds, tryChange })
+  const { tryChange, commit, commitTried } = createTrials({ db, registry, clock })
+  const writes = createTableWrites({ registry, builds, tryChange, commit })
   const renames = createRenames({ db, registry, tokenNames })
   const countStored = createRowCounts(db)
 
@@ -74,7 +76,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
         ...(await searchIndexes.rebuild(caller, table, structure)),
         updateChoices(table, measuredChoices(choices, exactTypes as ExactTypes), clock())
       ]
-      return { unit }
+      return { unit, entries: [tableEntry(table, 'table.refresh', refreshSummary(table.choices, choices))] }
     })
   }
 
@@ -85,18 +87,21 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     // Its choices end here, and views may still show what it hides.
     const hiding = choicesWithout(table, registry.all())
     const before = hiding.map(({ view, choices }) => updateChoices(view, choices, clock()))
-    const results = await db.write([...before, deleteTable(id), ...dropSearchIndex(id)]).catch((error) => {
-      throw error instanceof UnexpectedChanges ? tableKeepsChanging() : error
+    const row = auditRow(caller, clock(), tableEntry(table, 'table.unregister'))
+    const unit = [...before, deleteTable(id), ...dropSearchIndex(id), row]
+    const results = await db.write(unit).catch((error) => {
+      if (!(error instanceof UnexpectedChanges)) throw error
+      if (error.statement < before.length) throw tableKeepsChanging()
+      registry.remove(table)
+      throw tableNotFound(id)
     })
     for (const index of before.keys()) registry.apply(results[index]?.rows[0] as Row)
-    const deleted = results[before.length]
     registry.remove(table)
-    if (deleted?.changes === 0) throw tableNotFound(id)
   }
 
   return {
     ...createTableCreation({ db, registry, clock, register }),
-    ...createIndexes({ db, registry, commitTried }),
+    ...createIndexes({ db, registry, commit, commitTried }),
     ...createAdoption({ db, registry, clock, register }),
     update: createTableUpdates({ registry, clock, writes, reservations, renames, searchIndexes }),
     refresh,

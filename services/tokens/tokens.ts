@@ -206,8 +206,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   const change = async (caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
     const { name } = read(id)
-    const { permissions } = changes
-    const summary = { ...summaryOf(changes), ...(permissions && { permissions }) }
+    const summary = { ...summaryOf(changes), permissions: changes.permissions }
     const now = clock()
     const [updated] = await commit(id, [
       updateToken(id, changes, now),

@@ -1,6 +1,7 @@
 import type { ImportableTable, TableImport } from '../../../schemas/adoption.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import type { TableChanges } from '../../../schemas/table-changes.ts'
+import { auditRow } from '../../audit/audit-row.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
@@ -8,6 +9,7 @@ import { excerpt, invalid, tableNotFound } from '../../model/errors.ts'
 import { foldName, splitNames } from '../../model/names.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { findUnusableKey, withViewKey } from '../../sql/views.ts'
+import { hiddenIn } from '../audited-table.ts'
 import { keyNotUnique, notImportable, tableRegistered, tableUnusable } from '../failures.ts'
 import { isReserved } from '../names/reserved-names.ts'
 import { adoptedChoices, changedChoices, measuredChoices, type UnnamedChoices } from '../registry/choices.ts'
@@ -143,7 +145,12 @@ export const createAdoption = ({ db, registry, clock, register }: AdoptionOption
       ...{ label, note, isPublished, isEditable: isEditable ?? !table.structure.isView },
       choices: measuredChoices(chosen[index] as UnnamedChoices, exactTypes[index] as ExactTypes)
     }))
-    return register(unnamed, clock())
+    const now = clock()
+    const audit = unnamed.map(({ name: target, isPublished, isEditable, choices }) => {
+      const summary = { isPublished, isEditable, hidden: hiddenIn(choices.fields) }
+      return auditRow(caller, now, { action: 'table.adopt', target, summary })
+    })
+    return register(unnamed, { now, audit })
   }
 
   /** @throws TABLE_NOT_FOUND, TABLE_REGISTERED, TABLE_UNUSABLE, TABLE_NOT_IMPORTABLE, VALIDATION_FAILED, UNIQUE_VIOLATION */

@@ -8,6 +8,7 @@ import type { RegisteredTable, Structure } from '../../model/table.ts'
 import { addColumnSql, compileForeignKeys } from '../../sql/ddl.ts'
 import { createIndex } from '../../sql/indexes.ts'
 import { assertTable } from '../assert-table.ts'
+import { tableEntry } from '../audited-table.ts'
 import { fieldExists, sameDefault, tableOutdated } from '../failures.ts'
 import { extendedChoices } from '../registry/choices.ts'
 import type { TableRegistry } from '../registry/registry.ts'
@@ -74,7 +75,9 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
         ...(await searchIndexes.rebuild(caller, table, withColumn(structure, column))),
         updateChoices(table, await extendedChoices(choices, column), clock())
       ]
-      return { unit }
+      const { jsonType, isHidden } = column
+      const summary = { field: column.name, jsonType, isHidden }
+      return { unit, entries: [tableEntry(table, 'field.add', summary)] }
     }
     try {
       if (sent) return await writes.restructure(caller, id, changeOf)

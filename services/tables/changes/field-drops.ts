@@ -8,6 +8,7 @@ import { dropIndex, selectIndexes, toIndexes } from '../../sql/indexes.ts'
 import { dropSearchIndex } from '../../sql/search-index.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
+import { tableEntry } from '../audited-table.ts'
 import { lossNotConfirmed, structureInUse, tableOutdated } from '../failures.ts'
 import { isOwn } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
@@ -71,7 +72,8 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
       throw lossNotConfirmed(known.name, rows, `Dropping '${field}' deletes its values.`)
     }
     return writes.restructure(caller, id, async (table) => ({
-      unit: await dropFieldUnit(caller, table, fieldOf(table, field))
+      unit: await dropFieldUnit(caller, table, fieldOf(table, field)),
+      entries: [tableEntry(table, 'field.drop', { field })]
     }))
   }
 

@@ -1,10 +1,12 @@
 import type { FieldRedefinition } from '../../../schemas/table-changes.ts'
+import { summaryOf } from '../../audit/audit-row.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { renameColumn, selectWord, setNotNull } from '../../sql/alter.ts'
+import { tableEntry } from '../audited-table.ts'
 import { valuesDoNotFit } from '../failures.ts'
 import { updateChoices } from '../registry/table-statements.ts'
 import type { SearchIndexes } from '../search/indexes.ts'
@@ -35,7 +37,11 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
     return renameColumn(table, from, to, isPlain)
   }
 
-  const changeOf = async (caller: Caller, table: RegisteredTable, change: FieldChange): Promise<StructureChange> => {
+  const changeOf = async (
+    caller: Caller,
+    table: RegisteredTable,
+    change: FieldChange
+  ): Promise<Omit<StructureChange, 'entries'>> => {
     const { name: tableName, structure, choices } = table
     const { column, name, jsonType, isNotNull } = change
     const isRebuilt = change.storedType !== undefined || change.defaultValue !== undefined
@@ -62,7 +68,9 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
         const change = readFieldChange(table, field, sent)
         const structureChange = await changeOf(caller, table, change)
         await caller.confirm()
-        return structureChange
+        const { name, jsonType } = sent
+        const summary = { ...summaryOf(sent), field, name, jsonType }
+        return { ...structureChange, entries: [tableEntry(table, 'field.change', summary)] }
       })
     } catch (error) {
       // A value was written after the check, or two values are the same after the conversion.

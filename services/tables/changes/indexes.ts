@@ -16,11 +16,12 @@ import {
 } from '../../sql/indexes.ts'
 import { isRowidName } from '../../sql/introspection.ts'
 import { assertTable } from '../assert-table.ts'
+import { tableEntry } from '../audited-table.ts'
 import { tableOutdated } from '../failures.ts'
 import { isOwn } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { type DeclaredIndex, freeIndexName } from './index-names.ts'
-import type { CommitTried } from './trials.ts'
+import type { CommitChange, CommitTried } from './trials.ts'
 
 const toTableIndex = ({ name, columns, isUnique, isPartial }: StoredIndex): TableIndex => {
   const fields = columns.filter((column) => column !== null)
@@ -69,11 +70,12 @@ const covers = (index: StoredIndex, { fields, isUnique }: DeclaredIndex) =>
 interface IndexServiceOptions {
   readonly db: Database
   readonly registry: TableRegistry
+  readonly commit: CommitChange
   readonly commitTried: CommitTried
 }
 
 /** The indexes of registered tables, for administrators. */
-export const createIndexes = ({ db, registry, commitTried }: IndexServiceOptions) => {
+export const createIndexes = ({ db, registry, commit, commitTried }: IndexServiceOptions) => {
   const readStored = async ({ name, structure }: RegisteredTable) =>
     structure.isView ? [] : toIndexes((await db.read(selectIndexes(name)))[0])
 
@@ -121,7 +123,8 @@ export const createIndexes = ({ db, registry, commitTried }: IndexServiceOptions
     const name = await freeIndexName(db, table.name, index)
     await caller.confirm()
     try {
-      await db.write([createStoredIndex(name, table.name, index)])
+      const entries = [tableEntry(table, 'index.create', { index: name, fields, isUnique })]
+      await commit(caller, { unit: [createStoredIndex(name, table.name, index)], entries })
     } catch (error) {
       if (hasCode(error, 'TABLE_EXISTS')) throw indexExists(name)
       throw hasCode(error, 'UNIQUE_VIOLATION') ? await notUnique(caller, table, fields) : error
@@ -133,11 +136,13 @@ export const createIndexes = ({ db, registry, commitTried }: IndexServiceOptions
 
   /** @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, INDEX_NOT_FOUND, INDEX_NOT_OURS, STRUCTURE_IN_USE, TABLE_CHANGED */
   const dropIndex = async (caller: Caller, id: number, sentName: string): Promise<void> => {
-    const indexes = await readStored(registry.get(id))
+    const table = registry.get(id)
+    const indexes = await readStored(table)
     const index = indexes.find(({ name }) => foldName(name) === foldName(sentName))
     if (!index) throw indexNotFound(sentName)
     if (!isOwn(index.name)) throw indexNotOurs(index.name)
-    await commitTried(caller, { unit: [dropStoredIndex(index.name)] })
+    const entries = [tableEntry(table, 'index.drop', { index: index.name })]
+    await commitTried(caller, { unit: [dropStoredIndex(index.name)], entries })
     await registry.reload()
   }
 

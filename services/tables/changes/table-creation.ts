@@ -1,4 +1,5 @@
 import type { NewTable } from '../../../schemas/new-table.ts'
+import { auditRow } from '../../audit/audit-row.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
@@ -6,6 +7,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { compileForeignKeys, createTableSql } from '../../sql/ddl.ts'
 import { createIndex } from '../../sql/indexes.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
+import { hiddenIn } from '../audited-table.ts'
 import { nameTaken } from '../failures.ts'
 import { assertPathFree } from '../names/path-names.ts'
 import { checkNewName } from '../names/reserved-names.ts'
@@ -67,7 +69,12 @@ export const createTableCreation = ({ db, registry, clock, register }: TableCrea
     const stored = await createStored(name, declared, isReferable)
     const flags = { isPublished, isEditable: true }
     const choices = await declaredChoices(structure)
-    const registered = await register([{ name, structure, label, note, ...flags, choices }], clock(), stored)
+    const now = clock()
+    const { columns } = structure
+    const summary = { ...flags, fields: columns.map((column) => column.name), hidden: hiddenIn(columns) }
+    const audit = [auditRow(caller, now, { action: 'table.create', target: name, summary })]
+    const unnamed = { name, structure, label, note, ...flags, choices }
+    const registered = await register([unnamed], { now, before: stored, audit })
     const [created] = registered as [RegisteredTable]
     if (declared.references.length === 0) return created
     // The foreign keys are facts of the table, and their actions are effects of writes to other tables.

@@ -4,6 +4,7 @@ import { dropTable } from '../../sql/alter.ts'
 import { deleteRetriesOfTable } from '../../sql/retries.ts'
 import { dropSearchIndex } from '../../sql/search-index.ts'
 import { assertTable } from '../assert-table.ts'
+import { tableEntry } from '../audited-table.ts'
 import { lossNotConfirmed, tableOutdated } from '../failures.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import type { CountRows } from '../registry/row-counts.ts'
@@ -28,7 +29,8 @@ export const createTableDrops = ({ registry, countStored, commitTried }: TableDr
       deleteRetriesOfTable(id),
       dropTable(name)
     ]
-    await commitTried(caller, { unit, options: { foreignKeys: false } })
+    const entries = [tableEntry(table, 'table.drop')]
+    await commitTried(caller, { unit, options: { foreignKeys: false }, entries })
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
+import { UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
@@ -7,13 +7,13 @@ import { tableKeepsChanging } from '../failures.ts'
 import type { DeriveFacts, TableRegistry } from '../registry/registry.ts'
 import { expectRegistration } from '../registry/table-statements.ts'
 import type { SearchBuilds } from '../search/builds.ts'
-import { MAX_ATTEMPTS, type StructureChange, type TryChange } from './trials.ts'
+import { type CommitChange, MAX_ATTEMPTS, type StructureChange, type TryChange } from './trials.ts'
 
 interface TableWritesOptions {
-  readonly db: Database
   readonly registry: TableRegistry
   readonly builds: SearchBuilds
   readonly tryChange: TryChange
+  readonly commit: CommitChange
 }
 
 type ChangeOf = (table: RegisteredTable) => StructureChange | Promise<StructureChange>
@@ -22,7 +22,7 @@ type ChangeOf = (table: RegisteredTable) => StructureChange | Promise<StructureC
 const mayBeConcurrent = (error: unknown) => error instanceof UnexpectedChanges || hasCode(error, 'STRUCTURE_CHANGED')
 
 /** Optimistic changes of registered tables: docs/decisions/0006-registry-changes.md */
-export const createTableWrites = ({ db, registry, builds, tryChange }: TableWritesOptions) => {
+export const createTableWrites = ({ registry, builds, tryChange, commit }: TableWritesOptions) => {
   /**
    * If the table was changed concurrently, retries on the new state after checking the caller's right again. Then
    * continues or starts the build of the table's search index.
@@ -51,8 +51,7 @@ export const createTableWrites = ({ db, registry, builds, tryChange }: TableWrit
   /** Commits a unit whose last statement returns the row of the registry. `derive`: the facts after the change. */
   const change = (caller: Caller, id: number, changeOf: ChangeOf, derive?: DeriveFacts): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
-      const { unit, options } = await changeOf(table)
-      const results = await db.write(unit, options)
+      const results = await commit(caller, await changeOf(table))
       return registry.apply(results.at(-1)?.rows[0] as Row, derive)
     })
 
@@ -68,8 +67,8 @@ export const createTableWrites = ({ db, registry, builds, tryChange }: TableWrit
   ): Promise<RegisteredTable> =>
     retrying(caller, id, async (table) => {
       const sent = await changeOf(table)
-      const { unit, options } = await tryChange(caller, { ...sent, unit: [expectRegistration(table), ...sent.unit] })
-      onCommit(await db.write(unit, options), table)
+      const tried = await tryChange(caller, { ...sent, unit: [expectRegistration(table), ...sent.unit] })
+      onCommit(await commit(caller, tried), table)
       await registry.reload()
       return registry.get(id)
     })

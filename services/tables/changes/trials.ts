@@ -1,4 +1,5 @@
-import { type Database, UnexpectedChanges } from '../../engine/database.ts'
+import { type AuditEntry, auditRow } from '../../audit/audit-row.ts'
+import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { foldName } from '../../model/names.ts'
@@ -16,6 +17,8 @@ export const MAX_ATTEMPTS = 20
 export interface StructureChange {
   readonly unit: Unit
   readonly options?: UnitOptions
+  /** What the unit does, for the audit. */
+  readonly entries: readonly AuditEntry[]
 }
 
 interface TrialsOptions {
@@ -56,7 +59,8 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
    * Tries a change of the structure. Returns it with a check that the declarations are still those that were tried, and
    * with the new names of columns of registered views. @throws STRUCTURE_IN_USE
    */
-  const tryChange = async (caller: Caller, { unit, options }: StructureChange): Promise<Required<StructureChange>> => {
+  const tryChange = async (caller: Caller, change: StructureChange): Promise<Required<StructureChange>> => {
+    const { unit, options } = change
     const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller, options)
     if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
     const views = changedViews.flatMap(({ name, ...columns }): Statement[] => {
@@ -66,9 +70,20 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
       return [updateChoices(view, choicesAfterRenames({ ...view.choices, viewKey }, columns), clock())]
     })
     return {
+      ...change,
       unit: [expectDeclarations(declarations), ...views, ...unit],
       options: { ...options, keepsBroken: hasBroken }
     }
+  }
+
+  /** Commits a change with its rows of the audit. Returns the results of the unit. */
+  const commit = async (
+    caller: Caller,
+    { unit, options, entries }: StructureChange
+  ): Promise<readonly WriteResult[]> => {
+    const rows = entries.map((entry) => auditRow(caller, clock(), entry))
+    const results = await db.write([...unit, ...rows], options)
+    return results.slice(0, unit.length)
   }
 
   /**
@@ -77,22 +92,23 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
    */
   const commitTried = async (caller: Caller, change: StructureChange): Promise<void> => {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
-      const { unit, options } = await tryChange(caller, change)
+      const tried = await tryChange(caller, change)
       try {
-        await db.write(unit, options)
+        await commit(caller, tried)
         return
       } catch (error) {
         if (!(error instanceof UnexpectedChanges)) throw error
-        if (!comparesDeclarations(unit[error.statement])) throw tableKeepsChanging()
+        if (!comparesDeclarations(tried.unit[error.statement])) throw tableKeepsChanging()
         await caller.confirm()
       }
     }
     throw tableKeepsChanging()
   }
 
-  return { tryChange, commitTried }
+  return { tryChange, commit, commitTried }
 }
 
 type Trials = ReturnType<typeof createTrials>
 export type TryChange = Trials['tryChange']
+export type CommitChange = Trials['commit']
 export type CommitTried = Trials['commitTried']

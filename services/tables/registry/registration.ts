@@ -17,6 +17,15 @@ export interface UnnamedTable extends StoredTable, Omit<NewRegistration, 'name' 
   readonly choices: UnnamedChoices
 }
 
+interface RegistrationOptions {
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Statements before the registration. */
+  readonly before?: Unit
+  /** The rows of the audit. */
+  readonly audit: Unit
+}
+
 /** `index`: the position of the statement, from 0. */
 const toTableError = (error: unknown, tableAt: (index: number) => StoredTable) =>
   error instanceof DomainError && error.code === 'UNIQUE_VIOLATION'
@@ -24,18 +33,22 @@ const toTableError = (error: unknown, tableAt: (index: number) => StoredTable) =
     : error
 
 /**
- * Returns the function that registers tables in one unit, after the statements `before`. The unique index of the
- * registry decides between concurrent registrations of one name: TABLE_REGISTERED. `now`: epoch milliseconds.
+ * Returns the function that registers tables in one unit. The unique index of the registry decides between concurrent
+ * registrations of one name: TABLE_REGISTERED.
  */
 export const createRegistration = (db: Database, registry: TableRegistry, { reserveFree }: NameReservations) => {
-  const write = async (tables: readonly UnnamedTable[], clientNames: readonly string[], now: number, before: Unit) => {
+  const write = async (
+    tables: readonly UnnamedTable[],
+    clientNames: readonly string[],
+    { now, before = [], audit }: RegistrationOptions
+  ) => {
     const inserts = tables.map((table, index) => {
       const choices = { ...table.choices, clientName: String(clientNames[index]) }
       const { structure } = combine(table.structure, choices)
       const labelField = guessLabelField(structure, registry.hiddenSources({ ...table, choices }))
       return insertTable({ ...table, choices: { ...choices, labelField } }, now)
     })
-    const results = await db.write([...before, ...inserts]).catch((error) => {
+    const results = await db.write([...before, ...inserts, ...audit]).catch((error) => {
       throw toTableError(error, (index) => tables[index - before.length] as StoredTable)
     })
     const registered = tables.map(({ structure }, index) =>
@@ -45,10 +58,10 @@ export const createRegistration = (db: Database, registry: TableRegistry, { rese
     return registered.map(({ id }) => registry.get(id))
   }
 
-  return (tables: readonly UnnamedTable[], now: number, before: Unit = []): Promise<RegisteredTable[]> =>
+  return (tables: readonly UnnamedTable[], options: RegistrationOptions): Promise<RegisteredTable[]> =>
     reserveFree(
       tables.map(({ name }) => name),
-      (clientNames) => write(tables, clientNames, now, before)
+      (clientNames) => write(tables, clientNames, options)
     )
 }
 

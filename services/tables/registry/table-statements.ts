@@ -86,9 +86,11 @@ export const renameRegistration = (id: number, name: string): Statement => ({
   params: [name, BigInt(id)]
 })
 
+/** Fails its unit if the table is not registered. */
 export const deleteTable = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_tables WHERE id = ?',
-  params: [BigInt(id)]
+  params: [BigInt(id)],
+  expect: 1
 })
 
 /** The names of all tables and views of the file. */

@@ -11,7 +11,12 @@ t.test('a unique index that fails shows an example only if the search for it suc
   const { db, registry, tables } = await startServices(t, rows)
   const { id } = await tables.adoptTable(serviceCaller, 'cats')
   const createWith = (scan: Database['scan']) => {
-    const { createIndex } = createIndexes({ db: { ...db, scan }, registry, commitTried: async () => {} })
+    const { createIndex } = createIndexes({
+      db: { ...db, scan },
+      registry,
+      commit: (_caller, { unit }) => db.write(unit),
+      commitTried: async () => {}
+    })
     return rejection(createIndex(serviceCaller, id, { fields: ['name'], isUnique: true }))
   }
   const example = [{ path: '/fields', code: 'unique', message: "2 records have 'name' = 'a'." }]

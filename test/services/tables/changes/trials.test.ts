@@ -12,7 +12,7 @@ t.test('a deletion that fails is not retried', async (t) => {
     throw new Error('disk full')
   }
   const { commitTried } = createTrials({ db: { ...db, write }, registry, clock: Date.now })
-  await t.rejects(commitTried(serviceCaller, { unit: [{ sql: 'DROP TABLE cats', params: [] }] }), {
+  await t.rejects(commitTried(serviceCaller, { unit: [{ sql: 'DROP TABLE cats', params: [] }], entries: [] }), {
     message: 'disk full'
   })
   t.equal(writes, 1)
