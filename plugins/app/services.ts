@@ -124,7 +124,7 @@ export default fp<ServicesOptions>(
     const records = createRecordService({ db, clock, totals, ...reading, ...facts })
     fastify.decorate('records', records)
     fastify.decorate('readableBy', readableBy)
-    fastify.decorate('exports', createExportService({ db, search, scan, readableBy, maxPageSize }))
+    fastify.decorate('exports', createExportService({ db, clock, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
     const { commit, once } = records

@@ -11,8 +11,8 @@ export interface AuditEntry {
   readonly action: AuditAction
   /** The name of the table, token or administrator, as it was before the change. */
   readonly target?: string
-  /** Absent if the change creates the target. */
-  readonly targetId?: number
+  /** null or absent if the change creates the target. */
+  readonly targetId?: number | null
   /** What changed. Contains no secret and no value of a record. Properties that are undefined are left out. */
   readonly summary?: object
   /** Of failed logins. */
@@ -25,7 +25,7 @@ export interface AuditEntry {
  * the unit fails, and stores no row. `now`: epoch milliseconds.
  */
 export const auditRow = (caller: AuditCaller, now: number, entry: AuditEntry): Statement => {
-  const { action, target = '', targetId, summary = {}, count = 1 } = entry
+  const { action, target = '', targetId = null, summary = {}, count = 1 } = entry
   return {
     sql: `INSERT INTO _rowhouse_audit (at, caller_kind, caller_id, caller_name, address, request_id, action, target,
       target_id, summary, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -38,7 +38,7 @@ export const auditRow = (caller: AuditCaller, now: number, entry: AuditEntry): S
       caller.requestId,
       action,
       target,
-      targetId === undefined ? null : BigInt(targetId),
+      targetId === null ? null : BigInt(targetId),
       JSON.stringify(summary),
       BigInt(count)
     ]

@@ -1,10 +1,19 @@
 import type { LoggedImport } from '../../../schemas/import.ts'
+import { type AuditEntry, auditRow } from '../../audit/audit-row.ts'
 import type { Database } from '../../engine/database.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { DomainError } from '../../model/errors.ts'
 import { whenUnlocked } from './lock-waits.ts'
-import { failImport, insertImport, selectImports, toLoggedImport, updateProgress } from './log-statements.ts'
+import {
+  failImport,
+  insertImport,
+  type NewImportRow,
+  selectImports,
+  toLoggedImport,
+  updateProgress
+} from './log-statements.ts'
+import type { ImportOptions } from './plan.ts'
 import type { CheckedFile, ImportEntry } from './steps.ts'
 
 interface ImportLogOptions {
@@ -16,28 +25,34 @@ interface ImportLogOptions {
 
 const messageOf = (error: unknown) => (error instanceof DomainError ? error.message : 'The service failed.')
 
+/** Returns the entry of an import that begins. Its row in the list of imports shows how it ends. */
+const importEntry = (added: NewImportRow, { isUpsert }: ImportOptions): AuditEntry => {
+  const { tableId: targetId, table: target, file, format, totalRows, storedRows } = added
+  const summary = { rows: totalRows - storedRows, isUpsert, isNewTable: targetId === null, format, file }
+  return { action: 'import', target, targetId, summary }
+}
+
 /** Keeps a row for each import that stores records, so that what a crash or an error leaves is known. */
 export const createImportLog = ({ db, clock, onFailure }: ImportLogOptions) => {
   const running = new Set<number>()
 
   const insert = async (caller: Caller, { plan, file }: CheckedFile, tableId: number | null) => {
     const { rows, skipped } = file
-    const unit = insertImport(
-      {
-        tableId,
-        table: plan.access.table.name,
-        file: plan.options.fileName,
-        format: plan.options.format.type,
-        callerKind: caller.kind,
-        callerName: caller.name,
-        storedRows: skipped,
-        totalRows: rows + skipped,
-        now: clock()
-      },
-      [...running]
-    )
+    const now = clock()
+    const added = {
+      tableId,
+      table: plan.access.table.name,
+      file: plan.options.fileName,
+      format: plan.options.format.type,
+      callerKind: caller.kind,
+      callerName: caller.name,
+      storedRows: skipped,
+      totalRows: rows + skipped,
+      now
+    }
+    const unit = [...insertImport(added, [...running]), auditRow(caller, now, importEntry(added, plan.options))]
     const results = await whenUnlocked(() => db.write(unit))
-    return Number(results.at(-1)?.rows[0]?.id)
+    return Number(results.at(-2)?.rows[0]?.id)
   }
 
   const fail = async (id: number, error: unknown) => {

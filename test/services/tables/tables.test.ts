@@ -254,8 +254,13 @@ t.test('tables', async (t) => {
       ),
       { code: 'TABLE_EXISTS', hint: /import it/ }
     )
-    const { list } = await serve('theirs')
+    const { id: adopted, list } = await serve('theirs')
     t.equal((await list()).total, 2)
+    external.prepare('DELETE FROM _rowhouse_tables WHERE id = ?').run(adopted)
+    t.match(await rejection(tables.unregister(serviceCaller, adopted, true)), { code: 'TABLE_NOT_FOUND' })
+    const rows = 'SELECT count(*) FROM _rowhouse_audit WHERE target_id = ?'
+    t.equal(external.prepare(rows).pluck().get(adopted), 0)
+    await serve('theirs')
     await registry.load()
     t.ok(tables.find('THEIRS'))
   })
