@@ -6,6 +6,8 @@ import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
 import home from './plugins/app/home.ts'
+import metrics from './plugins/app/metrics.ts'
+import metricsRoute from './plugins/app/metrics-route.ts'
 import openapi from './plugins/app/openapi.ts'
 import retryKeys from './plugins/app/retry-keys.ts'
 import retryPurge from './plugins/app/retry-purge.ts'
@@ -111,6 +113,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
     : Promise.resolve(async () => null)
   // Avoid an unhandled rejection: the promise is awaited at the end.
   firstAdmin.catch(() => {})
+  await app.register(metrics)
   await app.register(caller)
   await app.register(retryKeys)
   await app.register(retryPurge)
@@ -122,6 +125,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(home)
   await app.register(webConsole)
   await app.register(health)
+  await app.register(metricsRoute)
 
   await app.register(administration)
   await app.register(tokenAuth)

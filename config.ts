@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { basename, dirname, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
-import { ADMIN_NAME_PATTERN } from './schemas/patterns.ts'
+import { ADMIN_NAME_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
 import { countTypos } from './schemas/similar-names.ts'
 
@@ -45,7 +45,8 @@ const ConfigSchema = Type.Object({
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),
-  ACCESS_LOG: Type.Boolean({ default: false })
+  ACCESS_LOG: Type.Boolean({ default: false }),
+  METRICS_TOKEN: Type.Optional(Type.String({ pattern: METRICS_TOKEN_PATTERN }))
 })
 type Variables = Static<typeof ConfigSchema>
 

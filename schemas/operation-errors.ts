@@ -4,9 +4,10 @@ import type { ErrorCode } from './error.ts'
  * The credential that a route requires.
  * - `token`: an access token. Only routes under /data accept it.
  * - `session`: the session cookie of an administrator.
+ * - `metrics`: the METRICS_TOKEN.
  * - `administrator`: the same. With REQUIRE_PASSWORD_CHANGE, not before a required change of the password.
  */
-export type Credential = 'none' | 'token' | 'session' | 'administrator'
+export type Credential = 'none' | 'token' | 'session' | 'administrator' | 'metrics'
 
 /** For routes that read the database on the event loop. */
 export const READ_ERRORS: readonly ErrorCode[] = ['DATABASE_BUSY', 'STORAGE_UNAVAILABLE']
@@ -103,6 +104,7 @@ const SESSION_ERRORS: readonly ErrorCode[] = ['AUTHENTICATION_REQUIRED', ...READ
 const CREDENTIAL_ERRORS: Readonly<Record<Credential, readonly ErrorCode[]>> = {
   none: [],
   token: ['INVALID_TOKEN'],
+  metrics: ['INVALID_TOKEN'],
   session: SESSION_ERRORS,
   administrator: [...SESSION_ERRORS, 'PASSWORD_CHANGE_REQUIRED']
 }

@@ -14,12 +14,16 @@ const ENTITY_TAG = '(?:W/)?"[^"\\x00-\\x20\\x7f]*"'
 /** RFC 9110, 13.1.1. A list may have empty elements (5.6.1). */
 export const IF_MATCH_PATTERN = `^(?:\\*|[\\t ,]*${ENTITY_TAG}(?:[\\t ]*,[\\t ,]*${ENTITY_TAG})*[\\t ,]*)$`
 
+/** For METRICS_TOKEN: characters that every HTTP client can send in a header. */
+export const METRICS_TOKEN_PATTERN = '^[!-~]{16,256}$'
+
 /** The rule of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
   [NAME_PATTERN]: 'start with a letter, contain only letters, digits and _, and have at most 63 characters',
   [CLIENT_NAME_PATTERN]:
     'start with a capital letter, contain only ASCII letters and digits, and have at most 60 characters',
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
+  [METRICS_TOKEN_PATTERN]: 'be 16 to 256 printable ASCII characters without spaces',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text',
   [IF_MATCH_PATTERN]: 'be * or a list of tags, each in double quotes: the ETag of a response, as it was received'
 }

@@ -10,8 +10,11 @@ const ENTRIES = {
   'reader/view-process': 'services/engine/reader/view-process'
 }
 
-/** Packages with native code, or with files that they read at runtime. They stay in node_modules. */
-const NOT_BUNDLED = ['argon2', 'better-sqlite3', '@fastify/swagger-ui', 'piscina']
+/**
+ * Packages with native code, with files that they read at runtime, or that only some settings need. They stay in
+ * node_modules.
+ */
+const NOT_BUNDLED = ['argon2', 'better-sqlite3', '@fastify/swagger-ui', 'piscina', 'prom-client']
 
 /** Bundled CommonJS packages use these variables, which ES modules do not have. */
 const COMMON_JS = `

@@ -50,7 +50,15 @@ const runtimeImportsOf = (path: string) => {
 
 /** Folders and files inside a folder, from the bottom up. The parts in one row must not import each other. */
 const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  services: [['model'], ['sql'], ['engine'], ['audit'], ['tables'], ['records', 'tokens', 'accounts'], ['documents']],
+  services: [
+    ['model'],
+    ['sql'],
+    ['engine'],
+    ['audit'],
+    ['tables'],
+    ['records', 'tokens', 'accounts'],
+    ['documents', 'metrics']
+  ],
   'services/tables': [
     ['audited-table.ts', 'failures.ts', 'foreign-keys.ts'],
     ['assert-table.ts'],

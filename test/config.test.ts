@@ -29,7 +29,7 @@ t.test('the table in the guide names every setting, with its default', async (t)
   const guide = readFileSync('docs/guides/configure.md', 'utf8')
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
   const defaults = Object.entries(readConfig({})).map(([name, value]) => [name, String(value)])
-  const optional = ['DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET'].map((name) => [name, ''])
+  const optional = ['DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN'].map((name) => [name, ''])
   t.strictSame(
     new Map(rows.sort() as [string, string][]),
     new Map([...defaults, ...optional].sort() as [string, string][])
@@ -59,6 +59,15 @@ t.test('an invalid variable is named with its rule', async (t) => {
   t.throws(() => readConfig({ LOG_LEVEL: 'loud', BODY_LIMIT: '1' }), {
     message: /BODY_LIMIT must be at least 1024; LOG_LEVEL must be one of fatal, error/
   })
+})
+
+t.test('METRICS_TOKEN accepts text that fits into a header', async (t) => {
+  for (const METRICS_TOKEN of ['0123456789abcdef', '~'.repeat(256)])
+    t.equal(readConfig({ METRICS_TOKEN }).METRICS_TOKEN, METRICS_TOKEN)
+  for (const METRICS_TOKEN of ['', '0123456789abcde', 'a b'.repeat(6), 'ü'.repeat(16), '~'.repeat(257)])
+    t.throws(() => readConfig({ METRICS_TOKEN }), {
+      message: /METRICS_TOKEN must be 16 to 256 printable ASCII characters without spaces/
+    })
 })
 
 t.test('text that converts to Infinity is refused', async (t) => {
@@ -169,7 +178,7 @@ t.test('a variable that is a setting with a typing error is found', async (t) =>
 })
 
 t.test('settings and variables of other programs are not taken for typing errors', async (t) => {
-  const settings = [...Object.keys(readConfig({})), 'DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET']
+  const settings = [...Object.keys(readConfig({})), 'DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN']
   const others = `HOSTNAME PORTAL LOGNAME HOSTS PORTS POST HOST_NAME DATABASE_URL MAX_SIZE LOG_FILE PATH PWD HOME USER SHELL
     ADMIN_EMAIL ADMIN_USER CACHE_DIR SESSION_KEY SESSION_ID NODE_ENV NODE_OPTIONS SQLITE_TMPDIR TMPDIR LANG TERM
     XDG_DATA_DIRS XDG_CACHE_HOME KUBERNETES_PORT HTTP_PROXY NO_PROXY PAGE_SIZE JWT_SECRET_KEY`

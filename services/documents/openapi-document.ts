@@ -35,7 +35,7 @@ const retryAfter = {
 const headerOf: Record<number, Json> = {
   401: {
     'WWW-Authenticate': {
-      description: '`Bearer`, for routes under /data.',
+      description: '`Bearer`, for routes under /data and for /metrics.',
       schema: { type: 'string' },
       example: 'Bearer'
     }
@@ -112,6 +112,7 @@ const errorResponses = {
 const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   none: [],
   token: [{ token: [] }],
+  metrics: [{ metricsToken: [] }],
   session: [{ session: [] }],
   administrator: [{ session: [] }]
 }

@@ -1,7 +1,7 @@
 import type { Permissions } from '../../schemas/token.ts'
 import { bearer, dataOf } from '../helpers.ts'
 import type { Credentials } from './access-rules.ts'
-import { FULL_ACCESS, type Setup } from './access-setup.ts'
+import { FULL_ACCESS, METRICS_TOKEN, type Setup } from './access-setup.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -93,5 +93,6 @@ export const createCallers = async (setup: Setup): Promise<TestCaller[]> => [
   ...(await createInvalidTokens(setup)),
   ...(await createInvalidSessions(setup)),
   ...(await createValidTokens(setup)),
+  { name: 'the metrics token', hasMetricsToken: true, headers: bearer(METRICS_TOKEN) },
   ...(await createValidSessions(setup))
 ]

@@ -39,6 +39,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /console/assets/*': get(`/console/assets/${consoleAsset}`),
   'GET /health': get('/health'),
   'GET /health/ready': get('/health/ready'),
+  'GET /metrics': get('/metrics'),
   'GET /openapi.json': get('/openapi.json'),
   'GET /docs': get('/docs'),
   'GET /docs/': get('/docs/'),

@@ -11,10 +11,11 @@ type TokenAccess = 'token' | Exclude<Action, 'write'>
  * - `anyone`: nothing
  * - `session`: the session of an administrator
  * - `administrator`: the same, but not while the administrator must change the password
+ * - `metrics`: the METRICS_TOKEN
  * - `token`: a valid token, whatever it grants
  * - `read`, `create`, `update`, `delete`, `schema`: a valid token that grants this action
  */
-export type Access = 'anyone' | 'session' | 'administrator' | TokenAccess
+export type Access = 'anyone' | 'session' | 'administrator' | 'metrics' | TokenAccess
 
 /** What each route requires. HEAD requires the same as GET. */
 export const accessRules = {
@@ -24,6 +25,7 @@ export const accessRules = {
   'GET /console/assets/*': 'anyone',
   'GET /health': 'anyone',
   'GET /health/ready': 'anyone',
+  'GET /metrics': 'metrics',
   'GET /openapi.json': 'anyone',
   'GET /docs': 'anyone',
   'GET /docs/': 'anyone',
@@ -117,6 +119,7 @@ export type TableState = 'editable' | 'read-only' | 'unpublished'
 export interface Credentials {
   readonly session?: { readonly mustChangePassword: boolean }
   readonly token?: Permissions
+  readonly hasMetricsToken?: true
 }
 
 interface Conditions {
@@ -156,6 +159,7 @@ const refusalOfToken = (access: TokenAccess, { token }: Credentials, { state }: 
 /** Returns the refusal that the contract prescribes, or null for a request that must succeed. */
 export const refusalFor = (access: Access, credentials: Credentials, conditions: Conditions) => {
   if (access === 'anyone') return null
+  if (access === 'metrics') return credentials.hasMetricsToken ? null : refusal(401, 'INVALID_TOKEN')
   if (access === 'session' || access === 'administrator') return refusalOfSession(access, credentials, conditions)
   return refusalOfToken(access, credentials, conditions)
 }

@@ -5,6 +5,7 @@ import type { TableState } from './access-rules.ts'
 
 export const FIRST_PASSWORD = 'the first one'
 export const PASSWORD = 'correct horse'
+export const METRICS_TOKEN = 'a-token-for-metrics'
 
 const FIELDS = [
   { name: 'name', jsonType: 'string' },

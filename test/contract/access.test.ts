@@ -13,13 +13,13 @@ import {
   ruleKeyOf,
   type TableState
 } from './access-rules.ts'
-import { createSetup, FIRST_PASSWORD } from './access-setup.ts'
+import { createSetup, FIRST_PASSWORD, METRICS_TOKEN } from './access-setup.ts'
 
 // Each endpoint × each credential × each state of the table. First, every caller without access is refused, and nothing
 // changes. Then the same request succeeds for a caller with access.
 
 const startService = async (t: Test, isChangeRequired: boolean) => {
-  const env = { ADMIN_PASSWORD: FIRST_PASSWORD, REQUIRE_PASSWORD_CHANGE: String(isChangeRequired) }
+  const env = { ADMIN_PASSWORD: FIRST_PASSWORD, METRICS_TOKEN, REQUIRE_PASSWORD_CHANGE: String(isChangeRequired) }
   const app = await startApp(t, { env })
   const setup = await createSetup(app)
   const callers = await createCallers(setup)

@@ -1,0 +1,33 @@
+import fp from 'fastify-plugin'
+import { createMetrics, type Metrics } from '../../services/metrics/metrics.ts'
+import { createRequestMetrics } from '../../services/metrics/request-metrics.ts'
+import { ERROR_CODE } from '../http/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** null: metrics are switched off. */
+    metrics: Metrics | null
+  }
+}
+
+/** Must be registered before all routes whose requests it counts. Without a setting for metrics, no hook runs. */
+export default fp(
+  async (fastify) => {
+    const { METRICS_TOKEN } = fastify.config
+    const metrics = METRICS_TOKEN === undefined ? null : await createMetrics()
+    fastify.decorate('metrics', metrics)
+    if (metrics === null) return
+    const record = createRequestMetrics(metrics)
+    fastify.addHook('onResponse', (request, reply, done) => {
+      record({
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        seconds: reply.elapsedTime / 1000,
+        code: request[ERROR_CODE]
+      })
+      done()
+    })
+  },
+  { name: 'metrics', dependencies: ['errors'] }
+)
