@@ -8,6 +8,7 @@ import { runExport } from './experiments/export.ts'
 import { runImport } from './experiments/import.ts'
 import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
+import { runMetrics } from './experiments/metrics.ts'
 import { runQueries } from './experiments/queries.ts'
 import { runSearch } from './experiments/search.ts'
 import { runSearchIndex } from './experiments/search-index.ts'
@@ -32,6 +33,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   'slow-disk': { title: '2 ms more for each fsync', run: runSlowDisk },
   export: { title: 'Export as CSV', run: runExport },
   import: { title: 'Import of CSV', run: runImport },
+  metrics: { title: 'With metrics', run: runMetrics },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { addEngineMetrics } from '../../services/metrics/engine-metrics.ts'
 import { createMetrics, type Metrics } from '../../services/metrics/metrics.ts'
 import { createRequestMetrics } from '../../services/metrics/request-metrics.ts'
 import { ERROR_CODE } from '../http/errors.ts'
@@ -17,6 +18,7 @@ export default fp(
     const metrics = METRICS_TOKEN === undefined ? null : await createMetrics()
     fastify.decorate('metrics', metrics)
     if (metrics === null) return
+    addEngineMetrics(metrics, fastify.database)
     const record = createRequestMetrics(metrics)
     fastify.addHook('onResponse', (request, reply, done) => {
       record({
@@ -29,5 +31,5 @@ export default fp(
       done()
     })
   },
-  { name: 'metrics', dependencies: ['errors'] }
+  { name: 'metrics', dependencies: ['errors', 'database'] }
 )

@@ -3,6 +3,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/imports.ts'
 import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
+import type { EngineCounts, WriteBatch } from './counts.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
 import type { ImportErrors } from './staging/import-errors.ts'
@@ -38,11 +39,13 @@ export interface HeldReader {
   release(): Promise<void>
 }
 
-/** Bytes. */
+/** In bytes. */
 export interface FileSizes {
   readonly database: number
   /** The write-ahead log. */
   readonly wal: number
+  /** How often the write-ahead log began again, after a checkpoint had copied all of its pages. */
+  readonly walRestarts: number
 }
 
 export type OnTime = (milliseconds: number) => void
@@ -115,6 +118,10 @@ export interface Database extends Scans {
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
   fileSizes(): Promise<FileSizes>
+  /** Returns what the engine has done since the start, and what is pending. */
+  counts(): EngineCounts
+  /** Adds a listener for the commits of the writer thread. It must be fast. */
+  onWriteBatch(listener: (batch: WriteBatch) => void): void
   /** May be called more than once. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { HistogramConfiguration } from 'prom-client'
+import { type Buckets, linesOf } from './histogram.ts'
 
 /** A value of a metric with labels. */
 export interface LabelledValue {
@@ -17,6 +17,12 @@ export interface Figure {
   readonly labels?: readonly string[]
   /** Returns the value, or one for each combination of labels. Without values the metric has no line. */
   readonly read: () => number | readonly LabelledValue[] | Promise<number | readonly LabelledValue[]>
+}
+
+/** A histogram whose buckets are read for each response of `GET /metrics`. */
+export interface HistogramFigure extends Pick<Figure, 'name' | 'help' | 'labels'> {
+  /** Returns the buckets for each combination of labels. */
+  readonly read: () => readonly { readonly labels: LabelledValue['labels']; readonly buckets: Buckets }[]
 }
 
 const toValues = (read: number | readonly LabelledValue[]) =>
@@ -48,13 +54,22 @@ export const createMetrics = async () => {
     })
   }
 
-  const addHistogram = <T extends string>(configuration: HistogramConfiguration<T>) =>
-    new Histogram<T>({ ...configuration, registers: [registry] })
+  const addHistogram = ({ name, help, labels = [], read }: HistogramFigure) => {
+    const histogram = new Histogram({ name, help, labelNames: [...labels], registers: [registry] })
+    // The registry calls this function for the text of a metric.
+    const getForPromString = async () => ({
+      name,
+      help,
+      type: 'histogram',
+      values: read().flatMap(({ labels, buckets }) => linesOf(name, labels, buckets))
+    })
+    Object.assign(histogram, { getForPromString })
+  }
 
   return {
     /** Adds a metric. @throws if there is one with this name */
     add,
-    /** Adds a histogram, and returns it. Call its `observe` at most once for each request or batch. */
+    /** Adds a histogram. @throws if there is a metric with this name */
     addHistogram,
     contentType: registry.contentType,
     /** Returns all metrics in the text format of Prometheus. */

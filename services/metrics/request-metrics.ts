@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../schemas/error.ts'
+import { createHistogram } from './histogram.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A request whose response was sent. */
@@ -20,18 +21,22 @@ interface RouteCounts {
   readonly route: string
   /** The number of responses at the first digit of their status. */
   readonly byClass: number[]
-  readonly observe: (seconds: number) => void
+  readonly durations: ReturnType<typeof createHistogram>
 }
 
 /** Creates the function that counts responses. It adds to plain numbers, because it runs for each request. */
 export const createRequestMetrics = ({ add, addHistogram }: Pick<Metrics, 'add' | 'addHistogram'>) => {
   const counts = new Map<string, RouteCounts>()
   const failures = new Map<ErrorCode, number>()
-  const durations = addHistogram({
+  addHistogram({
     name: 'rowhouse_http_request_duration_seconds',
     help: 'Time from the first hook of a request to the end of its response.',
-    labelNames: ['method', 'route'],
-    buckets: BUCKETS
+    labels: ['method', 'route'],
+    read: () =>
+      [...counts.values()].map(({ method, route, durations }) => ({
+        labels: { method, route },
+        buckets: durations.read()
+      }))
   })
   add({
     type: 'counter',
@@ -53,10 +58,12 @@ export const createRequestMetrics = ({ add, addHistogram }: Pick<Metrics, 'add' 
     read: () => [...failures].map(([code, value]) => ({ labels: { code }, value }))
   })
 
-  const begin = (method: string, route: string): RouteCounts => {
-    const { observe } = durations.labels(method, route)
-    return { method, route, byClass: [0, 0, 0, 0, 0, 0], observe }
-  }
+  const begin = (method: string, route: string): RouteCounts => ({
+    method,
+    route,
+    byClass: [0, 0, 0, 0, 0, 0],
+    durations: createHistogram(BUCKETS)
+  })
 
   return ({ method, route = 'unknown', status, seconds, code }: SentResponse) => {
     const key = `${method} ${route}`
@@ -64,7 +71,7 @@ export const createRequestMetrics = ({ add, addHistogram }: Pick<Metrics, 'add' 
     counts.set(key, found)
     const digit = Math.floor(status / 100)
     found.byClass[digit] = Number(found.byClass[digit]) + 1
-    found.observe(seconds)
+    found.durations.observe(seconds)
     if (code) failures.set(code, (failures.get(code) ?? 0) + 1)
   }
 }

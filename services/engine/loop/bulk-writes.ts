@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { overloaded } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
+import type { BulkCounts } from '../counts.ts'
 import type { Database } from '../database.ts'
 
 interface BulkWritesOptions {
@@ -17,7 +18,7 @@ const LONG_PAUSE = 4
 const MAX_WAITING = 32
 
 /**
- * Creates the function that writes large units, one at a time. While other units are pending, the next large one waits as
+ * Creates functions that write large units, one at a time, and count them. While other units are pending, the next large one waits as
  * long as the last one took, or four times as long: large units then get at most half of the writer thread's time. 1,000 creates in one unit take
  * 6 ms, in which single creates wait.
  */
@@ -25,6 +26,7 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   /** Resolves when the next unit may begin. */
   let ready = Promise.resolve()
   let waiting = 0
+  let refused = 0
 
   /** Resolves when the next unit may begin after one that began at `start`. */
   const pauseAfter = async (start: number) => {
@@ -45,11 +47,16 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   }
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */
-  return async (unit: Unit, options?: UnitOptions) => {
-    if (waiting >= MAX_WAITING) throw overloaded('Too many large changes are waiting. Retry the request.', 1)
+  const writeBulk = async (unit: Unit, options?: UnitOptions) => {
+    if (waiting >= MAX_WAITING) {
+      refused += 1
+      throw overloaded('Too many large changes are waiting. Retry the request.', 1)
+    }
     waiting += 1
     const next = writeWhen(ready, unit, options)
     ready = next.ready
     return next.written
   }
+
+  return { writeBulk, counts: (): BulkCounts => ({ waiting, refused }) }
 }

@@ -35,5 +35,5 @@ export const createFairQueue = <T>(capacity: number) => {
     return displaced
   }
 
-  return { add, take }
+  return { add, take, length: () => length }
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { EngineCounts, WriteBatch } from '../counts.ts'
 import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
@@ -49,19 +50,38 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     for (const listener of listeners) listener()
   }
 
+  const batchListeners: ((batch: WriteBatch) => void)[] = []
+  const onBatch = (batch: WriteBatch) => {
+    for (const listener of batchListeners) listener(batch)
+  }
+
   const unread = createUnreadText()
   const writer = await startWriter(
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize, unread },
-    { onExternalCommit, onDeath }
+    { onBatch, onExternalCommit, onDeath }
   )
   const stagingFiles = prepareStagingFiles(dataDirectory, path)
   servedRecord.write()
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
-  const readBatches = createReadBatches(connection, isQuiet)
+  const { counts: countReads, ...readBatches } = createReadBatches(connection, isQuiet)
   const readers = createReaderPool({ file: path, cacheSize: READER_CACHE_SIZE })
   const viewScans = createViewScans({ file: path, cacheSize: READER_CACHE_SIZE })
 
+  const bulkWrites = createBulkWrites(writer)
   const stagings = createStagings({ servedFile: path, stagingFiles, attach: writer.attach })
+
+  const counts = (): EngineCounts => ({
+    reads: countReads(),
+    writes: writer.counts(),
+    bulkWrites: bulkWrites.counts(),
+    scans: readers.counts(),
+    heldReaders: readers.countHeld(),
+    viewScans: viewScans.counts(),
+    viewProcesses: viewScans.countProcesses(),
+    stagings: stagings.counts(),
+    unreadCharacters: unread.characters(),
+    cachedSql: connection.countCachedSql()
+  })
 
   const close = async () => {
     await stagings.close()
@@ -81,11 +101,13 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     viewScans,
     tryChange: createTrials({ file: path, read: readBatches.read, tryInProcess: viewScans.tryChange }),
     write: writer.write,
-    writeBulk: createBulkWrites(writer),
+    writeBulk: bulkWrites.writeBulk,
     unread,
     stage: stagings.stage,
     onExternalCommit: (listener) => listeners.push(listener),
     fileSizes: () => fileSizes(path),
+    counts,
+    onWriteBatch: (listener) => batchListeners.push(listener),
     close: () => {
       closing ??= close()
       return closing

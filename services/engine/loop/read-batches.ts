@@ -1,5 +1,6 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
+import type { ReadCounts } from '../counts.ts'
 import type { Connection } from '../shared/connection.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { toReadError } from './sqlite-errors.ts'
@@ -27,6 +28,8 @@ interface Job {
  */
 export const createReadBatches = (connection: Connection, isQuiet: () => boolean, clock = () => performance.now()) => {
   let queue: Job[] = []
+  let reads = 0
+  let batches = 0
 
   const mayRetry = (job: Job) => {
     const now = clock()
@@ -52,6 +55,7 @@ export const createReadBatches = (connection: Connection, isQuiet: () => boolean
   const runBatch = () => {
     const jobs = queue
     queue = []
+    batches += 1
     try {
       connection.run('BEGIN', [])
     } catch (error) {
@@ -73,12 +77,14 @@ export const createReadBatches = (connection: Connection, isQuiet: () => boolean
 
   const submit = <T>(statement: Statement, run: (sql: string, params: readonly SqlValue[]) => T) =>
     new Promise<T>((resolve, reject) => {
+      reads += 1
       const job = { statement, run, resolve: resolve as (value: unknown) => void, reject }
       if (isQuiet() && queue.length === 0) runJob(job)
       else enqueue(job)
     })
 
   return {
+    counts: (): ReadCounts => ({ reads, batches, pending: queue.length }),
     read: (statement: Statement): Promise<readonly Row[]> => submit(statement, connection.rows),
     plan: (statement: Statement): Promise<readonly string[]> => submit(statement, connection.plan),
     readText: (statement: Statement): Promise<string | null> =>

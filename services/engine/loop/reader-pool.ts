@@ -110,5 +110,5 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     await Promise.all([...(shared ? [shared] : []), ...held.keys()].map(end))
   }
 
-  return { scan, chunkScan, hold, close }
+  return { scan, chunkScan, hold, close, counts: slots.counts, countHeld: () => held.size }
 }

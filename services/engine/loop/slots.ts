@@ -1,4 +1,5 @@
 import { overloaded } from '../../model/errors.ts'
+import type { ScanCounts } from '../counts.ts'
 import type { OnTime, ScanCaller } from '../database.ts'
 import { createFairQueue } from './fair-queue.ts'
 
@@ -16,6 +17,7 @@ const nameOf = ({ kind, id }: ScanCaller) => `${kind} ${id}`
 /** Limits how many scans run concurrently, in all and for each caller. The callers that wait are served in rotation. */
 export const createSlots = (count: number, countPerCaller = count) => {
   let free = count
+  let refused = 0
   const running = new Map<string, number>()
   const queue = createFairQueue<QueuedScan>(MAX_QUEUED_SCANS)
 
@@ -40,7 +42,10 @@ export const createSlots = (count: number, countPerCaller = count) => {
         begin(name)
         resolve()
       }
-      const refuse = () => reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
+      const refuse = () => {
+        refused += 1
+        reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
+      }
       queue.add(name, { start, refuse })?.refuse()
     })
 
@@ -75,5 +80,7 @@ export const createSlots = (count: number, countPerCaller = count) => {
     }
   }
 
-  return { take, release, run }
+  const counts = (): ScanCounts => ({ running: count - free, waiting: queue.length(), refused })
+
+  return { take, release, run, counts }
 }

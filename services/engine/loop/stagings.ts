@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type StorePlan, storeStaged } from '../../sql/imports.ts'
+import type { StagingCounts } from '../counts.ts'
 import type { Attachment } from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
 import { memoryOf } from '../staging/moved-memory.ts'
@@ -159,6 +160,6 @@ export const createStagings = ({ servedFile, stagingFiles, attach }: StagingsOpt
     await Promise.all([...open].map((end) => end()))
   }
 
-  return { stage, close }
+  return { stage, close, counts: (): StagingCounts => ({ running: open.size, started: count }) }
 }
 export type Staging = ReturnType<ReturnType<typeof createStagings>['stage']>

@@ -127,6 +127,8 @@ export const createViewScans = (options: Options) => {
     await Promise.all([...processes].map((process) => process.kill(engineStopped)))
   }
 
-  return { scan, describe, holdReader, tryChange, close } satisfies Database['viewScans'] &
+  const counters = { counts: slots.counts, countProcesses: () => processes.size }
+
+  return { scan, describe, holdReader, tryChange, close, ...counters } satisfies Database['viewScans'] &
     Pick<Database, 'tryChange'> & { close(): Promise<void> }
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { DomainError, overloaded } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
+import type { WriteBatch, WriteCounts } from '../counts.ts'
 import type { WriteResult } from '../database.ts'
 import {
   type Attachment,
@@ -32,6 +33,8 @@ const MAX_PENDING_SIZE = 64 * 2 ** 20
 
 interface PendingUnit extends UnitWithOptions {
   readonly size: number
+  /** When the unit arrived, by `performance.now()`. */
+  readonly arrivedAt: number
   readonly resolve: (results: readonly WriteResult[]) => void
   readonly reject: (error: Error) => void
 }
@@ -42,6 +45,8 @@ interface PendingAttachment {
 }
 
 interface WriterEvents {
+  /** Units were committed, or have failed. */
+  readonly onBatch: (batch: WriteBatch) => void
   /** Another program has committed. */
   readonly onExternalCommit: () => void
   /** The thread ended unexpectedly. Later writes fail; the outcome of units in flight is unknown. */
@@ -72,7 +77,7 @@ interface WriterClientOptions extends WriterOptions {
 /** Starts the writer thread. Resolves when the checks of the file have passed; rejects with the reason otherwise. */
 export const startWriter = async (
   { unread, ...options }: WriterClientOptions,
-  { onExternalCommit, onDeath }: WriterEvents
+  { onBatch, onExternalCommit, onDeath }: WriterEvents
 ) => {
   const workerData: WriterThreadData = { ...options, unread: unread.memory }
   const worker = new Worker(writerFile, { workerData })
@@ -84,6 +89,7 @@ export const startWriter = async (
   let attachments: PendingAttachment[] = []
   /** The size of both. */
   let pendingSize = 0
+  let refused = 0
   let isClosed = false
   let fault: unknown
   const runInSequence = createTaskSequence()
@@ -101,6 +107,12 @@ export const startWriter = async (
     queued = []
   }
 
+  const reportBatch = (units: readonly PendingUnit[], commitMs: number) => {
+    const [first] = units
+    // The idle check of the writer sends a batch without units.
+    if (first) onBatch({ units: units.length, waitMs: performance.now() - first.arrivedAt - commitMs, commitMs })
+  }
+
   const receive = (batch: PackedBatch) => {
     if (batch.sawExternalCommit) onExternalCommit()
     const outcomes = unpackOutcomes(batch.outcomes)
@@ -108,6 +120,7 @@ export const startWriter = async (
     unread.add(-batch.largeSize)
     const units = inFlight
     inFlight = units.slice(outcomes.length)
+    reportBatch(units.slice(0, outcomes.length), batch.commitMs)
     for (const [index, outcome] of outcomes.entries()) {
       const pending = units[index] as PendingUnit
       pendingSize -= pending.size
@@ -154,11 +167,12 @@ export const startWriter = async (
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (countPending() >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
+        refused += 1
         return reject(overloaded('Too many writes are pending. Try again.', 1))
       }
       const size = sizeOfUnit(unit)
       pendingSize += size
-      const length = queued.push({ unit, options, size, resolve, reject })
+      const length = queued.push({ unit, options, size, arrivedAt: performance.now(), resolve, reject })
       if (length === 1) setImmediate(postQueued)
       if (length === MAX_UNITS_PER_MESSAGE) postQueued()
     })
@@ -174,7 +188,14 @@ export const startWriter = async (
   /** Resolves with the outcome of an empty unit behind all pending ones. The limits do not apply to it. */
   const allSettled = () =>
     new Promise<void>((resolve) => {
-      queued.push({ unit: [], options: undefined, size: 0, resolve: () => resolve(), reject: () => resolve() })
+      queued.push({
+        unit: [],
+        options: undefined,
+        size: 0,
+        arrivedAt: performance.now(),
+        resolve: () => resolve(),
+        reject: () => resolve()
+      })
       setImmediate(postQueued)
     })
 
@@ -188,5 +209,7 @@ export const startWriter = async (
     await ended
   }
 
-  return { write, countPending, attach, close }
+  const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
+
+  return { write, countPending, counts, attach, close }
 }

@@ -28,6 +28,8 @@ export interface Connection {
   plan(sql: string, params: readonly SqlValue[]): readonly string[]
   /** Returns the first column of the first row; undefined without a row. */
   value(sql: string, params?: readonly SqlValue[]): SqlValue | undefined
+  /** Returns the number of characters of SQL whose statements are cached. */
+  countCachedSql(): number
   close(): void
 }
 
@@ -53,7 +55,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     throw error
   }
 
-  const { prepare, prepareOnce } = createStatements(raw, cachedSql)
+  const { prepare, prepareOnce, countCharacters } = createStatements(raw, cachedSql)
 
   // better-sqlite3 types rows as unknown. The values that SQLite returns are exactly SqlValue.
   const rows = (sql: string, params: readonly SqlValue[]) => prepare(sql).all(...params) as Row[]
@@ -73,6 +75,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
       return steps.map(({ detail }) => detail)
     },
     value: (sql, params = []) => prepare(sql, true).get(...params) as SqlValue | undefined,
+    countCachedSql: countCharacters,
     close: () => raw.close()
   }
 }

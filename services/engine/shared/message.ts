@@ -29,6 +29,8 @@ export interface PackedBatch {
   readonly outcomes: PackedList
   /** Characters of the large outcomes, which count as unread text until they arrive. */
   readonly largeSize: number
+  /** Time of the statements and of the fsync. */
+  readonly commitMs: number
   /** Another program has committed since the previous check. */
   readonly sawExternalCommit: boolean
 }

@@ -51,5 +51,5 @@ export const createStatements = (raw: BetterSqlite3.Database, maxLength: number)
     return entry.statement
   }
 
-  return { prepare, prepareOnce }
+  return { prepare, prepareOnce, countCharacters: () => cache.calculatedSize }
 }

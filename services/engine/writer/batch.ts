@@ -12,6 +12,8 @@ export interface BatchResult {
   readonly outcomes: readonly Outcome[]
   /** Characters of the large ones, which count as unread text. */
   readonly largeSize: number
+  /** Time of the statements and of the fsync. */
+  readonly commitMs: number
   /** Another program has committed since the previous check. */
   readonly sawExternalCommit: boolean
 }
@@ -242,10 +244,12 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   function* runBatch(batch: readonly UnitWithOptions[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
+      const start = performance.now()
       const outcomes = commit(firstTogether(rest))
+      const commitMs = performance.now() - start
       const largeSize = sizeOfLarge(outcomes)
       unread.add(largeSize)
-      yield { outcomes, largeSize, sawExternalCommit: sawCommitInBatch }
+      yield { outcomes, largeSize, commitMs, sawExternalCommit: sawCommitInBatch }
       rest = rest.slice(outcomes.length)
     }
   }

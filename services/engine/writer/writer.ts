@@ -62,7 +62,7 @@ const serve = () => {
   // Each batch has these checks, too.
   const idleCheck = setInterval(() => {
     assertServed()
-    if (sawExternalCommit()) postResult({ outcomes: [], largeSize: 0, sawExternalCommit: true })
+    if (sawExternalCommit()) postResult({ outcomes: [], largeSize: 0, commitMs: 0, sawExternalCommit: true })
   }, IDLE_CHECK_MS)
 
   const close = () => {

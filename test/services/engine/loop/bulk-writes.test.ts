@@ -23,7 +23,7 @@ const start = (pending: number, writeMs = WRITE_MS) => {
     return []
   }
   const gaps = () => begun.slice(1).map((time, index) => time - Number(begun[index]))
-  return { writeBulk: createBulkWrites({ write, countPending: () => pending }), gaps, most: () => most }
+  return { ...createBulkWrites({ write, countPending: () => pending }), gaps, most: () => most }
 }
 
 t.test('large units are written one at a time, also after a failure', async (t) => {
@@ -50,9 +50,10 @@ t.test('after a unit that took long, the next one waits four times as long', asy
 })
 
 t.test('the number of waiting units is limited', async (t) => {
-  const { writeBulk } = start(0)
+  const { writeBulk, counts } = start(0)
   const results = Array.from({ length: 32 }, () => writeBulk(unit))
   await t.rejects(writeBulk(unit), { code: 'OVERLOADED', retryAfter: 1 })
+  t.strictSame(counts(), { waiting: 31, refused: 1 })
   await Promise.allSettled(results)
   await t.resolves(writeBulk(unit))
 })

@@ -410,6 +410,7 @@ t.test('the writer thread', async (t) => {
     const deaths: Error[] = []
     const thread = nextThread()
     const writer = await startWriter(options(file), {
+      onBatch: () => {},
       onExternalCommit: () => {},
       onDeath: (cause) => deaths.push(cause)
     })
@@ -429,7 +430,11 @@ t.test('the writer thread', async (t) => {
 
   t.test('closing resolves if the thread ends during it', async (t) => {
     const thread = nextThread()
-    const writer = await startWriter(options(databaseFile(t)), { onExternalCommit: () => {}, onDeath: () => t.fail() })
+    const writer = await startWriter(options(databaseFile(t)), {
+      onBatch: () => {},
+      onExternalCommit: () => {},
+      onDeath: () => t.fail()
+    })
     const worker = await thread
     worker.postMessage('invalid')
     const lost = rejection(writer.write([]))
@@ -439,7 +444,11 @@ t.test('the writer thread', async (t) => {
   })
 
   t.test('closing twice has the effect of closing once', async (t) => {
-    const writer = await startWriter(options(databaseFile(t)), { onExternalCommit: () => {}, onDeath: () => t.fail() })
+    const writer = await startWriter(options(databaseFile(t)), {
+      onBatch: () => {},
+      onExternalCommit: () => {},
+      onDeath: () => t.fail()
+    })
     await Promise.all([writer.close(), writer.close()])
     t.match(await rejection(writer.write([])), { code: 'OVERLOADED' })
   })

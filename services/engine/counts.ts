@@ -1,0 +1,62 @@
+/** A transaction of the writer thread. */
+export interface WriteBatch {
+  readonly units: number
+  /** Time from the arrival of the first unit to the begin of the transaction. */
+  readonly waitMs: number
+  /** Time of the statements and of the fsync. */
+  readonly commitMs: number
+}
+
+export interface ReadCounts {
+  readonly reads: number
+  readonly batches: number
+  /** Reads that wait for the next batch. */
+  readonly pending: number
+}
+
+export interface WriteCounts {
+  /** Units that are not settled. */
+  readonly pending: number
+  /** Characters and bytes of their parameters. */
+  readonly pendingSize: number
+  /** Units that were refused with OVERLOADED. */
+  readonly refused: number
+}
+
+export interface BulkCounts {
+  /** Large units that wait for their turn. */
+  readonly waiting: number
+  readonly refused: number
+}
+
+export interface ScanCounts {
+  readonly running: number
+  readonly waiting: number
+  /** Scans that were refused with OVERLOADED. */
+  readonly refused: number
+}
+
+export interface StagingCounts {
+  readonly running: number
+  readonly started: number
+}
+
+/** What the engine has done since the start, and what is pending. */
+export interface EngineCounts {
+  readonly reads: ReadCounts
+  readonly writes: WriteCounts
+  readonly bulkWrites: BulkCounts
+  /** Scans in reader threads, without those in held ones. */
+  readonly scans: ScanCounts
+  /** Reader threads that an export holds. */
+  readonly heldReaders: number
+  /** Statements on SQL views. */
+  readonly viewScans: ScanCounts
+  readonly viewProcesses: number
+  /** Files of imports. */
+  readonly stagings: StagingCounts
+  /** Characters of large responses that clients have not read yet. */
+  readonly unreadCharacters: number
+  /** Characters of SQL whose statements the connection of the event loop caches. */
+  readonly cachedSql: number
+}
