@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
+import backups from './plugins/app/backups.ts'
 import webConsole from './plugins/app/console.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
@@ -106,6 +107,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(database, { opening })
+  await app.register(backups)
   await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
   // A thread hashes the password while the other plugins are registered.
   const firstAdmin = createsFirstAdmin

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { basename, dirname, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
-import { ADMIN_NAME_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
+import { ADMIN_NAME_PATTERN, BACKUP_KEEP_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
 import { countTypos } from './schemas/similar-names.ts'
 
@@ -42,6 +42,13 @@ const ConfigSchema = Type.Object({
   // SQLite's default (1,000 pages) copies a page that changes often many times. With 48 MiB, updates are 1.2 times as
   // fast.
   WAL_SIZE: Type.Integer({ default: 48, minimum: 1, maximum: 65_536, description: 'MiB of the write-ahead log.' }),
+  BACKUPS: Type.String({ default: '', description: 'When to make a backup, as a cron expression.' }),
+  BACKUP_KEEP: Type.String({
+    default: '7d,4w,6m',
+    pattern: BACKUP_KEEP_PATTERN,
+    description: 'Which scheduled backups to keep.'
+  }),
+  BACKUP_DIR: Type.Optional(Type.String({ minLength: 1 })),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),
@@ -184,7 +191,7 @@ const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7
 const SETTINGS = Object.keys(ConfigSchema.properties)
 
 /** Settings that are not options of the command line: other users of a machine can read the arguments of a process. */
-const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET']
+const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN']
 
 export interface SettingOption {
   readonly name: string

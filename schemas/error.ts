@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'too-large'
   | 'too-long'
   | 'unsupported'
+  | 'range'
   | 'unprocessable'
   | 'throttled'
   | 'headers-too-large'
@@ -35,6 +36,7 @@ export const statusOf: Record<ErrorKind, number> = {
   'too-large': 413,
   'too-long': 414,
   unsupported: 415,
+  range: 416,
   unprocessable: 422,
   throttled: 429,
   'headers-too-large': 431,
@@ -84,6 +86,10 @@ export const errorCatalogue = {
     meaning:
       'Records of the file are wrong; `details` lists the first 100, and `total` counts all. Nothing was imported.'
   },
+  BACKUP_INVALID: {
+    kind: 'invalid',
+    meaning: 'The uploaded file is not an intact backup of this or an older Rowhouse. It was not kept.'
+  },
   NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is the key, or is read-only.' },
 
   AUTHENTICATION_REQUIRED: {
@@ -126,6 +132,7 @@ export const errorCatalogue = {
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
   SESSION_NOT_FOUND: { kind: 'not-found', meaning: 'You have no session with this id.' },
   ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
+  BACKUP_NOT_FOUND: { kind: 'not-found', meaning: 'There is no backup with this name.' },
 
   METHOD_NOT_ALLOWED: {
     kind: 'method-not-allowed',
@@ -191,6 +198,7 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'An earlier request with this Idempotency-Key is still running. See Retry-After.'
   },
+  BACKUP_RUNNING: { kind: 'conflict', meaning: 'Another backup is being made. Wait until it is in the list.' },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
   PRECONDITION_FAILED: {
@@ -226,6 +234,7 @@ export const errorCatalogue = {
     meaning:
       'The Idempotency-Key belongs to a request with another method, URL or body, or the fields that the caller can see have changed since.'
   },
+  RANGE_NOT_SATISFIABLE: { kind: 'range', meaning: 'The file has none of the bytes that `Range` names.' },
   TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many logins have failed. See Retry-After.' },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },
 

@@ -16,6 +16,12 @@ export const IF_MATCH_PATTERN = `^(?:\\*|[\\t ,]*${ENTITY_TAG}(?:[\\t ]*,[\\t ,]
 
 /** For METRICS_TOKEN: characters that every HTTP client can send in a header. */
 export const METRICS_TOKEN_PATTERN = '^[!-~]{16,256}$'
+/** The name of a backup: its time in UTC and its kind. It sorts by time. */
+export const BACKUP_NAME_PATTERN =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z-(?:scheduled|manual|upload)\\.db$'
+
+/** Of BACKUP_KEEP. Empty: all backups are kept. */
+export const BACKUP_KEEP_PATTERN = '^(?:[1-9][0-9]{0,3}[dwm](?:,[1-9][0-9]{0,3}[dwm])*)?$'
 
 /** The rule of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
@@ -25,5 +31,7 @@ export const patternPhrases: Readonly<Record<string, string>> = {
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
   [METRICS_TOKEN_PATTERN]: 'be 16 to 256 printable ASCII characters without spaces',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text',
+  [BACKUP_NAME_PATTERN]: 'be the name of a backup, such as 2026-11-26T03-00-00Z-scheduled.db',
+  [BACKUP_KEEP_PATTERN]: 'list numbers of days, weeks and months, such as 7d,4w,6m',
   [IF_MATCH_PATTERN]: 'be * or a list of tags, each in double quotes: the ETag of a response, as it was received'
 }

@@ -56,7 +56,7 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['engine'],
     ['audit'],
     ['tables'],
-    ['records', 'tokens', 'accounts'],
+    ['records', 'tokens', 'accounts', 'backups'],
     ['documents', 'metrics']
   ],
   'services/tables': [

@@ -29,7 +29,7 @@ t.test('the table in the guide names every setting, with its default', async (t)
   const guide = readFileSync('docs/guides/configure.md', 'utf8')
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
   const defaults = Object.entries(readConfig({})).map(([name, value]) => [name, String(value)])
-  const optional = ['DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN'].map((name) => [name, ''])
+  const optional = ['DATABASE', 'BACKUP_DIR', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN'].map((name) => [name, ''])
   t.strictSame(
     new Map(rows.sort() as [string, string][]),
     new Map([...defaults, ...optional].sort() as [string, string][])
@@ -52,7 +52,7 @@ t.test('an invalid variable is named with its rule', async (t) => {
   t.throws(() => readConfig({ PORT: '70000' }), { message: /: PORT must be at most 65535\./ })
   t.throws(() => readConfig({ PORT: 'http' }), { message: /PORT must be an integer/ })
   t.throws(() => readConfig({ ACCESS_LOG: 'yes' }), { message: /ACCESS_LOG must be true or false/ })
-  for (const name of ['ADMIN_PASSWORD', 'JWT_SECRET', 'DATABASE', 'DATA_DIR'])
+  for (const name of ['ADMIN_PASSWORD', 'JWT_SECRET', 'DATABASE', 'DATA_DIR', 'BACKUP_DIR'])
     t.throws(() => readConfig({ [name]: '' }), { message: new RegExp(`${name} is empty: unset it`) })
   t.equal(readConfig({ BODY_LIMIT: '524288000' }).BODY_LIMIT, 500 * 2 ** 20)
   t.throws(() => readConfig({ BODY_LIMIT: '524288001' }), { message: /BODY_LIMIT must be at most 524288000/ })
@@ -178,9 +178,24 @@ t.test('a variable that is a setting with a typing error is found', async (t) =>
 })
 
 t.test('settings and variables of other programs are not taken for typing errors', async (t) => {
-  const settings = [...Object.keys(readConfig({})), 'DATABASE', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN']
+  const settings = [
+    ...Object.keys(readConfig({})),
+    'DATABASE',
+    'BACKUP_DIR',
+    'ADMIN_PASSWORD',
+    'JWT_SECRET',
+    'METRICS_TOKEN'
+  ]
   const others = `HOSTNAME PORTAL LOGNAME HOSTS PORTS POST HOST_NAME DATABASE_URL MAX_SIZE LOG_FILE PATH PWD HOME USER SHELL
     ADMIN_EMAIL ADMIN_USER CACHE_DIR SESSION_KEY SESSION_ID NODE_ENV NODE_OPTIONS SQLITE_TMPDIR TMPDIR LANG TERM
     XDG_DATA_DIRS XDG_CACHE_HOME KUBERNETES_PORT HTTP_PROXY NO_PROXY PAGE_SIZE JWT_SECRET_KEY`
   for (const name of [...settings, ...others.split(/\s+/)]) t.strictSame(findMisspellings({ [name]: '' }), [], name)
+})
+
+t.test('BACKUP_KEEP lists numbers of days, weeks and months, or nothing', async (t) => {
+  for (const keep of ['', '7d', '7d,4w,6m', '365d']) t.equal(readConfig({ BACKUP_KEEP: keep }).BACKUP_KEEP, keep)
+  for (const keep of ['7', '7y', '0d', '7d,', '7d 4w', '-1d'])
+    t.throws(() => readConfig({ BACKUP_KEEP: keep }), {
+      message: /BACKUP_KEEP must list numbers of days, weeks and months/
+    })
 })

@@ -33,7 +33,8 @@ const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 Administrators log in with \`POST /auth/login\` and get a session cookie for \`/admin\`. Programs send a token in the
 header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions.
 
-Every success has the status 200 and, except for exports, metrics and this document, the body \`{ "success": true, "data": … }\`.
+Every success has the status 200 and, except for exports, downloads of backups, metrics and this document, the body
+\`{ "success": true, "data": … }\`.
 Every failure has the body \`ErrorResponse\`. Its \`code\` is stable, so programs can rely on it. \`x-error-codes\` of an operation
 lists the codes of its failures.
 
@@ -58,6 +59,7 @@ const tags = [
   { name: 'tokens', description: 'Access tokens for programs. For administrators.' },
   { name: 'admins', description: 'Accounts of administrators. For administrators.' },
   { name: 'audit', description: 'Who changed what. For administrators.' },
+  { name: 'backups', description: 'Backups of the database. For administrators.' },
   { name: 'data', description: 'Tables and records, for programs with a token.' },
   { name: 'service', description: 'Health checks, metrics, and this document.' }
 ]

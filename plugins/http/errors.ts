@@ -71,6 +71,11 @@ export const routeNotFound = (request: FastifyRequest) =>
     hint: hintOfPath(request, otherPaths) ?? 'GET /openapi.json lists all routes; /docs shows them.'
   })
 
+const rangeNotSatisfiable = () =>
+  new DomainError('RANGE_NOT_SATISFIABLE', 'The file has none of the bytes that Range names.', {
+    hint: 'Send a Range within the file, or none.'
+  })
+
 const internalError = () =>
   new DomainError('INTERNAL_ERROR', 'The service failed to handle the request.', {
     hint: 'Search the log of the service for this requestId.'
@@ -87,6 +92,7 @@ const toDomainError = (error: Thrown | DomainError): DomainError => {
   if (error instanceof DomainError) return error
   const frameworkError = frameworkErrors[error.code]
   if (frameworkError) return frameworkError()
+  if (error.statusCode === 416) return rangeNotSatisfiable()
   return isClientError(error) ? new DomainError('MALFORMED_REQUEST', 'The request cannot be read.') : internalError()
 }
 

@@ -3,6 +3,7 @@ import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/imports.ts'
 import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
+import type { BackupProgress } from './backup/protocol.ts'
 import type { EngineCounts, WriteBatch } from './counts.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
@@ -115,6 +116,16 @@ export interface Database extends Scans {
   readonly unread: UnreadText
   /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */
   stage(request: StagingRequest): Staging
+  /** Makes and checks backups, each in a thread of its own. */
+  readonly backups: {
+    /**
+     * Copies the database, as it is now, into an empty file. Resolves when the copy is checked and durable. Commits do not
+     * delay it, but the WAL grows until its end.
+     */
+    copy(target: string, onProgress: (progress: BackupProgress) => void): Promise<void>
+    /** Checks a file of an unknown source, and makes it durable. @throws BACKUP_INVALID */
+    check(file: string): Promise<void>
+  }
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
   fileSizes(): Promise<FileSizes>

@@ -95,5 +95,5 @@ t.test('serve has an option for each setting that is no secret', async (t) => {
   for (const option of ['--port <value>', '--data-dir <value>', '--access-log ', '--wal-size <value>'])
     t.match(stdout, option)
   t.match(stdout, /--host <value> +HOST, by default 127\.0\.0\.1/)
-  t.notMatch(stdout, /--admin-password|--jwt-secret/)
+  t.notMatch(stdout, /--admin-password|--jwt-secret|--metrics-token/)
 })

@@ -29,6 +29,8 @@ const FILE = { payload: 'name\nnew\n', type: 'text/csv' }
 const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tables[state].id}`
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
 
+const newBackup = async ({ admin }: Setup) => `/admin/backups/${dataOf(await admin.post('/admin/backups')).name}`
+
 /** Vite adds a hash to the names of assets. */
 const [consoleAsset] = readdirSync(join(findConsole(), 'assets'))
 
@@ -147,6 +149,11 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { permissions }
   }),
   'DELETE /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
+
+  'GET /admin/backups': get('/admin/backups'),
+  'POST /admin/backups': () => ({ url: '/admin/backups' }),
+  'GET /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
+  'DELETE /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
 
   'GET /admin/admins': get('/admin/admins'),
   'POST /admin/admins': ({ newName }) => ({

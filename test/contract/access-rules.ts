@@ -85,6 +85,11 @@ export const accessRules = {
   'PUT /admin/tokens/:id': 'administrator',
   'DELETE /admin/tokens/:id': 'administrator',
 
+  'GET /admin/backups': 'administrator',
+  'POST /admin/backups': 'administrator',
+  'GET /admin/backups/:name': 'administrator',
+  'DELETE /admin/backups/:name': 'administrator',
+
   'GET /admin/admins': 'administrator',
   'POST /admin/admins': 'administrator',
   'GET /admin/admins/:id': 'administrator',

@@ -11,6 +11,7 @@ t.test('each process and each thread is one file, and the files of threads are s
   t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
   t.strictSame(files.sort(), [
+    'backup/backup.js',
     'reader/reader.js',
     'reader/view-process.js',
     'rowhouse.js',
@@ -18,7 +19,13 @@ t.test('each process and each thread is one file, and the files of threads are s
     'verifier-process.js',
     'writer/writer.js'
   ])
-  for (const file of ['reader/reader.js', 'reader/view-process.js', 'verifier-process.js', 'writer/writer.js'])
+  for (const file of [
+    'backup/backup.js',
+    'reader/reader.js',
+    'reader/view-process.js',
+    'verifier-process.js',
+    'writer/writer.js'
+  ])
     t.ok(statSync(join(directory, file)).size < 100_000, file)
 })
 

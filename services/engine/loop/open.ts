@@ -5,6 +5,7 @@ import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
+import { createBackups } from './backups.ts'
 import { createBulkWrites } from './bulk-writes.ts'
 import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
@@ -69,6 +70,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
   const bulkWrites = createBulkWrites(writer)
   const stagings = createStagings({ servedFile: path, stagingFiles, attach: writer.attach })
+  const backups = createBackups(path)
 
   const counts = (): EngineCounts => ({
     reads: countReads(),
@@ -85,7 +87,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
   const close = async () => {
     await stagings.close()
-    await Promise.all([readers.close(), viewScans.close()])
+    await Promise.all([readers.close(), viewScans.close(), backups.close()])
     // The writer closes last: the last connection that closes copies the WAL into the file and removes it.
     connection.close()
     await writer.close()
@@ -104,6 +106,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     writeBulk: bulkWrites.writeBulk,
     unread,
     stage: stagings.stage,
+    backups,
     onExternalCommit: (listener) => listeners.push(listener),
     fileSizes: () => fileSizes(path),
     counts,

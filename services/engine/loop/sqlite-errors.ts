@@ -36,6 +36,11 @@ const storageUnavailable = () =>
     retryAfter: 5
   })
 
+const backupInvalid = (message: string) =>
+  new DomainError('BACKUP_INVALID', message, {
+    hint: 'Upload a file that Rowhouse has made: GET /admin/backups/:name.'
+  })
+
 const tookTooLong = () =>
   new DomainError('TOO_MUCH_WORK', 'The changes of the request took too long. Nothing was changed.', {
     hint: 'Send fewer operations, records or bytes in each request.'
@@ -123,6 +128,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_CANTOPEN: storageUnavailable,
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
+  BACKUP_INVALID: backupInvalid,
   RESULTS_TOO_LARGE: resultsTooLarge,
   TOO_MUCH_UNREAD: tooMuchUnread,
   UNIT_EXPIRED: tookTooLong,

@@ -1,6 +1,6 @@
 import { type Connection, openConnection } from '../shared/connection.ts'
+import { checkIntegrity } from '../shared/integrity.ts'
 import { LATEST_VERSION, migrate, readVersion } from '../writer/migrations.ts'
-import { checkFile } from '../writer/open-writer.ts'
 import { type BrokenObject, compileAll } from './compilation.ts'
 import { copySchema } from './schema-copy.ts'
 
@@ -65,7 +65,7 @@ const reportSchema = (source: Connection) => {
 export const reportFile = (file: string): FileReport => {
   const source = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize: CACHE_SIZE_MIB })
   try {
-    const result = checkFile(source, 'integrity_check')
+    const result = checkIntegrity(source, 'integrity_check')
     return { damage: result === 'ok' ? null : result, foreignKeys: foreignKeysOf(source), ...reportSchema(source) }
   } finally {
     source.close()

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { textLiteral } from '../../sql/identifiers.ts'
 import { type Connection, type ConnectionOptions, openConnection } from '../shared/connection.ts'
+import { checkIntegrity, hideFullText } from '../shared/integrity.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { migrate, readVersion } from './migrations.ts'
 
@@ -79,34 +79,9 @@ export const assertWritable = (file: string) => {
 const damaged = (file: string, result: string) =>
   new Error(`${file} is damaged, or not a SQLite database (${result.replaceAll('\n', ' ')}). Restore it from a backup.`)
 
-/** `integrity_check` also compares each index with its table: https://sqlite.org/pragma.html#pragma_quick_check */
-type Check = 'quick_check' | 'integrity_check'
-
-/** Returns null if the check needs a function, collation or module that only another program has. */
-const runCheck = (connection: Connection, pragma: Check, argument: string) => {
-  try {
-    return String(connection.value(`PRAGMA ${pragma}(${argument})`))
-  } catch (error) {
-    if (toPlainError(error).code.startsWith('SQLITE_ERROR')) return null
-    throw error
-  }
-}
-
-/**
- * Checks the whole file. If SQLite cannot, checks each table, and skips those that it cannot check. Returns `ok`, or the
- * first damage.
- */
-export const checkFile = (connection: Connection, pragma: Check = 'quick_check') => {
-  const fileResult = runCheck(connection, pragma, '1')
-  if (fileResult !== null) return fileResult
-  const tables = connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", [])
-  const results = tables.map(({ name }) => runCheck(connection, pragma, textLiteral(String(name))) ?? 'ok')
-  return results.find((result) => result !== 'ok') ?? 'ok'
-}
-
 /** @throws if the file is damaged, or if reading it fails */
 export const assertIntact = (connection: Connection, file: string) => {
-  const result = checkFile(connection)
+  const result = checkIntegrity(connection)
   if (result !== 'ok') throw damaged(file, result)
 }
 
@@ -118,16 +93,6 @@ const openReadOnly = (options: WriterOptions) => {
     if (toPlainError(error).code === 'SQLITE_READONLY_ROLLBACK') return null
     throw error
   }
-}
-
-/**
- * Hides SQLite's FTS5 module from the connection, so that a check leaves out the content of full-text indexes: for a
- * million rows it takes seconds, and a damaged index does not make the file unusable. The tables of an index are checked.
- */
-const hideFullText = ({ raw }: Connection) => {
-  raw.table('fts5', { columns: ['hidden'], *rows() {} })
-  // Fails if SQLite has kept its own module, which is no table.
-  raw.prepare('SELECT hidden FROM fts5').all()
 }
 
 /**

@@ -30,7 +30,8 @@ const TYPES = words(`
  */
 export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
-  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminLoggedImport AdminLoggedImportsEnvelope AdminSession AdminSessionListEnvelope
+  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminBackup AdminBackupEnvelope AdminBackupList AdminBackupListEnvelope
+  AdminLoggedImport AdminLoggedImportsEnvelope AdminRunningBackup AdminSession AdminSessionListEnvelope
   AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate
   AdminTableFromFile AdminTableFromFileEnvelope ChangedToken ChangedTokenEnvelope Credentials Done DoneEnvelope Error
   ErrorCode ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope

@@ -1,0 +1,99 @@
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import {
+  BACKUP_TYPE,
+  BackupEnvelope,
+  BackupFileSchema,
+  BackupHeadersSchema,
+  BackupListEnvelope,
+  BackupParamsSchema
+} from '../../schemas/backup.ts'
+import { done, OkSchema, ok } from '../../schemas/envelope.ts'
+import { READ_ERRORS } from '../../schemas/operation-errors.ts'
+
+const tags = ['backups']
+
+const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { backups } = fastify
+  await fastify.register(fastifyStatic, {
+    root: backups.path,
+    serve: false,
+    index: false,
+    // The headers of all responses forbid caches to store them.
+    cacheControl: false,
+    contentType: false
+  })
+
+  fastify.get(
+    '',
+    {
+      schema: {
+        operationId: 'adminListBackups',
+        tags,
+        summary: 'List the backups',
+        description: 'Lists all backups, the latest first, and the progress of the one that is being made.',
+        response: { 200: BackupListEnvelope }
+      },
+      config: { credential: 'administrator', errors: [] }
+    },
+    async ({ caller }) => ok(backups.list(caller))
+  )
+
+  fastify.post(
+    '',
+    {
+      schema: {
+        operationId: 'adminCreateBackup',
+        tags,
+        summary: 'Make a backup',
+        description:
+          'Copies the database as it is now, while reads and writes go on, and checks the copy. Responds when the backup is whole. It is made also if the client disconnects.',
+        response: { 200: BackupEnvelope }
+      },
+      config: { credential: 'administrator', errors: [...READ_ERRORS, 'BACKUP_RUNNING', 'DISK_FULL'] }
+    },
+    async ({ caller }) => ok(await backups.create(caller))
+  )
+
+  fastify.get(
+    '/:name',
+    {
+      schema: {
+        operationId: 'adminDownloadBackup',
+        tags,
+        summary: 'Download a backup',
+        description:
+          'Returns the file, or with `Range` a part of it, so that a download can go on after an interruption.',
+        params: BackupParamsSchema,
+        headers: BackupHeadersSchema,
+        response: { 200: BackupFileSchema }
+      },
+      config: { credential: 'administrator', errors: ['BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
+    },
+    async ({ caller, params }, reply) => {
+      const { name } = backups.find(caller, params.name)
+      return reply.type(BACKUP_TYPE).header('content-disposition', `attachment; filename="${name}"`).sendFile(name)
+    }
+  )
+
+  fastify.delete(
+    '/:name',
+    {
+      schema: {
+        operationId: 'adminDeleteBackup',
+        tags,
+        summary: 'Delete a backup',
+        description: 'Deletes the file.',
+        params: BackupParamsSchema,
+        response: { 200: OkSchema }
+      },
+      config: { credential: 'administrator', errors: ['BACKUP_NOT_FOUND'] }
+    },
+    async ({ caller, params }) => {
+      await backups.remove(caller, params.name)
+      return done()
+    }
+  )
+}
+
+export default backupRoutes

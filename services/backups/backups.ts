@@ -1,0 +1,99 @@
+import { open } from 'node:fs/promises'
+import type { Backup, BackupKind, BackupList, RunningBackup } from '../../schemas/backup.ts'
+import type { BodyChunks } from '../../schemas/import.ts'
+import type { Database } from '../engine/database.ts'
+import { type Caller, serviceCaller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import type { BackupDirectory } from './directory.ts'
+import { backupRunning } from './failures.ts'
+import { expiredOf, type KeepRule } from './keep.ts'
+
+interface BackupServiceOptions {
+  readonly db: Pick<Database, 'backups' | 'fileSizes'>
+  readonly clock: Clock
+  readonly directory: BackupDirectory
+  readonly keep: readonly KeepRule[]
+}
+
+/** The last backup that has ended. `at`: epoch milliseconds. */
+export interface LastBackup {
+  readonly at: number
+  readonly bytes: number
+  readonly ok: boolean
+}
+
+/** Returns the newest backup of the directory, as the last one before the start. */
+const newestOf = (directory: BackupDirectory): LastBackup | null => {
+  const newest = directory.list().find(({ kind }) => kind !== 'upload')
+  return newest ? { at: newest.createdAt, bytes: newest.bytes, ok: true } : null
+}
+
+/** Makes, lists and deletes backups, one at a time. */
+export const createBackupService = ({ db, clock, directory, keep }: BackupServiceOptions) => {
+  let last = newestOf(directory)
+  let running: RunningBackup | undefined
+
+  const copy = async (started: RunningBackup) => {
+    const { database, wal } = await db.fileSizes()
+    // The WAL may have pages that the database file has not yet.
+    await directory.assertSpace(database + wal)
+    return directory.add({ kind: started.kind, createdAt: started.startedAt }, (partial) =>
+      db.backups.copy(partial, ({ copied, total }) => {
+        running = { ...started, copiedBytes: copied, totalBytes: total }
+      })
+    )
+  }
+
+  /** Returns the new backup. It is made also if the client disconnects. @throws BACKUP_RUNNING, DISK_FULL */
+  const create = async (_caller: Caller, kind: BackupKind = 'manual'): Promise<Backup> => {
+    if (running) throw backupRunning()
+    const started = { kind, startedAt: clock(), copiedBytes: 0, totalBytes: 0 }
+    running = started
+    let bytes: number | undefined
+    try {
+      const backup = await copy(started)
+      bytes = backup.bytes
+      return backup
+    } finally {
+      last = { at: clock(), bytes: bytes ?? 0, ok: bytes !== undefined }
+      running = undefined
+    }
+  }
+
+  /** Makes a scheduled backup, and then deletes the scheduled ones that no rule keeps. */
+  const runScheduled = async () => {
+    await create(serviceCaller, 'scheduled')
+    for (const { name } of expiredOf(keep, directory.list())) await directory.remove(name)
+  }
+
+  /** Stores a file of an unknown source, and checks it. @throws BACKUP_INVALID, DISK_FULL */
+  const upload = (_caller: Caller, chunks: BodyChunks): Promise<Backup> =>
+    directory.add({ kind: 'upload', createdAt: clock() }, async (partial) => {
+      const file = await open(partial, 'w')
+      try {
+        for await (const chunk of chunks) {
+          await directory.assertSpace(chunk.length)
+          await file.writeFile(chunk)
+        }
+      } finally {
+        await file.close()
+      }
+      await db.backups.check(partial)
+    })
+
+  return {
+    create,
+    upload,
+    runScheduled,
+    list: (_caller: Caller): BackupList => ({ backups: directory.list(), ...(running && { running }) }),
+    /** @throws BACKUP_NOT_FOUND */
+    find: (_caller: Caller, name: string) => directory.find(name),
+    /** @throws BACKUP_NOT_FOUND */
+    remove: (_caller: Caller, name: string) => directory.remove(name),
+    /** Returns the last backup that has ended; null if there is none. For the metrics. */
+    last: () => last,
+    /** The path of the directory. */
+    path: directory.path
+  }
+}
+export type BackupService = ReturnType<typeof createBackupService>

@@ -1,0 +1,81 @@
+import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
+import { type Connection, openConnection } from '../shared/connection.ts'
+import { checkPages } from '../shared/integrity.ts'
+import { engineStopped } from '../shared/plain-error.ts'
+import type { BackupProgress } from './protocol.ts'
+import { markWithoutWal } from './single-file.ts'
+
+/** Bytes between two syncs. A sync of all pages at the end would make the commits of the writer wait for it. */
+const STEP_BYTES = 4 * 2 ** 20
+/** MiB. Each page is read once. */
+const CACHE_SIZE = 1
+/** Milliseconds to wait for a lock of another program. */
+const BUSY_TIMEOUT_MS = 2000
+
+interface CopyOptions {
+  readonly source: string
+  /** An empty file. */
+  readonly target: string
+  readonly stop: Int32Array
+  readonly onProgress: (progress: BackupProgress) => void
+}
+
+const assertRunning = (stop: Int32Array) => {
+  if (Atomics.load(stop, 0) !== 0) throw Object.assign(new Error(), engineStopped)
+}
+
+/**
+ * Copies the pages of one snapshot. SQLite starts a copy again after each commit of another connection, unless the
+ * connection that reads is in a transaction: docs/decisions/0041-backups.md.
+ */
+const copyPages = async ({ raw, value }: Connection, descriptor: number, options: CopyOptions) => {
+  const { target, stop, onProgress } = options
+  raw.exec('BEGIN')
+  // The first read begins the snapshot.
+  value('SELECT count(*) FROM sqlite_schema')
+  const pageSize = Number(value('PRAGMA page_size'))
+  const pagesOfStep = Math.ceil(STEP_BYTES / pageSize)
+  await raw.backup(target, {
+    progress: ({ totalPages, remainingPages }) => {
+      assertRunning(stop)
+      fdatasyncSync(descriptor)
+      onProgress({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
+      return pagesOfStep
+    }
+  })
+}
+
+const assertIntact = (target: string) => {
+  const connection = openConnection({ file: target, readonly: true, busyTimeout: 0, cacheSize: CACHE_SIZE })
+  try {
+    const result = checkPages(connection)
+    if (result !== 'ok') throw new Error(`The copy is damaged, and probably the served file, too: ${result}`)
+  } finally {
+    connection.close()
+  }
+}
+
+/** Copies the served file. The copy is one file, checked and durable when this resolves. */
+export const copyDatabase = async (options: CopyOptions) => {
+  const { source, target } = options
+  // Open until the end: closing a file ends the locks that this process has on it.
+  const descriptor = openSync(target, 'r+')
+  try {
+    const connection = openConnection({
+      file: source,
+      readonly: true,
+      busyTimeout: BUSY_TIMEOUT_MS,
+      cacheSize: CACHE_SIZE
+    })
+    try {
+      await copyPages(connection, descriptor, options)
+    } finally {
+      connection.close()
+    }
+    markWithoutWal(descriptor)
+    fsyncSync(descriptor)
+    assertIntact(target)
+  } finally {
+    closeSync(descriptor)
+  }
+}
