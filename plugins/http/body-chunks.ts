@@ -22,14 +22,14 @@ const LIMITS: FileLimits = { minBytes: 64 * 1024, intervalMs: 10_000, totalMs: 3
 const tooSlow = ({ minBytes, intervalMs }: FileLimits) =>
   new DomainError(
     'REQUEST_TIMEOUT',
-    `Less than ${minBytes / 1024} KiB of the file arrived in ${intervalMs / 1000} seconds. Nothing was imported.`,
+    `Less than ${minBytes / 1024} KiB of the file arrived in ${intervalMs / 1000} seconds. Nothing was stored.`,
     { hint: 'Send the file on a faster connection.' }
   )
 
 const tooLong = ({ totalMs }: FileLimits) =>
   new DomainError(
     'REQUEST_TIMEOUT',
-    `The file did not arrive within ${totalMs / 60_000} minutes. Nothing was imported.`,
+    `The file did not arrive within ${totalMs / 60_000} minutes. Nothing was stored.`,
     {
       hint: 'Send it in several smaller files.'
     }
@@ -120,7 +120,7 @@ const gzipWithoutHeader = () =>
     hint: 'Send the header Content-Encoding: gzip.'
   })
 
-/** No text in UTF-8 begins like a gzip file. @throws UNSUPPORTED_MEDIA_TYPE */
+/** No file that a route takes begins like a gzip file. @throws UNSUPPORTED_MEDIA_TYPE */
 async function* refuseGzip(chunks: BodyChunks): BodyChunks {
   let isFirst = true
   for await (const chunk of chunks) {
@@ -133,18 +133,38 @@ async function* refuseGzip(chunks: BodyChunks): BodyChunks {
 /** `plugins/http/security.ts` refuses codings other than gzip and identity. */
 const isEncoded = (headers: IncomingHttpHeaders) => headers['content-encoding']?.toLowerCase() === 'gzip'
 
+/** The bodies that a route takes, and the error for others. */
+interface FileTypes {
+  readonly types: readonly string[]
+  readonly wrongType: () => DomainError
+}
+
+const TEXT_FILES: FileTypes = {
+  types: ['text/csv', 'application/x-ndjson', 'application/json'],
+  wrongType: notAFile
+}
+
+export interface FileBodyOptions {
+  /** Of a file, also after its decompression. */
+  readonly maxBytes: number
+  /** By default the files of imports. */
+  readonly files?: FileTypes
+  readonly limits?: FileLimits
+}
+
 /**
  * Makes files the only bodies. They are read while they arrive, with time limits of their own: a large file takes longer
- * than `requestTimeout`. `maxBytes`: of a file, also after its decompression.
+ * than `requestTimeout`.
  */
-export const addFileBodies = (fastify: FastifyInstance, maxBytes: number, limits = LIMITS) => {
+export const addFileBodies = (fastify: FastifyInstance, options: FileBodyOptions) => {
+  const { maxBytes, files: { types, wrongType } = TEXT_FILES, limits = LIMITS } = options
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', async (_request: FastifyRequest, payload: IncomingMessage) => {
     payload.resume()
-    throw notAFile()
+    throw wrongType()
   })
   fastify.addContentTypeParser(
-    ['text/csv', 'application/x-ndjson', 'application/json'],
+    [...types],
     async ({ headers }: FastifyRequest, payload: IncomingMessage): Promise<BodyChunks> => {
       if (Number(headers['content-length']) > maxBytes) throw bodyTooLarge()
       const chunks = readChunks(payload, maxBytes, limits)

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { BACKUP_TYPE } from '../../schemas/backup.ts'
 import { type ErrorBody, type ErrorCode, statusOf } from '../../schemas/error.ts'
 import { otherPaths } from '../../schemas/other-names.ts'
 import { DomainError, excerpt } from '../../services/model/errors.ts'
@@ -41,6 +42,11 @@ export const notAFile = () =>
       hint: 'Send the header Content-Type: text/csv, or another of these types. For a gzip file, also send Content-Encoding: gzip.'
     }
   )
+
+export const notABackup = () =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${BACKUP_TYPE}.`, {
+    hint: `Send the header Content-Type: ${BACKUP_TYPE}. For a gzip file, also send Content-Encoding: gzip.`
+  })
 
 export const bodyTooLarge = () => new DomainError('BODY_TOO_LARGE', 'The body is larger than this route allows.')
 

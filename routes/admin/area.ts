@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import recordRoutes from '../records/routes.ts'
 import admins from './admins.ts'
 import audit from './audit.ts'
+import backupUploads from './backup-uploads.ts'
 import backups from './backups.ts'
 import batch from './batch.ts'
 import document from './document.ts'
@@ -31,6 +32,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(importLog, { prefix: '/imports' })
   await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
+  await fastify.register(backupUploads, { prefix: '/backups' })
   await fastify.register(backups, { prefix: '/backups' })
   await fastify.register(admins, { prefix: '/admins' })
   await fastify.register(audit, { prefix: '/audit' })

@@ -9,7 +9,7 @@ import { fileOf, readImportRequest } from '../import-request.ts'
 
 const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tableFiles, config } = fastify
-  addFileBodies(fastify, config.IMPORT_LIMIT)
+  addFileBodies(fastify, { maxBytes: config.IMPORT_LIMIT })
 
   fastify.post(
     '/from-file',

@@ -10,7 +10,7 @@ import { actionsToUpsert } from './further-actions.ts'
 const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { imports, config } = fastify
   const { credential, tags, paths, tableParams, recheckErrors, setsReadOnly, accessTo } = area
-  addFileBodies(fastify, config.IMPORT_LIMIT)
+  addFileBodies(fastify, { maxBytes: config.IMPORT_LIMIT })
 
   fastify.post(
     `${paths.table}/import`,

@@ -152,6 +152,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/backups': get('/admin/backups'),
   'POST /admin/backups': () => ({ url: '/admin/backups' }),
+  'POST /admin/backups/upload': async (setup) => {
+    const { rawPayload } = await setup.admin.get(await newBackup(setup))
+    return { url: '/admin/backups/upload', payload: rawPayload, type: 'application/vnd.sqlite3' }
+  },
   'GET /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
   'DELETE /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
 

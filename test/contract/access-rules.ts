@@ -87,6 +87,7 @@ export const accessRules = {
 
   'GET /admin/backups': 'administrator',
   'POST /admin/backups': 'administrator',
+  'POST /admin/backups/upload': 'administrator',
   'GET /admin/backups/:name': 'administrator',
   'DELETE /admin/backups/:name': 'administrator',
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { asAdmin, createTable, dataOf, expectDone, expectError, startApp, temporaryDirectory } from '../helpers.ts'
@@ -212,4 +213,38 @@ t.test('a backup has what was acknowledged before it, and reads and writes go on
   t.ok(stored.includes('before'))
   t.notOk(stored.includes('after'))
   t.notOk(existsSync(join(directory, `${name}-wal`)))
+})
+
+t.test('a backup is downloaded from one service and uploaded to another', async (t) => {
+  const source = await start(t)
+  const content = (await source.download((await source.newBackup()).name)).rawPayload
+  const { app, admin, directory } = await start(t)
+  const upload = (payload: Buffer, headers: Record<string, string> = {}) =>
+    app.inject({
+      method: 'POST',
+      url: `${BACKUPS}/upload`,
+      payload,
+      headers: { ...admin.headers, 'content-type': 'application/vnd.sqlite3', ...headers }
+    })
+  const uploaded = dataOf(await upload(content))
+  t.match(uploaded, { name: '2026-03-01T12-00-00Z-upload.db', kind: 'upload', bytes: content.length })
+  t.ok(readFileSync(join(directory, uploaded.name)).equals(content))
+  t.match(dataOf(await upload(gzipSync(content), { 'content-encoding': 'gzip' })), { bytes: content.length })
+
+  expectError(t, await upload(Buffer.from('name\n')), 400, 'BACKUP_INVALID')
+  expectError(t, await upload(content, { 'content-type': 'text/csv' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  t.equal(readdirSync(directory).length, 2)
+})
+
+t.test('an upload may have IMPORT_LIMIT bytes', async (t) => {
+  const { app, admin } = await start(t, { IMPORT_LIMIT: '1024' })
+  const upload = (bytes: number) =>
+    app.inject({
+      method: 'POST',
+      url: `${BACKUPS}/upload`,
+      payload: Buffer.alloc(bytes),
+      headers: { ...admin.headers, 'content-type': 'application/vnd.sqlite3' }
+    })
+  expectError(t, await upload(1025), 413, 'BODY_TOO_LARGE')
+  expectError(t, await upload(1024), 400, 'BACKUP_INVALID')
 })

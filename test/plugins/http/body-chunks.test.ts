@@ -28,7 +28,7 @@ const countBytes = async (body: BodyChunks) => {
   return { size }
 }
 await app.register(async (files) => {
-  addFileBodies(files, MAX_BYTES, LIMITS)
+  addFileBodies(files, { maxBytes: MAX_BYTES, limits: LIMITS })
   files.post('/file', (request) => {
     const result = read(request.body as BodyChunks, request)
     end = result.catch((error: Error) => error)

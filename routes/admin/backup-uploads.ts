@@ -1,0 +1,38 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { addFileBodies } from '../../plugins/http/body-chunks.ts'
+import { notABackup } from '../../plugins/http/errors.ts'
+import { BACKUP_TYPE, BackupEnvelope, BackupUploadSchema } from '../../schemas/backup.ts'
+import { ok } from '../../schemas/envelope.ts'
+import { READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { fileOf } from '../import-request.ts'
+
+const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
+  const { backups, config } = fastify
+  addFileBodies(fastify, {
+    maxBytes: config.IMPORT_LIMIT,
+    files: { types: [BACKUP_TYPE], wrongType: notABackup }
+  })
+
+  fastify.post(
+    '/upload',
+    {
+      schema: {
+        operationId: 'adminUploadBackup',
+        tags: ['backups'],
+        summary: 'Upload a backup',
+        description:
+          'Stores a backup that was downloaded before, at most `IMPORT_LIMIT` bytes. The file is checked, and is kept only if it is an intact database of this or an older Rowhouse.',
+        body: BackupUploadSchema,
+        response: { 200: BackupEnvelope }
+      },
+      config: {
+        credential: 'administrator',
+        errors: [...READ_ERRORS, 'BACKUP_INVALID', 'DISK_FULL'],
+        takesGzip: true
+      }
+    },
+    async ({ caller, body }) => ok(await backups.upload(caller, fileOf(body)))
+  )
+}
+
+export default backupUploadRoutes
