@@ -6,7 +6,7 @@ import type { BackupProgress } from './protocol.ts'
 import { markWithoutWal } from './single-file.ts'
 
 /** Bytes between two syncs. A sync of all pages at the end would make the commits of the writer wait for it. */
-const STEP_BYTES = 4 * 2 ** 20
+const STEP_BYTES = 2 ** 20
 /** MiB. Each page is read once. */
 const CACHE_SIZE = 1
 /** Milliseconds to wait for a lock of another program. */
@@ -35,10 +35,14 @@ const copyPages = async ({ raw, value }: Connection, descriptor: number, options
   value('SELECT count(*) FROM sqlite_schema')
   const pageSize = Number(value('PRAGMA page_size'))
   const pagesOfStep = Math.ceil(STEP_BYTES / pageSize)
+  let start = performance.now()
   await raw.backup(target, {
     progress: ({ totalPages, remainingPages }) => {
       assertRunning(stop)
       fdatasyncSync(descriptor)
+      // A pause as long as the step leaves half of the disk and of the processor to requests.
+      Atomics.wait(stop, 0, 0, performance.now() - start)
+      start = performance.now()
       onProgress({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
       return pagesOfStep
     }

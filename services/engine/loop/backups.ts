@@ -40,6 +40,7 @@ export const createBackups = (servedFile: string) => {
     /** Stops the copies. They fail. */
     close: async () => {
       Atomics.store(stop, 0, 1)
+      Atomics.notify(stop, 0)
       await Promise.allSettled(running)
     }
   }
