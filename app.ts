@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
+import audit from './plugins/app/audit.ts'
 import backups from './plugins/app/backups.ts'
 import webConsole from './plugins/app/console.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
@@ -119,6 +120,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(caller)
   await app.register(retryKeys)
   await app.register(retryPurge)
+  await app.register(audit)
   await app.register(unusedHeaders)
   await app.register(declarations)
   await app.register(openapi)

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { basename, dirname, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
-import { ADMIN_NAME_PATTERN, BACKUP_KEEP_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
+import { ADMIN_NAME_PATTERN, BACKUP_KEEP_PATTERN, DAYS_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
 import { countTypos } from './schemas/similar-names.ts'
 
@@ -49,6 +49,7 @@ const ConfigSchema = Type.Object({
     description: 'Which scheduled backups to keep.'
   }),
   BACKUP_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  AUDIT_KEEP: Type.String({ default: '400d', pattern: DAYS_PATTERN, description: 'Days for which the audit is kept.' }),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),

@@ -9,6 +9,9 @@ export const ADMIN_NAME_PATTERN = '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$'
 /** For integers beyond ±(2^53−1), which JSON numbers would round. */
 export const INTEGER_PATTERN = '^-?[0-9]{1,19}$'
 
+/** For a number of days, such as `400d`. */
+export const DAYS_PATTERN = '^[1-9][0-9]{0,4}d$'
+
 const ENTITY_TAG = '(?:W/)?"[^"\\x00-\\x20\\x7f]*"'
 
 /** RFC 9110, 13.1.1. A list may have empty elements (5.6.1). */
@@ -30,6 +33,7 @@ export const patternPhrases: Readonly<Record<string, string>> = {
     'start with a capital letter, contain only ASCII letters and digits, and have at most 60 characters',
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
   [METRICS_TOKEN_PATTERN]: 'be 16 to 256 printable ASCII characters without spaces',
+  [DAYS_PATTERN]: 'be a number of days, such as 400d, of at most 99999d',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text',
   [BACKUP_NAME_PATTERN]: 'be the name of a backup, such as 2026-11-26T03-00-00Z-scheduled.db',
   [BACKUP_KEEP_PATTERN]: 'list numbers of days, weeks and months, such as 7d,4w,6m',

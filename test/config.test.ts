@@ -18,6 +18,7 @@ t.test('without variables, the defaults apply', async (t) => {
     BATCH_LIMIT: 16_777_216,
     CACHE_SIZE: 64,
     WAL_SIZE: 48,
+    AUDIT_KEEP: '400d',
     TRUST_PROXY: '',
     CORS_ORIGIN: [],
     LOG_LEVEL: 'warn',
@@ -116,6 +117,12 @@ t.test('CORS_ORIGIN accepts exact origins', async (t) => {
     const message = `CORS_ORIGIN must list exact origins such as https://app.example.org, separated by commas. '${entry}' is not one.`
     t.throws(() => readConfig({ CORS_ORIGIN: `https://a.org,${entry}` }), { message })
   }
+})
+
+t.test('AUDIT_KEEP is a number of days', async (t) => {
+  for (const AUDIT_KEEP of ['1d', '99999d']) t.equal(readConfig({ AUDIT_KEEP }).AUDIT_KEEP, AUDIT_KEEP)
+  for (const AUDIT_KEEP of ['', '0d', '01d', '100000d', '1.5d', '400', '1y', '-1d'])
+    t.throws(() => readConfig({ AUDIT_KEEP }), { message: /AUDIT_KEEP must be a number of days, such as 400d/ })
 })
 
 t.test('ADMIN_NAME accepts printable text, like the names of other administrators', async (t) => {

@@ -8,6 +8,7 @@ import { createPasswords, type HashingCost, type VerifyPassword } from '../../se
 import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { type AuditService, createAuditService } from '../../services/audit/audit.ts'
+import { createFailedLogins, type FailedLogins } from '../../services/audit/failed-logins.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
@@ -38,6 +39,7 @@ declare module 'fastify' {
     sessions: SessionService
     tokens: TokenService
     audit: AuditService
+    failedLogins: FailedLogins
     readiness: Readiness
     /** The latest slow scans, the latest first. */
     slowScans: readonly RecordedScan[]
@@ -101,7 +103,9 @@ export default fp<ServicesOptions>(
     const { config, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
-    const credentials = createCredentials(createPasswords(hashingCost, verifyPassword))
+    const failedLogins = createFailedLogins({ db, clock })
+    fastify.decorate('failedLogins', failedLogins)
+    const credentials = createCredentials(createPasswords(hashingCost, verifyPassword), failedLogins.record)
 
     const { hasTriggers, hasUpdateEffects, effectsOf } = registry
     const onBuildFailure = (table: string, error: unknown) =>

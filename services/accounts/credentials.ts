@@ -14,8 +14,14 @@ export interface Credentials {
   verify(attempt: Attempt, password: string, stored: string | undefined): Promise<string | null>
 }
 
-/** The only way from a request to argon2: throttled, and queued by address. */
-export const createCredentials = (passwords: Passwords): Credentials => {
+/**
+ * The only way from a request to argon2: throttled, and queued by address. `onFailure` is called with the network of each
+ * client whose password was wrong.
+ */
+export const createCredentials = (
+  passwords: Passwords,
+  onFailure: (network: string) => void = () => {}
+): Credentials => {
   const queue = createHashingQueue()
   const throttle = createLoginThrottle()
 
@@ -29,6 +35,7 @@ export const createCredentials = (passwords: Passwords): Credentials => {
     await throttle.assertAllowed(attempt)
     const hash = await verifyAndRehash(password, stored)
     await (hash === null ? throttle.recordFailure(attempt) : throttle.recordSuccess(attempt))
+    if (hash === null) onFailure(attempt.address)
     return hash
   }
 

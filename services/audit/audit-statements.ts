@@ -34,3 +34,12 @@ export const selectAudit = ({ size, ...range }: AuditRange, dialect: Dialect): S
     params: [...requested.map(({ value }) => value), BigInt(size)]
   }
 }
+
+/** Rows that one unit deletes. */
+const MAX_PURGED = 1000
+
+/** Deletes some rows that are older than a time, in epoch milliseconds. */
+export const purgeAudit = (before: number): Statement => ({
+  sql: `DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE at < ? ORDER BY at LIMIT ${MAX_PURGED})`,
+  params: [BigInt(before)]
+})
