@@ -9,6 +9,7 @@ import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
 import home from './plugins/app/home.ts'
 import metrics from './plugins/app/metrics.ts'
+import metricsListener from './plugins/app/metrics-listener.ts'
 import metricsRoute from './plugins/app/metrics-route.ts'
 import openapi from './plugins/app/openapi.ts'
 import retryKeys from './plugins/app/retry-keys.ts'
@@ -130,6 +131,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(webConsole)
   await app.register(health)
   await app.register(metricsRoute)
+  await app.register(metricsListener)
 
   await app.register(administration)
   await app.register(tokenAuth)

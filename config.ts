@@ -54,6 +54,7 @@ const ConfigSchema = Type.Object({
   CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),
   ACCESS_LOG: Type.Boolean({ default: false }),
+  METRICS_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: METRICS_TOKEN_PATTERN }))
 })
 type Variables = Static<typeof ConfigSchema>

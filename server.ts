@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
 import { type Config, findMisspellings, readConfig } from './config.ts'
 import { startOpening } from './plugins/app/database.ts'
 import { listenLocally } from './plugins/app/local-socket.ts'
@@ -43,26 +44,54 @@ const ALL_ADDRESSES = ['0.0.0.0', '::']
 /** Errors for a HOST that does not resolve, or that is an address of another machine. */
 const WRONG_HOST = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL']
 
-const explainListenError = (error: NodeJS.ErrnoException, { HOST, PORT }: Config) => {
+/** An address to listen at, and the setting of its port. */
+interface Endpoint {
+  readonly host: string
+  readonly port: number
+  readonly setting: 'PORT' | 'METRICS_PORT'
+}
+
+const endpointsOf = ({ HOST: host, PORT, METRICS_PORT }: Config): Endpoint[] => [
+  { host, port: PORT, setting: 'PORT' },
+  ...(METRICS_PORT === undefined ? [] : [{ host, port: METRICS_PORT, setting: 'METRICS_PORT' as const }])
+]
+
+const explainListenError = (error: NodeJS.ErrnoException, { host, port, setting }: Endpoint) => {
   const { code = '' } = error
   if (code === 'EADDRINUSE') {
-    return new Error(`${HOST}:${PORT} is in use (EADDRINUSE). Set PORT to another port, or to 0 for a free one.`)
+    return new Error(`${host}:${port} is in use (EADDRINUSE). Set ${setting} to another port, or to 0 for a free one.`)
   }
   if (code === 'EACCES') {
-    return new Error(`This user may not listen at ${HOST}:${PORT} (EACCES). Set PORT to 1024 or above, or to 0.`)
+    return new Error(`This user may not listen at ${host}:${port} (EACCES). Set ${setting} to 1024 or above, or to 0.`)
   }
-  if (WRONG_HOST.includes(code)) return new Error(`HOST is ${HOST}, which is not an address of this machine (${code}).`)
+  if (WRONG_HOST.includes(code)) return new Error(`HOST is ${host}, which is not an address of this machine (${code}).`)
   return error
 }
 
-/** Listens and stops, before the start creates or changes a file. @throws an Error that says what to do */
-const assertCanListen = async (config: Config) => {
-  const probe = createServer().listen({ host: config.HOST, port: config.PORT })
-  await once(probe, 'listening').catch((error) => {
-    throw explainListenError(error, config)
+/** Returns a server that listens. @throws an Error that says what to do */
+const probe = async (endpoint: Endpoint) => {
+  const { host, port } = endpoint
+  const server = createServer().listen({ host, port })
+  await once(server, 'listening').catch((error) => {
+    throw explainListenError(error, endpoint)
   })
-  probe.close()
-  await once(probe, 'close')
+  return server
+}
+
+/** Listens at all addresses and stops, before the start creates or changes a file. @throws an Error that says what to do */
+const assertCanListen = async (config: Config) => {
+  const servers: Server[] = []
+  for (const endpoint of endpointsOf(config)) servers.push(await probe(endpoint))
+  for (const server of servers) {
+    server.close()
+    await once(server, 'close')
+  }
+}
+
+const listenForMetrics = async ({ metricsListener, config }: FastifyInstance) => {
+  if (metricsListener === null) return
+  const address = await metricsListener.server.listen({ host: config.HOST, port: metricsListener.port })
+  print(`Metrics for Prometheus: ${address}/metrics`)
 }
 
 const warnOfMisspellings = (env: NodeJS.ProcessEnv) => {
@@ -114,6 +143,7 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
   if (adopts) await adoptAll(app)
   const closeLocalSocket = await openLocalSocket(app)
   const address = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG })
+  await listenForMetrics(app)
 
   closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ err }, 'Uncaught error. The process exits.')

@@ -30,7 +30,8 @@ t.test('the table in the guide names every setting, with its default', async (t)
   const guide = readFileSync('docs/guides/configure.md', 'utf8')
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
   const defaults = Object.entries(readConfig({})).map(([name, value]) => [name, String(value)])
-  const optional = ['DATABASE', 'BACKUP_DIR', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN'].map((name) => [name, ''])
+  const names = ['DATABASE', 'BACKUP_DIR', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_PORT', 'METRICS_TOKEN']
+  const optional = names.map((name) => [name, ''])
   t.strictSame(
     new Map(rows.sort() as [string, string][]),
     new Map([...defaults, ...optional].sort() as [string, string][])
@@ -191,6 +192,7 @@ t.test('settings and variables of other programs are not taken for typing errors
     'BACKUP_DIR',
     'ADMIN_PASSWORD',
     'JWT_SECRET',
+    'METRICS_PORT',
     'METRICS_TOKEN'
   ]
   const others = `HOSTNAME PORTAL LOGNAME HOSTS PORTS POST HOST_NAME DATABASE_URL MAX_SIZE LOG_FILE PATH PWD HOME USER SHELL

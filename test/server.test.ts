@@ -131,6 +131,31 @@ t.test('a HOST of another machine prevents the start', async (t) => {
   )
 })
 
+t.test('METRICS_PORT is a second port, with the metrics alone', async (t) => {
+  const server = await start(t, { DATA_DIR: temporaryDirectory(t), METRICS_PORT: '0' }, COVERED)
+  const [, url = ''] = /Metrics for Prometheus: (\S+)/.exec(server.lines.join('\n')) ?? []
+  const response = await fetch(url)
+  t.equal(response.status, 200)
+  t.match(await response.text(), /^rowhouse_reads_total /m)
+  t.equal((await fetch(`${server.address}/metrics`)).status, 404)
+  t.equal(await stop(server), 0)
+})
+
+t.test('a METRICS_PORT that is in use prevents the start, and nothing is created', async (t) => {
+  const DATA_DIR = join(temporaryDirectory(t), 'data')
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const METRICS_PORT = String((other.address() as AddressInfo).port)
+  const { code, output } = await startAndFail(t, { DATA_DIR, METRICS_PORT }, COVERED)
+  t.equal(code, 1)
+  t.match(
+    output,
+    /Rowhouse did not start: 127\.0\.0\.1:\d+ is in use \(EADDRINUSE\)\. Set METRICS_PORT to another port/
+  )
+  t.notOk(existsSync(DATA_DIR))
+})
+
 t.test('a port without permission prevents the start, and the message has the reason', async (t) => {
   const failing = (code: string) =>
     withPreload(`import { Server } from 'node:net'

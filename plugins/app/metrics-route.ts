@@ -30,7 +30,7 @@ const schema = {
 }
 
 /** Adds `GET /metrics`. */
-const addMetricsRoute = (fastify: FastifyInstance, { metrics, token }: MetricsRouteOptions) => {
+export const addMetricsRoute = (fastify: FastifyInstance, { metrics, token }: MetricsRouteOptions) => {
   fastify.get(
     '/metrics',
     {
@@ -47,7 +47,9 @@ const addMetricsRoute = (fastify: FastifyInstance, { metrics, token }: MetricsRo
 
 export default fp(
   async (fastify) => {
-    addMetricsRoute(fastify, { metrics: fastify.metrics, token: fastify.config.METRICS_TOKEN })
+    const { METRICS_TOKEN: token } = fastify.config
+    // With METRICS_PORT alone, the metrics are on that port only.
+    addMetricsRoute(fastify, { metrics: token === undefined ? null : fastify.metrics, token })
   },
   { name: 'metrics-route', dependencies: ['metrics', 'openapi'] }
 )

@@ -14,8 +14,9 @@ declare module 'fastify' {
 /** Must be registered before all routes whose requests it counts. Without a setting for metrics, no hook runs. */
 export default fp(
   async (fastify) => {
-    const { METRICS_TOKEN } = fastify.config
-    const metrics = METRICS_TOKEN === undefined ? null : await createMetrics()
+    const { METRICS_PORT, METRICS_TOKEN } = fastify.config
+    const isOn = METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
+    const metrics = isOn ? await createMetrics() : null
     fastify.decorate('metrics', metrics)
     if (metrics === null) return
     addEngineMetrics(metrics, fastify.database)

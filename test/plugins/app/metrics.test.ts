@@ -32,6 +32,26 @@ t.test('metrics are for callers with METRICS_TOKEN', async (t) => {
   }
 })
 
+t.test('METRICS_PORT has the metrics, and no other route', async (t) => {
+  const app = await startApp(t, { env: { METRICS_PORT: '0' } })
+  const response = await app.metricsListener?.server.inject('/metrics')
+  t.match(response, { statusCode: 200, body: /^rowhouse_reads_total [1-9]/m })
+  for (const url of ['/health', '/admin/tables']) {
+    const refused = await app.metricsListener?.server.inject(url)
+    t.equal(refused?.statusCode, 404)
+    t.match(refused?.json(), { success: false, error: { code: 'ROUTE_NOT_FOUND' } })
+  }
+  expectError(t, await app.inject('/metrics'), 404, 'ROUTE_NOT_FOUND')
+})
+
+t.test('with METRICS_TOKEN, METRICS_PORT needs the token too', async (t) => {
+  const app = await startApp(t, { env: { METRICS_PORT: '0', METRICS_TOKEN } })
+  t.match(await app.metricsListener?.server.inject('/metrics'), { statusCode: 401 })
+  const allowed = await app.metricsListener?.server.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })
+  t.equal(allowed?.statusCode, 200)
+  await readMetrics(app)
+})
+
 t.test('requests are counted by the template of their route and the class of their status', async (t) => {
   const app = await start(t)
   const admin = await asAdmin(app)
