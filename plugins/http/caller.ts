@@ -18,7 +18,8 @@ const anonymous = ({ id, ip }: FastifyRequest): Caller => ({
   name: '',
   requestId: id,
   integers: 'auto',
-  address: ip,
+  // A connection to the local socket has no address.
+  address: ip ?? '',
   confirm: async () => {},
   confirmRight: async () => {},
   mayRead: () => false

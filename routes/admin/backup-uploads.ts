@@ -3,7 +3,7 @@ import { addFileBodies } from '../../plugins/http/body-chunks.ts'
 import { notABackup } from '../../plugins/http/errors.ts'
 import { BACKUP_TYPE, BackupEnvelope, BackupUploadSchema } from '../../schemas/backup.ts'
 import { ok } from '../../schemas/envelope.ts'
-import { READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { fileOf } from '../import-request.ts'
 
 const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
@@ -27,7 +27,7 @@ const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...READ_ERRORS, 'BACKUP_INVALID', 'DISK_FULL'],
+        errors: [...WRITE_ERRORS, 'BACKUP_INVALID'],
         takesGzip: true
       }
     },

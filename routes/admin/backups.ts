@@ -9,7 +9,7 @@ import {
   BackupParamsSchema
 } from '../../schemas/backup.ts'
 import { done, OkSchema, ok } from '../../schemas/envelope.ts'
-import { READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['backups']
 
@@ -50,7 +50,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Copies the database as it is now, while reads and writes go on, and checks the copy. Responds when the backup is whole. It is made also if the client disconnects.',
         response: { 200: BackupEnvelope }
       },
-      config: { credential: 'administrator', errors: [...READ_ERRORS, 'BACKUP_RUNNING', 'DISK_FULL'] }
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_RUNNING'] }
     },
     async ({ caller }) => ok(await backups.create(caller))
   )
@@ -87,7 +87,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: BackupParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: ['BACKUP_NOT_FOUND'] }
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND'] }
     },
     async ({ caller, params }) => {
       await backups.remove(caller, params.name)

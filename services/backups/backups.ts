@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { Backup, BackupKind, BackupList, RunningBackup } from '../../schemas/backup.ts'
 import type { BodyChunks } from '../../schemas/import.ts'
+import { type AuditEntry, auditRow } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -9,7 +10,7 @@ import { backupRunning } from './failures.ts'
 import { expiredOf, type KeepRule } from './keep.ts'
 
 interface BackupServiceOptions {
-  readonly db: Pick<Database, 'backups' | 'fileSizes'>
+  readonly db: Pick<Database, 'backups' | 'fileSizes' | 'write'>
   readonly clock: Clock
   readonly directory: BackupDirectory
   readonly keep: readonly KeepRule[]
@@ -33,6 +34,9 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
   let last = newestOf(directory)
   let running: RunningBackup | undefined
 
+  /** A backup is a file, so its row in the audit is a unit of its own. */
+  const audit = (caller: Caller, entry: AuditEntry) => db.write([auditRow(caller, clock(), entry)])
+
   const copy = async (started: RunningBackup) => {
     const { database, wal } = await db.fileSizes()
     // The WAL may have pages that the database file has not yet.
@@ -45,7 +49,7 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
   }
 
   /** Returns the new backup. It is made also if the client disconnects. @throws BACKUP_RUNNING, DISK_FULL */
-  const create = async (_caller: Caller, kind: BackupKind = 'manual'): Promise<Backup> => {
+  const create = async (caller: Caller, kind: BackupKind = 'manual'): Promise<Backup> => {
     if (running) throw backupRunning()
     const started = { kind, startedAt: clock(), copiedBytes: 0, totalBytes: 0 }
     running = started
@@ -53,6 +57,7 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
     try {
       const backup = await copy(started)
       bytes = backup.bytes
+      await audit(caller, { action: 'backup.create', target: backup.name, summary: { bytes } })
       return backup
     } finally {
       last = { at: clock(), bytes: bytes ?? 0, ok: bytes !== undefined }
@@ -60,15 +65,21 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
     }
   }
 
+  /** The file goes first: on a full disk, the row needs its space. @throws BACKUP_NOT_FOUND */
+  const remove = async (caller: Caller, name: string) => {
+    await directory.remove(name)
+    await audit(caller, { action: 'backup.delete', target: name })
+  }
+
   /** Makes a scheduled backup, and then deletes the scheduled ones that no rule keeps. */
   const runScheduled = async () => {
     await create(serviceCaller, 'scheduled')
-    for (const { name } of expiredOf(keep, directory.list())) await directory.remove(name)
+    for (const { name } of expiredOf(keep, directory.list())) await remove(serviceCaller, name)
   }
 
   /** Stores a file of an unknown source, and checks it. @throws BACKUP_INVALID, DISK_FULL */
-  const upload = (_caller: Caller, chunks: BodyChunks): Promise<Backup> =>
-    directory.add({ kind: 'upload', createdAt: clock() }, async (partial) => {
+  const upload = async (caller: Caller, chunks: BodyChunks): Promise<Backup> => {
+    const backup = await directory.add({ kind: 'upload', createdAt: clock() }, async (partial) => {
       const file = await open(partial, 'w')
       try {
         for await (const chunk of chunks) {
@@ -80,6 +91,9 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
       }
       await db.backups.check(partial)
     })
+    await audit(caller, { action: 'backup.upload', target: backup.name, summary: { bytes: backup.bytes } })
+    return backup
+  }
 
   return {
     create,
@@ -88,8 +102,7 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
     list: (_caller: Caller): BackupList => ({ backups: directory.list(), ...(running && { running }) }),
     /** @throws BACKUP_NOT_FOUND */
     find: (_caller: Caller, name: string) => directory.find(name),
-    /** @throws BACKUP_NOT_FOUND */
-    remove: (_caller: Caller, name: string) => directory.remove(name),
+    remove,
     /** Returns the last backup that has ended; null if there is none. For the metrics. */
     last: () => last,
     /** The path of the directory. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { localSocketPath } from '../../plugins/app/local-socket.ts'
 import { API_VERSION } from '../../plugins/app/openapi.ts'
@@ -33,6 +34,14 @@ t.test('openapi prints the document of the tables', async (t) => {
   const { stdout } = await runCommand(['openapi', ...options])
   t.match(JSON.parse(stdout), { openapi: '3.1.0', components: { schemas: { Products: {} } } })
   t.match(JSON.parse((await runCommand(['openapi', '--openapi', '3.0', ...options])).stdout), { openapi: '3.0.3' })
+})
+
+t.test('backup makes a backup', async (t) => {
+  const { app, options } = await startLocalService(t)
+  const { code, stdout } = await runCommand(['backup', ...options])
+  t.equal(code, 0)
+  t.match(stdout, /^20\d\d-\d\d-\d\dT[\d-]+Z-manual\.db\n$/)
+  t.strictSame(readdirSync(join(app.config.DATA_DIR, 'backups')), [stdout.trim()])
 })
 
 t.test('version prints the versions', async (t) => {
@@ -75,7 +84,7 @@ t.test('wrong usage exits with 2, and help with 0', async (t) => {
 })
 
 t.test('each command has an example in its help', async (t) => {
-  const commands = ['serve', 'check', 'import', 'export', 'health', 'openapi', 'version']
+  const commands = ['serve', 'backup', 'check', 'import', 'export', 'health', 'openapi', 'version']
   const nested = [
     ['token', 'create'],
     ['token', 'list'],

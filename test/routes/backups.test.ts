@@ -248,3 +248,18 @@ t.test('an upload may have IMPORT_LIMIT bytes', async (t) => {
   expectError(t, await upload(1025), 413, 'BODY_TOO_LARGE')
   expectError(t, await upload(1024), 400, 'BACKUP_INVALID')
 })
+
+t.test('backups are audited', async (t) => {
+  const { app, admin, directory, newBackup } = await start(t)
+  const { name, bytes } = await newBackup()
+  const payload = readFileSync(join(directory, name))
+  const headers = { ...admin.headers, 'content-type': 'application/vnd.sqlite3' }
+  const uploaded = dataOf(await app.inject({ method: 'POST', url: `${BACKUPS}/upload`, headers, payload }))
+  expectDone(t, await admin.delete(`${BACKUPS}/${name}`))
+  expectError(t, await admin.delete(`${BACKUPS}/${name}`), 404, 'BACKUP_NOT_FOUND')
+  t.match(dataOf(await admin.get('/admin/audit?action=backup')).rows, [
+    { action: 'backup.delete', target: name, callerKind: 'admin', callerName: 'admin' },
+    { action: 'backup.upload', target: uploaded.name, summary: { bytes } },
+    { action: 'backup.create', target: name, summary: { bytes } }
+  ])
+})

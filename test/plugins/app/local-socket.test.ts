@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { listenLocally, localSocketPath } from '../../../plugins/app/local-socket.ts'
-import { asAdmin, startApp, temporaryDirectory } from '../../helpers.ts'
+import { asAdmin, PASSWORD, startApp, temporaryDirectory } from '../../helpers.ts'
 
 interface Sent {
   readonly method?: string
@@ -42,6 +42,29 @@ t.test('the local socket opens no data and no account', async (t) => {
   t.match(await send(path, '/data/_me'), { status: 401, body: { error: { code: 'INVALID_TOKEN' } } })
   for (const url of ['/auth/me', '/auth/sessions'])
     t.match(await send(path, url), { status: 401, body: { error: { code: 'AUTHENTICATION_REQUIRED' } } })
+})
+
+t.test('a login through the local socket has no address', async (t) => {
+  const { path } = await open(t)
+  const attempt = (password: string) => send(path, '/auth/login', { method: 'POST', body: { name: 'admin', password } })
+  t.match(await attempt('wrong'), { status: 401, body: { error: { code: 'INVALID_CREDENTIALS' } } })
+  t.match(await attempt(PASSWORD), { status: 200 })
+})
+
+t.test('what comes through the local socket is audited', async (t) => {
+  const { path } = await open(t)
+  const body = { name: 'shop', permissions: { tables: ['*'], actions: ['read'] } }
+  await send(path, '/admin/tokens', { method: 'POST', body })
+  const audit = await send(path, '/admin/audit?size=1')
+  const row = {
+    action: 'token.issue',
+    target: 'shop',
+    callerKind: 'local',
+    callerName: 'local',
+    callerId: 0,
+    address: ''
+  }
+  t.match(audit.body.data.rows, [row])
 })
 
 t.test('other connections still need a session', async (t) => {
