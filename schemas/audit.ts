@@ -123,7 +123,7 @@ const filter = {
   to: filterTime('Only rows before this time, in epoch milliseconds.')
 }
 
-const AuditFilterSchema = Type.Object(filter)
+export const AuditFilterSchema = Type.Object(filter, strict)
 export type AuditFilter = Static<typeof AuditFilterSchema>
 
 export const AuditQuerySchema = Type.Object(
@@ -144,3 +144,14 @@ export const AuditQuerySchema = Type.Object(
   strict
 )
 export type AuditQuery = Static<typeof AuditQuerySchema>
+
+const EXAMPLE =
+  '{"id":412,"at":1767225600000,"callerKind":"admin","callerId":1,"callerName":"maria","action":"logout"}\n'
+
+export const AuditExportSchema = {
+  description:
+    'The rows as NDJSON in UTF-8, one line for each, the latest first, with the properties of a list. It is compressed if the request accepts gzip.',
+  content: {
+    'application/x-ndjson': { schema: Type.String({ description: 'A line for each row.', examples: [EXAMPLE] }) }
+  }
+}

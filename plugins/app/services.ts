@@ -143,7 +143,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('sessions', createSessionService({ ...accounts, ttl: config.SESSION_TTL, onMemorySession }))
     fastify.decorate('admins', createAdminService({ ...accounts, passwordMinLength: config.PASSWORD_MIN_LENGTH }))
 
-    fastify.decorate('audit', createAuditService({ db }))
+    fastify.decorate('audit', createAuditService({ db, clock }))
     fastify.decorate('readiness', createReadiness({ db, clock }))
 
     const loadTables = async () => {

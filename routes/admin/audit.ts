@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { AuditPageEnvelope, AuditQuerySchema } from '../../schemas/audit.ts'
+import { AuditExportSchema, AuditFilterSchema, AuditPageEnvelope, AuditQuerySchema } from '../../schemas/audit.ts'
 import { ok } from '../../schemas/envelope.ts'
-import { READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { sendExport } from '../replies/export.ts'
 
 const tags = ['audit']
 
 const auditRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit } = fastify
+  const { audit, clock } = fastify
 
   fastify.get(
     '',
@@ -23,6 +24,25 @@ const auditRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
     },
     async ({ caller, query }) => ok(await audit.list(caller, query))
+  )
+
+  fastify.get(
+    '/export',
+    {
+      schema: {
+        operationId: 'adminExportAudit',
+        tags,
+        summary: 'Export who changed what',
+        description: 'Exports the matching rows as NDJSON, the latest first. The export itself has a row, too.',
+        querystring: AuditFilterSchema,
+        response: { 200: AuditExportSchema }
+      },
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'SCAN_TIMEOUT'] }
+    },
+    async ({ caller, query }, reply) => {
+      const lines = await audit.exportRows(caller, query)
+      return sendExport(reply, { table: 'audit', format: 'ndjson', now: clock() }, lines)
+    }
   )
 }
 

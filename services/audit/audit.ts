@@ -1,14 +1,19 @@
-import type { AuditAction, AuditCallerKind, AuditPage, AuditQuery, AuditRow } from '../../schemas/audit.ts'
+import type { AuditAction, AuditCallerKind, AuditFilter, AuditPage, AuditQuery, AuditRow } from '../../schemas/audit.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
 import type { Row } from '../model/sql-value.ts'
+import { auditRow } from './audit-row.ts'
 import { selectAudit } from './audit-statements.ts'
 
 interface AuditServiceOptions {
   readonly db: Database
+  readonly clock: Clock
 }
 
 const DEFAULT_SIZE = 50
+/** Rows that an export reads at a time. */
+const STEP_ROWS = 500
 
 /** The boundary where a row gets its type. */
 const toAuditRow = (row: Row): AuditRow => ({
@@ -26,8 +31,10 @@ const toAuditRow = (row: Row): AuditRow => ({
   count: Number(row.count)
 })
 
+const linesOf = ({ rows }: AuditPage) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+
 /** Reads the audit. `auditRow` writes it. */
-export const createAuditService = ({ db }: AuditServiceOptions) => {
+export const createAuditService = ({ db, clock }: AuditServiceOptions) => {
   /** Returns a page of the rows, the latest first. @throws SCAN_TIMEOUT */
   const list = async (caller: Caller, { size = DEFAULT_SIZE, ...range }: AuditQuery): Promise<AuditPage> => {
     // One row more than the page shows whether there is a next one.
@@ -36,7 +43,32 @@ export const createAuditService = ({ db }: AuditServiceOptions) => {
     return { rows, next: found.length > size ? Number(rows.at(-1)?.id) : null }
   }
 
-  return { list }
+  /** Yields an empty text once the first rows have been read, then the rows as lines of JSON, the latest first. */
+  async function* readLines(caller: Caller, filter: AuditFilter): AsyncGenerator<string> {
+    const range = { ...filter, size: STEP_ROWS }
+    let page = await list(caller, range)
+    yield ''
+    while (page.next !== null) {
+      yield linesOf(page)
+      page = await list(caller, { ...range, before: page.next })
+    }
+    yield linesOf(page)
+  }
+
+  /**
+   * Returns the rows as NDJSON, in chunks. Rows that are added later are not exported. Resolves when the first rows have been
+   * read and the export is in the audit, so that an error is thrown before the response begins.
+   * @throws SCAN_TIMEOUT
+   */
+  const exportRows = async (caller: Caller, filter: AuditFilter): Promise<AsyncGenerator<string>> => {
+    const lines = readLines(caller, filter)
+    await lines.next()
+    const summary = { format: 'ndjson', isFiltered: Object.keys(filter).length > 0 }
+    await db.write([auditRow(caller, clock(), { action: 'export', target: 'audit', summary })])
+    return lines
+  }
+
+  return { list, exportRows }
 }
 
 export type AuditService = ReturnType<typeof createAuditService>

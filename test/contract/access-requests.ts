@@ -73,6 +73,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /admin/status': get('/admin/status'),
   'GET /admin/imports': get('/admin/imports'),
   'GET /admin/audit': get('/admin/audit'),
+  'GET /admin/audit/export': get('/admin/audit/export'),
   'GET /admin/openapi.json': get('/admin/openapi.json'),
   'GET /admin/tables/importable': get('/admin/tables/importable'),
   'POST /admin/tables/import': async ({ newUnregisteredTable }) => ({

@@ -52,6 +52,7 @@ export const accessRules = {
   'GET /admin/status': 'administrator',
   'GET /admin/imports': 'administrator',
   'GET /admin/audit': 'administrator',
+  'GET /admin/audit/export': 'administrator',
   'POST /admin/tables/import': 'administrator',
   'POST /admin/tables': 'administrator',
   'POST /admin/tables/from-file': 'administrator',

@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { AuditRow } from '../../schemas/audit.ts'
+import { auditRow } from '../../services/audit/audit-row.ts'
+import { serviceCaller } from '../../services/model/caller.ts'
 import { auditRows, auditSince, fillAudit } from '../audit.ts'
 import {
   asAdmin,
@@ -10,6 +12,7 @@ import {
   expectDone,
   expectError,
   logIn,
+  PASSWORD,
   startApp,
   type TestResponse
 } from '../helpers.ts'
@@ -291,4 +294,83 @@ t.test('the list', async (t) => {
     expectError(t, await client(app).get('/admin/audit'), 401, 'AUTHENTICATION_REQUIRED')
     expectError(t, await client(app, bearer(token)).get('/admin/audit'), 401, 'AUTHENTICATION_REQUIRED')
   })
+})
+
+t.test('the export', async (t) => {
+  const app = await startApp(t, { clock: () => NOW })
+  const admin = await asAdmin(app)
+  const url = '/admin/audit/export'
+  const linesOf = (response: TestResponse): AuditRow[] =>
+    response.body
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+
+  t.test('has the rows of the filter as lines, as the list has them, and a row of its own', async (t) => {
+    const listed = await auditRows(admin)
+    const response = await admin.get(url)
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers['content-type'], 'application/x-ndjson; charset=utf-8')
+    t.match(response.headers['content-disposition'], 'filename="audit-20260101T000000Z.ndjson"')
+    t.strictSame(linesOf(response), listed)
+    const some = await admin.get(`${url}?action=login`)
+    t.match(linesOf(some), [{ action: 'login' }])
+    const summary = { format: 'ndjson', isFiltered: false }
+    t.match(await auditRows(admin, 'target=audit'), [
+      { ...byAdmin(some), action: 'export', summary: { ...summary, isFiltered: true } },
+      { ...byAdmin(response), action: 'export', targetId: null, summary }
+    ])
+  })
+
+  t.test('has all of many rows, once', async (t) => {
+    const row = auditRow(serviceCaller, NOW, { action: 'settings.change' })
+    await app.database.write(Array.from({ length: 1200 }, () => row))
+    const ids = linesOf(await admin.get(`${url}?caller=rowhouse`)).map(({ id }) => id)
+    t.equal(ids.length, 1201)
+    t.strictSame(
+      [...new Set(ids)].sort((a, b) => b - a),
+      ids
+    )
+    t.equal((await admin.get(`${url}?caller=nobody`)).body, '')
+  })
+
+  t.test('is refused with wrong parameters, and without a session', async (t) => {
+    expectError(t, await admin.get(`${url}?size=1`), 400, 'VALIDATION_FAILED')
+    expectError(t, await client(app).get(url), 401, 'AUTHENTICATION_REQUIRED')
+  })
+
+  t.test('fails if its row cannot be stored', async (t) => {
+    const free = await fillAudit(app.database)
+    expectError(t, await admin.get(url), 507, 'DISK_FULL')
+    await free()
+    t.equal((await admin.get(url)).statusCode, 200)
+  })
+})
+
+t.test('no row has a password, a hash or a token', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const { id } = dataOf(await admin.post('/admin/admins', { name: 'ada', nickname: '', password: OTHER_PASSWORD }))
+  dataOf(await admin.put(`/admin/admins/${id}`, { password: NEW_PASSWORD }))
+  const own = client(app, await logIn(app, 'ada', NEW_PASSWORD))
+  dataOf(await own.put('/auth/password', { oldPassword: NEW_PASSWORD, newPassword: OTHER_PASSWORD }))
+  await app.inject({ method: 'POST', url: '/auth/login', payload: { name: 'ada', password: 'a mistyped one' } })
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'shop', permissions }))
+  await client(app, bearer(token)).get('/data/_me')
+  await app.failedLogins.flush()
+  const read = async (sql: string) => JSON.stringify(await app.database.read({ sql, params: [] }))
+  const text = await read(
+    'SELECT id, caller_name, address, request_id, action, target, summary FROM _rowhouse_audit ORDER BY id'
+  )
+  t.match(text, /password\.change.*login\.failed/)
+  const secrets = [
+    PASSWORD,
+    OTHER_PASSWORD,
+    NEW_PASSWORD,
+    'a mistyped one',
+    token,
+    '$argon2',
+    String(own.headers.cookie)
+  ]
+  for (const secret of secrets) t.notOk(text.includes(secret), secret)
 })
