@@ -15,11 +15,13 @@ interface Block {
   readonly content: string
 }
 
-const blocksOf = (file: string): Block[] =>
-  [...readFileSync(file, 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => ({
+const blocksIn = (text: string): Block[] =>
+  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => ({
     language,
     content
   }))
+
+const blocksOf = (file: string) => blocksIn(readFileSync(file, 'utf8'))
 
 /** Replaces values that differ in each run: tokens, passwords, request ids and times. */
 const normalise = (output: string) =>
@@ -106,6 +108,19 @@ for (const name of ['adopt', 'tables', 'records', 'change', 'query', 'import', '
     compare(t, blocks, outputs.slice(FIRST_STEPS.filter(({ language }) => language === 'sh').length))
   })
 }
+
+t.test('the command that reads the metrics prints what the page shows', async (t) => {
+  const directory = temporaryDirectory(t)
+  createShop(directory)
+  const METRICS_TOKEN = 'a-token-for-metrics'
+  const service = await startShop(t, directory, { METRICS_TOKEN })
+  const [section = ''] = /^## Collect metrics$.*?(?=^## )/ms.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+  const setting = { language: 'sh', content: `METRICS_TOKEN=${METRICS_TOKEN}` }
+  const steps = [...FIRST_STEPS, setting]
+  const blocks = blocksIn(section)
+  const outputs = runInShell([...steps, ...blocks], service, directory, PASSWORD)
+  compare(t, blocks, outputs.slice(steps.filter(({ language }) => language === 'sh').length))
+})
 
 /** The documents for users and developers. */
 const documents = [
