@@ -6,6 +6,12 @@ import { ok } from '../../schemas/envelope.ts'
 import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { fileOf } from '../import-request.ts'
 
+/** @throws UNSUPPORTED_MEDIA_TYPE without a body, whose type no parser has checked */
+const backupIn = (body: unknown) => {
+  if (!body) throw notABackup()
+  return fileOf(body)
+}
+
 const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { backups, config } = fastify
   addFileBodies(fastify, {
@@ -31,7 +37,7 @@ const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         takesGzip: true
       }
     },
-    async ({ caller, body }) => ok(await backups.upload(caller, fileOf(body)))
+    async ({ caller, body }) => ok(await backups.upload(caller, backupIn(body)))
   )
 }
 

@@ -233,6 +233,7 @@ t.test('a backup is downloaded from one service and uploaded to another', async 
 
   expectError(t, await upload(Buffer.from('name\n')), 400, 'BACKUP_INVALID')
   expectError(t, await upload(content, { 'content-type': 'text/csv' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  expectError(t, await admin.post(`${BACKUPS}/upload`), 415, 'UNSUPPORTED_MEDIA_TYPE')
   t.equal(readdirSync(directory).length, 2)
 })
 
