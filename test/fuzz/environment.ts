@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import { createDatabase, PASSWORD } from '../fixtures.ts'
@@ -51,6 +53,10 @@ export interface Environment {
   readonly indexes: Map<number, string>
   /** Keys of records, in the format of paths. */
   readonly keys: string[]
+  /** Names of backups. */
+  readonly backups: string[]
+  /** The content of a backup. */
+  readonly backupFile: Buffer
   readonly spare: { name: string; password: string; cookie: string }
 }
 
@@ -92,6 +98,7 @@ export const createEnvironment = async (t: Test): Promise<Environment> => {
     const table: Table = (await setUp('POST', '/admin/tables/import', cookie, { name })).data
     tables.set(table.id, table)
   }
+  const { name } = (await setUp('POST', '/admin/backups', cookie, {})).data as { name: string }
   return {
     service,
     send,
@@ -102,6 +109,8 @@ export const createEnvironment = async (t: Test): Promise<Environment> => {
     adminIds: [],
     indexes: new Map(),
     keys: ['1', '2', 'a,b/c%', '1,x%2Cy'],
+    backups: [name],
+    backupFile: readFileSync(join(service.dataDir, 'backups', name)),
     spare
   }
 }
@@ -131,6 +140,7 @@ const updates: Record<string, (environment: Environment, data: never, target: st
   adminCreateTableIndex: ({ indexes }, { name }: { name: string }, target) => indexes.set(idIn(target), name),
   adminIssueToken: ({ tokens }, data: { id: number; token: string }) => keep(tokens, data),
   adminCreateAccount: ({ adminIds }, { id }: { id: number }) => keep(adminIds, id),
+  adminCreateBackup: ({ backups }, { name }: { name: string }) => keep(backups, name),
   adminCreateRecord: recordKey,
   createRecord: recordKey
 }

@@ -31,7 +31,9 @@ const RARE = [
   'adminDropTableField',
   'readOpenapiDocument',
   'readTokenDocument',
-  'adminReadDocument'
+  'adminReadDocument',
+  'adminCreateBackup',
+  'adminUploadBackup'
 ]
 const weightedOperations = operations.flatMap((operation) =>
   Array.from({ length: RARE.includes(operation.operationId) ? 3 : 10 }, () => operation)
@@ -42,9 +44,11 @@ const idsFor = (path: string, { id }: Table, { tokens, adminIds }: Environment) 
   return path.startsWith('/admin/admins') ? adminIds : [id]
 }
 
-/** `{name}` is that of a field or of an index. */
-const nameFor = (path: string, { id, fields }: Table, { indexes }: Environment, { pick }: Random) =>
-  path.includes('/fields/') ? pick(fields).name : (indexes.get(id) ?? 'sqlite_autoindex_keyless_1')
+/** `{name}` is that of a backup, a field or an index. */
+const nameFor = (path: string, { id, fields }: Table, { indexes, backups }: Environment, { pick }: Random) => {
+  if (path.startsWith('/admin/backups/')) return pick(backups)
+  return path.includes('/fields/') ? pick(fields).name : (indexes.get(id) ?? 'sqlite_autoindex_keyless_1')
+}
 
 /** Returns the claim `jti` of the session's JWT. */
 const sessionIdOf = ({ cookie }: Environment['spare']): string =>
@@ -256,6 +260,16 @@ const generateImport = (environment: Environment, random: Random, operation: Ope
   }
 }
 
+const generateUpload = (environment: Environment, operation: Operation): GeneratedRequest => ({
+  operation,
+  method: operation.method,
+  path: operation.path,
+  query: [],
+  headers: { ...credentialFor(operation, environment), 'content-type': 'application/vnd.sqlite3' },
+  body: undefined,
+  bytes: environment.backupFile
+})
+
 /** Generates a request that matches the document. */
 export const generateRequest = (
   environment: Environment,
@@ -263,6 +277,7 @@ export const generateRequest = (
   operation = random.pick(weightedOperations)
 ): GeneratedRequest => {
   if (FILE_OPERATIONS.includes(operation.operationId)) return generateImport(environment, random, operation)
+  if (operation.operationId === 'adminUploadBackup') return generateUpload(environment, operation)
   const table = random.pick([...environment.tables.values()])
   const schema = bodyOf(operation)
   const body = schema && (bodies[operation.operationId]?.(table, environment, random) ?? sample(schema, random))

@@ -83,6 +83,8 @@ const NEEDED_BEFORE: Readonly<Record<string, string>> = {
   endOwnSession: 'logIn',
   adminUpdateAccount: 'adminCreateAccount',
   adminDeleteAccount: 'adminCreateAccount',
+  adminDownloadBackup: 'adminCreateBackup',
+  adminDeleteBackup: 'adminCreateBackup',
   adminImportTables: 'adminUnregisterTable',
   adminReadRecord: 'adminCreateRecord',
   adminUpdateRecord: 'adminCreateRecord',
