@@ -87,7 +87,7 @@ const AuditRowSchema = Type.Object(
       examples: [3]
     }),
     summary: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What changed, without values of records, and without passwords and other secrets.',
+      description: 'What changed, without passwords, tokens and values of records.',
       examples: [{ changed: ['label', 'isPublished'], isPublished: false }]
     }),
     count: Int64({ minimum: 1, description: 'The number of failed logins. 1 for other actions.', examples: [1] })

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { addBackupMetrics } from '../../services/metrics/backup-metrics.ts'
 import { addEngineMetrics } from '../../services/metrics/engine-metrics.ts'
 import { createMetrics, type Metrics } from '../../services/metrics/metrics.ts'
 import { createRequestMetrics } from '../../services/metrics/request-metrics.ts'
@@ -20,6 +21,7 @@ export default fp(
     fastify.decorate('metrics', metrics)
     if (metrics === null) return
     addEngineMetrics(metrics, fastify.database)
+    addBackupMetrics(metrics, fastify.backups)
     const record = createRequestMetrics(metrics)
     fastify.addHook('onResponse', (request, reply, done) => {
       record({
@@ -32,5 +34,5 @@ export default fp(
       done()
     })
   },
-  { name: 'metrics', dependencies: ['errors', 'database'] }
+  { name: 'metrics', dependencies: ['errors', 'database', 'backups'] }
 )

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { asAdmin, bearer, createTable, dataOf, expectError, startApp } from '../../helpers.ts'
 import { METRICS_TOKEN, namesIn, readMetrics, untilCounted, valuesIn } from '../../metrics-client.ts'
@@ -132,4 +133,18 @@ t.test('each service in a process has metrics of its own', async (t) => {
   const health = 'rowhouse_http_requests_total{method="GET",route="/health",status="2xx"}'
   await untilCounted(one, health, 1)
   t.notOk(health in valuesIn(await readMetrics(other)))
+})
+
+t.test('the last backup has figures, also if it failed', async (t) => {
+  const app = await start(t)
+  const admin = await asAdmin(app)
+  t.notMatch(await readMetrics(app), /^rowhouse_last_backup_ok \d/m, 'there is none yet')
+  const { bytes } = dataOf(await admin.post('/admin/backups'))
+  const made = valuesIn(await readMetrics(app))
+  t.equal(made.rowhouse_last_backup_ok, 1)
+  t.equal(made.rowhouse_last_backup_bytes, bytes)
+  t.ok(Math.abs(Date.now() / 1000 - Number(made.rowhouse_last_backup_timestamp_seconds)) < 60)
+  rmSync(app.backups.path, { recursive: true })
+  t.not((await admin.post('/admin/backups')).statusCode, 200)
+  t.match(valuesIn(await readMetrics(app)), { rowhouse_last_backup_ok: 0, rowhouse_last_backup_bytes: 0 })
 })
