@@ -72,3 +72,16 @@ export const readSearchIndex = async (address: string, session: Record<string, s
   const response = await assertSuccess(await fetch(`${address}/admin/tables/${id}`, { headers: session }))
   return ((await response.json()) as TableBody).data.searchIndex
 }
+
+interface BackedUpService {
+  readonly service: { readonly address: string }
+  readonly session: Record<string, string>
+}
+
+/** Makes a backup, and deletes it. */
+export const createBackup = async ({ service, session }: BackedUpService) => {
+  const url = `${service.address}/admin/backups`
+  const created = await assertSuccess(await fetch(url, { method: 'POST', headers: session }))
+  const { data } = (await created.json()) as { data: { name: string } }
+  await assertSuccess(await fetch(`${url}/${data.name}`, { method: 'DELETE', headers: session }))
+}

@@ -27,6 +27,9 @@ interface Plan extends Repetitions {
   readonly exports: number
   readonly exportedRows: number
   readonly starts: number
+  readonly backups: number
+  /** Of each of two tables: about 145 bytes. */
+  readonly backupRows: number
 }
 
 const FULL: Plan = {
@@ -35,7 +38,9 @@ const FULL: Plan = {
   comparison: { processes: 24, rounds: 5 },
   exports: 7,
   exportedRows: 1_000_000,
-  starts: 9
+  starts: 9,
+  backups: 3,
+  backupRows: 3_500_000
 }
 const QUICK: Plan = {
   processes: 1,
@@ -43,7 +48,9 @@ const QUICK: Plan = {
   comparison: { processes: 8, rounds: 5 },
   exports: 3,
   exportedRows: 200_000,
-  starts: 3
+  starts: 3,
+  backups: 3,
+  backupRows: 700_000
 }
 
 const generators: Record<string, Generator> = { wrk, autocannon }

@@ -11,6 +11,8 @@ import { requestsOf, TABLE, type Workload } from './workloads.ts'
 /** A running service with registered tables, and a function that measures it under load. */
 export interface Environment {
   readonly service: Service
+  /** The database. */
+  readonly file: string
   /** The cookie header of an administrator's session. */
   readonly session: { readonly cookie: string }
   /** May read and write the tables. */
@@ -73,7 +75,8 @@ export const withEnvironment = <T>(
 ) =>
   withDirectory(context, async (directory) => {
     const { tables, rows, env = {} } = options
-    createDatabase(join(directory, 'rowhouse.db'), tables, rows)
+    const file = join(directory, 'rowhouse.db')
+    createDatabase(file, tables, rows)
     const service = await startService({ directory, profiles: context.profiles, env })
     try {
       const { token, session, ids } = await registerTables(service.address, tables)
@@ -81,6 +84,7 @@ export const withEnvironment = <T>(
       const tableId = ids[0] as number
       return await use({
         service,
+        file,
         session,
         token,
         tableId,

@@ -3,6 +3,7 @@ import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
 import { runAggregate } from './experiments/aggregate.ts'
+import { runBackup } from './experiments/backup.ts'
 import { runBatches } from './experiments/batch.ts'
 import { runExport } from './experiments/export.ts'
 import { runImport } from './experiments/import.ts'
@@ -34,6 +35,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   export: { title: 'Export as CSV', run: runExport },
   import: { title: 'Import of CSV', run: runImport },
   metrics: { title: 'With metrics', run: runMetrics },
+  backup: { title: 'Backups', run: runBackup },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */
