@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { ADMIN_NAME_PATTERN, BACKUP_KEEP_PATTERN, DAYS_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
@@ -124,12 +124,20 @@ const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
 /** The name of the database in DATA_DIR, without DATABASE. */
 export const OWN_DATABASE = 'rowhouse.db'
 
+/** The path of a file without symbolic links. A file that does not exist has none. */
+const realPath = (file: string) => (existsSync(file) ? realpathSync(file) : resolve(file))
+
 /** An existing file gets a directory beside it. `rowhouse.db` is in its DATA_DIR. */
 const dataDirOf = ({ DATA_DIR, DATABASE }: Variables) => {
   if (DATA_DIR !== undefined) return DATA_DIR
   if (DATABASE === undefined) return './data'
-  return basename(DATABASE) === OWN_DATABASE ? dirname(DATABASE) : `${DATABASE}-rowhouse`
+  const file = realPath(DATABASE)
+  return basename(file) === OWN_DATABASE ? dirname(file) : `${file}-rowhouse`
 }
+
+/** Returns the path of the database, which need not exist, without symbolic links. */
+export const databaseOf = ({ DATABASE, DATA_DIR }: Pick<Config, 'DATABASE' | 'DATA_DIR'>) =>
+  realPath(DATABASE ?? join(DATA_DIR, OWN_DATABASE))
 
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {

@@ -88,10 +88,14 @@ const assertCanListen = async (config: Config) => {
   }
 }
 
+/** Says if HOST opens the service to other machines. */
+const scopeOf = ({ HOST }: Pick<Config, 'HOST'>) =>
+  ALL_ADDRESSES.includes(HOST) ? '   (and at all other addresses of this machine)' : ''
+
 const listenForMetrics = async ({ metricsListener, config }: FastifyInstance) => {
   if (metricsListener === null) return
   const address = await metricsListener.server.listen({ host: config.HOST, port: metricsListener.port })
-  print(`Metrics for Prometheus: ${address}/metrics`)
+  print(`Metrics for Prometheus: ${address}/metrics${scopeOf(config)}`)
 }
 
 const warnOfMisspellings = (env: NodeJS.ProcessEnv) => {
@@ -157,10 +161,9 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
   })
 
   // Printed last: who reads this line may send SIGTERM at once.
-  const scope = ALL_ADDRESSES.includes(config.HOST) ? '   (and at all other addresses of this machine)' : ''
   if (config.DATABASE !== undefined)
     print(`The database is ${config.DATABASE}, other files are in ${resolve(config.DATA_DIR)}.`)
-  print(`Rowhouse listens at ${address}   console: ${address}/console/${scope}`)
+  print(`Rowhouse listens at ${address}   console: ${address}/console/${scopeOf(config)}`)
 }
 
 /** Serves until a signal ends the process. Exits with 1 and a message if the start fails. */

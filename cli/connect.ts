@@ -1,23 +1,27 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { join } from 'node:path'
-import { type Config, OWN_DATABASE, readConfig } from '../config.ts'
-import { listenLocally, localSocketPath } from '../plugins/app/local-socket.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Config, databaseOf, readConfig } from '../config.ts'
+import { checkFolder, listenLocally, localSocketPath } from '../plugins/app/local-socket.ts'
 import { createLocalClient, type LocalClient } from './local-client.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Returns whether a service listens on the socket. */
+const MISSING = ['ENOENT', 'ECONNREFUSED']
+
+/** Returns whether a service listens on the socket. @throws an Error if this user may not open it */
 const isListening = async (path: string) => {
+  checkFolder(path)
   const socket = createConnection(path)
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
+  const error = await once(socket, 'connect').then(
+    () => null,
+    (failure: NodeJS.ErrnoException) => failure
+  )
+  socket.destroy()
+  if (error === null) return true
+  const code = String(error.code)
+  if (MISSING.includes(code)) return false
+  throw new Error(`The socket ${path} of the service cannot be opened (${code}). Run the command as its user.`)
 }
 
 /** Options of commands that need the service. They have the names that commander gives them. */
@@ -34,19 +38,21 @@ export const configOf = ({ env }: Terminal, { database, dataDir }: ServiceOption
     ...(dataDir !== undefined && { DATA_DIR: dataDir })
   })
 
+/** Milliseconds. A service that does not respond in this time is not healthy. */
+const HEALTH_TIMEOUT_MS = 5000
+
 /** Returns a client of the running service. @throws an Error if none listens */
-export const connectToRunning = async ({ DATA_DIR }: Config): Promise<LocalClient> => {
-  const path = localSocketPath(DATA_DIR)
-  if (await isListening(path)) return createLocalClient(path, async () => {})
-  throw new Error(`No service runs with the DATA_DIR ${DATA_DIR}. Start it with rowhouse serve.`)
+export const connectToRunning = async (config: Config): Promise<LocalClient> => {
+  const path = localSocketPath(config)
+  if (await isListening(path)) return createLocalClient(path, { timeout: HEALTH_TIMEOUT_MS })
+  throw new Error(`No service runs for ${databaseOf(config)}. Start it with rowhouse serve.`)
 }
 
-/** @throws an Error: a command with a wrong DATA_DIR would create an empty database there */
-const assertExists = ({ DATABASE, DATA_DIR }: Config) => {
-  if (DATABASE !== undefined || existsSync(join(DATA_DIR, OWN_DATABASE))) return
-  throw new Error(
-    `There is no database in ${DATA_DIR}. Name it with --database FILE, or its directory with --data-dir.`
-  )
+/** @throws an Error: a command with a wrong path would create an empty database there */
+const assertExists = (config: Config) => {
+  const file = databaseOf(config)
+  if (existsSync(file)) return
+  throw new Error(`There is no database ${file}. Name it with --database FILE, or its directory with --data-dir.`)
 }
 
 /**
@@ -54,27 +60,49 @@ const assertExists = ({ DATABASE, DATA_DIR }: Config) => {
  * can start until the command has ended.
  */
 const serveLocally = async (config: Config): Promise<LocalClient> => {
-  assertExists(config)
   // Loaded here: most commands find a running service.
   const { buildApp } = await import('../app.ts')
   // A request in flight fails then, and the command with it.
   const onDeath = process.emitWarning
-  const app = await buildApp({ config, createsFirstAdmin: false, onDeath })
-  const closeSocket = await listenLocally(app)
-  return createLocalClient(localSocketPath(config.DATA_DIR), async () => {
-    closeSocket()
+  const logger = { level: 'error', stream: process.stderr }
+  const app = await buildApp({ config, logger, createsFirstAdmin: false, onDeath })
+  try {
+    const closeSocket = await listenLocally(app)
+    const close = async () => {
+      // Another command may have found this service.
+      await closeSocket()
+      await app.close()
+    }
+    return createLocalClient(localSocketPath(config), { close })
+  } catch (error) {
     await app.close()
-  })
+    throw error
+  }
 }
 
+/** Milliseconds between two attempts to connect, and for all of them. */
+const RETRY_MS = 100
+const MAX_WAIT_MS = 5000
+
+/** A service that starts has the lock before its socket, and one that stops has it after. */
+const isLocked = (error: unknown) => /^Another Rowhouse serves/.test((error as Error).message)
+
 /** Returns a client of the running service, or else of one that runs in this process. Close it in a `finally`. */
-const connect = async (config: Config): Promise<LocalClient> => {
-  const path = localSocketPath(config.DATA_DIR)
-  return (await isListening(path)) ? createLocalClient(path, async () => {}) : serveLocally(config)
+const connect = async (config: Config, end = Date.now() + MAX_WAIT_MS): Promise<LocalClient> => {
+  const path = localSocketPath(config)
+  if (await isListening(path)) return createLocalClient(path)
+  try {
+    return await serveLocally(config)
+  } catch (error) {
+    if (!isLocked(error) || Date.now() > end) throw error
+    await delay(RETRY_MS)
+    return connect(config, end)
+  }
 }
 
 /** Runs a function with a client of the service. Commands that change something and those that read use the same way. */
 export const withService = async <T>(config: Config, use: (client: LocalClient) => Promise<T>): Promise<T> => {
+  assertExists(config)
   const client = await connect(config)
   try {
     return await use(client)

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
-import type { Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
 import { CallError, type FailedCall } from './output.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -40,17 +39,37 @@ const dataOf = async (response: IncomingMessage) => {
   return ((await json(response)) as Envelope).data
 }
 
-/** The service may respond, and close the connection, before it has read the whole file. */
-const sendFile = (sent: ReturnType<typeof request>, content: Readable) => pipeline(content, sent).catch(() => {})
+interface ClientOptions {
+  /** Milliseconds without a byte of the response, after which a request fails. Without it, requests may take any time. */
+  readonly timeout?: number
+  /** Called after the last request. */
+  readonly close?: () => Promise<void>
+}
 
-/** `close` is called after the last request. */
-export const createLocalClient = (socketPath: string, close: () => Promise<void>): LocalClient => {
-  const open = (method: Method, path: string, headers: RequestOptions['headers'] = {}) =>
-    request({ socketPath, method, path, agent: false, headers: { host: 'localhost', ...headers } })
+/** Says what a code of Node means for a command. */
+const explain = (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') return error
+  return new Error(
+    `The service has closed the connection (${error.code}). It was stopped, or the file is larger than IMPORT_LIMIT.`
+  )
+}
+
+export const createLocalClient = (socketPath: string, options: ClientOptions = {}): LocalClient => {
+  const { timeout, close = async () => {} } = options
+  const open = (method: Method, path: string, headers: RequestOptions['headers'] = {}) => {
+    const sent = request({ socketPath, method, path, agent: false, headers: { host: 'localhost', ...headers } })
+    if (timeout !== undefined)
+      sent.setTimeout(timeout, () => sent.destroy(new Error(`The service did not respond within ${timeout} ms.`)))
+    return sent
+  }
 
   const send = async (sent: ReturnType<typeof request>) => {
-    const [response] = (await once(sent, 'response')) as [IncomingMessage]
-    return response
+    try {
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      return response
+    } catch (error) {
+      throw explain(error as Error)
+    }
   }
 
   return {
@@ -61,9 +80,13 @@ export const createLocalClient = (socketPath: string, close: () => Promise<void>
     },
     upload: async (path, { type, content }) => {
       const sent = open('POST', path, { 'content-type': type })
-      const responded = send(sent)
-      const [response] = await Promise.all([responded, sendFile(sent, content)])
-      return dataOf(response)
+      // Also if the file has failed before.
+      finished(content, (error) => {
+        if (error) sent.destroy(error)
+      })
+      // Not a pipeline: the service may respond before it has read the whole file, and that response must not be lost.
+      content.pipe(sent)
+      return dataOf(await send(sent))
     },
     download: async (path) => {
       const sent = open('GET', path)

@@ -6,12 +6,14 @@ export class CallError extends Error {
   override readonly name = 'CallError'
   readonly code: string
   readonly hint: string | undefined
+  readonly requestId: string | undefined
   readonly details: readonly { readonly message: string }[]
 
-  constructor({ code, message, hint, details = [] }: FailedCall) {
+  constructor({ code, message, hint, requestId, details = [] }: FailedCall) {
     super(message)
     this.code = code
     this.hint = hint
+    this.requestId = requestId
     this.details = details
   }
 }
@@ -19,7 +21,8 @@ export class CallError extends Error {
 export interface FailedCall {
   readonly code: string
   readonly message: string
-  readonly hint?: string
+  readonly hint?: string | undefined
+  readonly requestId?: string | undefined
   readonly details?: readonly { readonly message: string }[]
 }
 
@@ -27,7 +30,7 @@ const FAILED = 'COMMAND_FAILED'
 
 const toFailedCall = (error: Error): FailedCall =>
   error instanceof CallError
-    ? { code: error.code, message: error.message, details: error.details, ...(error.hint && { hint: error.hint }) }
+    ? { code: error.code, message: error.message, details: error.details, hint: error.hint, requestId: error.requestId }
     : { code: FAILED, message: error.message }
 
 /** Returns the text of an error for standard error: sentences, or with `isJson` the envelope of the API. */
@@ -38,14 +41,12 @@ export const errorText = (error: Error, isJson: boolean) => {
   return [`${code}: ${message}`, ...details.map((detail) => `  ${detail.message}`), ...(hint ? [hint] : [])].join('\n')
 }
 
-type Cell = string | number | null | undefined
+type Cell = string | number
 
-const textOf = (cell: Cell) => (cell === null || cell === undefined ? '' : String(cell))
-
-/** Returns lines of columns, the first row as the heading. */
-export const columns = (rows: readonly (readonly Cell[])[]) => {
-  const texts = rows.map((row) => row.map(textOf))
-  const widths = texts[0]?.map((_, index) => Math.max(...texts.map((row) => (row[index] as string).length))) ?? []
+/** Returns lines of columns. Each row has as many cells as the heading. */
+export const columns = (heading: readonly string[], rows: readonly (readonly Cell[])[]) => {
+  const texts = [heading, ...rows].map((row) => row.map(String))
+  const widths = heading.map((_, index) => Math.max(...texts.map((row) => (row[index] as string).length)))
   return texts.map((row) =>
     row
       .map((text, index) => text.padEnd(widths[index] as number))

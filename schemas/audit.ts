@@ -35,6 +35,7 @@ export const AUDIT_ACTIONS = [
   'settings.change',
   'backup.create',
   'backup.delete',
+  'backup.download',
   'backup.upload',
   'backup.restore'
 ] as const

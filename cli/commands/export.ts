@@ -1,6 +1,8 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import { databaseOf } from '../../config.ts'
 import { configOf, withService } from '../connect.ts'
 import { createProgress } from '../progress.ts'
 import { findTable } from '../tables.ts'
@@ -13,16 +15,37 @@ interface ExportOptions extends CommonOptions {
   readonly query: string
 }
 
+/** @throws an Error if the output is the database */
+const assertOther = (output: string, database: string) => {
+  if (!existsSync(output) || realpathSync(output) !== database) return
+  throw new Error(`${output} is the database. Choose another file for --output.`)
+}
+
+type WriteTo = (target: Writable, end: boolean) => Promise<void>
+
+/** Writes a new file first, so that an interruption leaves the previous one as it is. */
+const writeFile = async (output: string, write: WriteTo) => {
+  const partial = `${output}.partial`
+  try {
+    await write(createWriteStream(partial), true)
+    renameSync(partial, output)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
+
 const exportRecords = (terminal: Terminal) => async (database: string, name: string, options: ExportOptions) => {
   const { format, output, query: text } = options
   const query = new URLSearchParams(text)
   query.set('format', format)
-  await withService(configOf(terminal, { ...options, database }), async (client) => {
+  const config = configOf(terminal, { ...options, database })
+  if (output !== undefined) assertOther(output, databaseOf(config))
+  await withService(config, async (client) => {
     const { id } = await findTable(client, name)
-    const content = await client.download(`/admin/tables/${id}/export?${query}`)
+    const content: Readable = await client.download(`/admin/tables/${id}/export?${query}`)
     const progress = createProgress(terminal, null)
-    const target = output === undefined ? terminal.stdout : createWriteStream(output)
-    await pipeline(content, progress.stream, target, { end: output !== undefined }).finally(progress.stop)
+    const write: WriteTo = (target, end) => pipeline(content, progress.stream, target, { end }).finally(progress.stop)
+    await (output === undefined ? write(terminal.stdout, false) : writeFile(output, write))
   })
 }
 

@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import type { ImportResult } from '../../schemas/import.ts'
 import { configOf, withService } from '../connect.ts'
@@ -71,10 +72,14 @@ const importRecords =
     const type = typeOf(file, options)
     const { content, size } = sourceOf(terminal, file)
     const progress = createProgress(terminal, size)
-    const sent = content.pipe(progress.stream)
+    const sent = progress.stream
+    pipeline(content, sent).catch(() => {})
     const imported = (await withService(configOf(terminal, { ...options, database }), async (client) =>
       client.upload(await pathOf(client, table, options, queryOf(options, file)), { type, content: sent })
-    ).finally(progress.stop)) as Imported
+    ).finally(() => {
+      content.destroy()
+      progress.stop()
+    })) as Imported
     createPrinter(terminal, options)(imported, [sentenceOf(imported)])
   }
 

@@ -55,7 +55,7 @@ const list = (terminal: Terminal) => async (options: CommonOptions) => {
   const tokens = (await withService(configOf(terminal, options), (client) =>
     client.call('GET', '/admin/tokens')
   )) as Token[]
-  const lines = columns([HEADING, ...tokens.map(rowOf)])
+  const lines = columns(HEADING, tokens.map(rowOf))
   createPrinter(terminal, options)(tokens, withHeading(terminal, lines))
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
+import { databaseOf } from '../../config.ts'
 import { type BackupService, createBackupService } from '../../services/backups/backups.ts'
 import { openBackupDirectory } from '../../services/backups/directory.ts'
 import { parseKeep } from '../../services/backups/keep.ts'
@@ -19,7 +20,10 @@ const FAILED = 'The scheduled backup failed. Free space in BACKUP_DIR, or make i
 export default fp(
   async (fastify) => {
     const { config, clock, database: db, log } = fastify
-    const directory = openBackupDirectory(config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups'))
+    const directory = openBackupDirectory({
+      path: config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups'),
+      servedFile: databaseOf(config)
+    })
     const backups = createBackupService({ db, clock, directory, keep: parseKeep(config.BACKUP_KEEP) })
     fastify.decorate('backups', backups)
     fastify.decorate('triggerBackup', null)

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import errors, { onFrameworkError } from '../http/errors.ts'
 import { createLogController } from '../http/logging.ts'
+import { createRequestIds } from '../http/request-id.ts'
 import { addMetricsRoute } from './metrics-route.ts'
 
 interface MetricsListener {
@@ -20,6 +21,7 @@ declare module 'fastify' {
 const build = async ({ config, log, metrics }: FastifyInstance): Promise<FastifyInstance> => {
   const listener: FastifyInstance = Fastify({
     loggerInstance: log,
+    genReqId: createRequestIds(config.TRUST_PROXY),
     logController: createLogController(false),
     frameworkErrors: onFrameworkError
   })

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
-import type { AdminCaller, Administrator, LocalCaller } from '../../services/model/caller.ts'
+import { type AdminCaller, type Administrator, type LocalCaller, serviceCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
 import { CALLER } from '../http/caller.ts'
 import { isLocal } from '../http/local-connections.ts'
@@ -155,18 +155,12 @@ export default fp(
       mayRead: () => true
     })
 
-    const localCallerOf = (request: FastifyRequest): LocalCaller => ({
+    /** Its right does not end: who can open the socket can open the file. */
+    const localCallerOf = ({ id }: FastifyRequest): LocalCaller => ({
+      ...serviceCaller,
       kind: 'local',
-      id: 0,
       name: 'local',
-      requestId: request.id,
-      integers: 'auto',
-      address: '',
-      confirm: async () => {
-        if (request.socket.destroyed) throw disconnected()
-      },
-      confirmRight: async () => {},
-      mayRead: () => true
+      requestId: id
     })
 
     const verifyCookie = (request: FastifyRequest): Promise<SessionClaims> =>

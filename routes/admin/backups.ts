@@ -9,7 +9,7 @@ import {
   BackupParamsSchema
 } from '../../schemas/backup.ts'
 import { done, OkSchema, ok } from '../../schemas/envelope.ts'
-import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 
 const tags = ['backups']
 
@@ -34,7 +34,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Lists all backups, the latest first, and the progress of the one that is being made.',
         response: { 200: BackupListEnvelope }
       },
-      config: { credential: 'administrator', errors: [] }
+      config: { credential: 'administrator', errors: READ_ERRORS }
     },
     async ({ caller }) => ok(backups.list(caller))
   )
@@ -68,10 +68,10 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: BackupHeadersSchema,
         response: { 200: BackupFileSchema }
       },
-      config: { credential: 'administrator', errors: ['BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
     },
     async ({ caller, params }, reply) => {
-      const { name } = backups.find(caller, params.name)
+      const { name } = await backups.download(caller, params.name)
       return reply.type(BACKUP_TYPE).header('content-disposition', `attachment; filename="${name}"`).sendFile(name)
     }
   )

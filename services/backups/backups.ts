@@ -77,6 +77,22 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
     for (const { name } of expiredOf(keep, directory.list())) await remove(serviceCaller, name)
   }
 
+  let checked: Promise<unknown> = Promise.resolve()
+
+  /** Checks one file at a time: a hostile one can take a lot of memory. */
+  const check = (partial: string) => {
+    const next = checked.then(() => db.backups.check(partial))
+    checked = next.catch(() => {})
+    return next
+  }
+
+  /** Returns a backup to be downloaded. @throws BACKUP_NOT_FOUND */
+  const download = async (caller: Caller, name: string) => {
+    const backup = directory.find(name)
+    await audit(caller, { action: 'backup.download', target: name, summary: { bytes: backup.bytes } })
+    return backup
+  }
+
   /** Stores a file of an unknown source, and checks it. @throws BACKUP_INVALID, DISK_FULL */
   const upload = async (caller: Caller, chunks: BodyChunks): Promise<Backup> => {
     const backup = await directory.add({ kind: 'upload', createdAt: clock() }, async (partial) => {
@@ -89,7 +105,9 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
       } finally {
         await file.close()
       }
-      await db.backups.check(partial)
+      await check(partial)
+      // The session may have ended while the file arrived.
+      await caller.confirmRight()
     })
     await audit(caller, { action: 'backup.upload', target: backup.name, summary: { bytes: backup.bytes } })
     return backup
@@ -100,8 +118,7 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
     upload,
     runScheduled,
     list: (_caller: Caller): BackupList => ({ backups: directory.list(), ...(running && { running }) }),
-    /** @throws BACKUP_NOT_FOUND */
-    find: (_caller: Caller, name: string) => directory.find(name),
+    download,
     remove,
     /** Returns the last backup that has ended; null if there is none. For the metrics. */
     last: () => last,

@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { open, statfs, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Backup } from '../../schemas/backup.ts'
-import { backupNotFound, noSpace } from './failures.ts'
+import { digestOf } from '../engine/loop/staging-files.ts'
+import { backupNotFound, explainDirectory, noSpace } from './failures.ts'
 import { type NameParts, nameOf, parseName } from './names.ts'
 
-/** The name of a file that is not whole. SQLite adds `-journal` while it copies. */
+/** The end of the name of a file that is not whole. SQLite adds `-journal` while it copies. */
 const PARTIAL = /^[0-9a-f-]{36}\.partial(?:-journal)?$/
 
 /** A backup is as private as the database. */
@@ -24,9 +25,18 @@ const syncDirectory = async (directory: string) => {
   await handle.sync().finally(() => handle.close())
 }
 
-const byTime = (a: Backup, b: Backup) => b.createdAt - a.createdAt || (a.name < b.name ? 1 : -1)
+const byTime = (a: Backup, b: Backup) => b.createdAt - a.createdAt || b.name.localeCompare(a.name)
 
-const prepare = (directory: string) => {
+/** @throws STORAGE_UNAVAILABLE */
+const readEntries = (directory: string) => {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    throw explainDirectory(error)
+  }
+}
+
+const prepare = (directory: string, prefix: string) => {
   try {
     mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE })
   } catch (error) {
@@ -34,21 +44,36 @@ const prepare = (directory: string) => {
       `BACKUP_DIR names ${directory}, which is not a directory and cannot be created: ${(error as Error).message}.`
     )
   }
-  for (const name of readdirSync(directory)) if (PARTIAL.test(name)) rmSync(join(directory, name), { force: true })
+  for (const name of readdirSync(directory))
+    if (name.startsWith(prefix) && PARTIAL.test(name.slice(prefix.length)))
+      rmSync(join(directory, name), { force: true })
+}
+
+/** Writes the content of a backup into an empty file, and makes it durable. */
+type Fill = (partial: string) => Promise<void>
+
+interface DirectoryOptions {
+  readonly path: string
+  /** The path of the served file. */
+  readonly servedFile: string
+  /** Stay free on the disk. */
+  readonly marginBytes?: number
 }
 
 /**
  * Opens the directory of backups, which is created if it does not exist. Its files are the only list of backups. Removes
- * what a killed process has left: call it with the lock of the served file. `marginBytes`: stay free on the disk.
+ * what a killed process has left: call it with the lock of the served file.
  * @throws an Error if it is not a directory
  */
-export const openBackupDirectory = (path: string, marginBytes = MARGIN_BYTES) => {
+export const openBackupDirectory = ({ path, servedFile, marginBytes = MARGIN_BYTES }: DirectoryOptions) => {
   const directory = resolve(path)
-  prepare(directory)
+  // Another service may use the directory, too.
+  const prefix = `${digestOf(servedFile)}-`
+  prepare(directory, prefix)
 
   /** Returns the backups, the latest first. */
   const list = (): Backup[] =>
-    readdirSync(directory, { withFileTypes: true })
+    readEntries(directory)
       .flatMap((entry) => {
         const parts = entry.isFile() ? parseName(entry.name) : null
         return parts ? [{ name: entry.name, ...parts, bytes: statSync(join(directory, entry.name)).size }] : []
@@ -64,7 +89,9 @@ export const openBackupDirectory = (path: string, marginBytes = MARGIN_BYTES) =>
 
   /** @throws DISK_FULL if the disk has not this number of bytes for a file */
   const assertSpace = async (bytes: number) => {
-    const { bavail, bsize } = await statfs(directory)
+    const { bavail, bsize } = await statfs(directory).catch((error) => {
+      throw explainDirectory(error)
+    })
     const free = bavail * bsize
     if (free < bytes + marginBytes) throw noSpace(bytes + marginBytes, free)
   }
@@ -76,8 +103,8 @@ export const openBackupDirectory = (path: string, marginBytes = MARGIN_BYTES) =>
   }
 
   /** Makes a file under another name first, so that no backup is half a file. `fill` makes its content durable. */
-  const add = async (parts: NameParts, fill: (partial: string) => Promise<void>): Promise<Backup> => {
-    const partial = join(directory, `${randomUUID()}.partial`)
+  const fillAndRename = async (parts: NameParts, fill: Fill): Promise<Backup> => {
+    const partial = join(directory, `${prefix}${randomUUID()}.partial`)
     try {
       await writeFile(partial, '', { mode: FILE_MODE, flag: 'wx' })
       await fill(partial)
@@ -89,6 +116,12 @@ export const openBackupDirectory = (path: string, marginBytes = MARGIN_BYTES) =>
       for (const end of ['', '-journal']) rmSync(`${partial}${end}`, { force: true })
     }
   }
+
+  /** Adds a backup. @throws STORAGE_UNAVAILABLE */
+  const add = (parts: NameParts, fill: Fill): Promise<Backup> =>
+    fillAndRename(parts, fill).catch((error) => {
+      throw explainDirectory(error)
+    })
 
   /** @throws BACKUP_NOT_FOUND */
   const remove = async (name: string) => {

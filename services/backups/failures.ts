@@ -21,3 +21,16 @@ export const noSpace = (needed: number, free: number) => {
     }
   )
 }
+
+/** Codes of a directory that was removed, or that this user cannot change. */
+const UNUSABLE = new Set(['EACCES', 'ENOENT', 'ENOTDIR', 'EPERM', 'EROFS'])
+
+/** Returns a domain error for a failure of the directory, and any other error unchanged. The log gets its cause. */
+export const explainDirectory = (error: unknown) => {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (!UNUSABLE.has(String(code))) return error
+  const unusable = new DomainError('STORAGE_UNAVAILABLE', 'The directory of the backups cannot be used.', {
+    hint: 'Make BACKUP_DIR a directory in which the service can write.'
+  })
+  return Object.assign(unusable, { cause: message })
+}

@@ -143,11 +143,16 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     return entry
   }
 
-  const evict = (id: number) => {
-    const entry = byId.get(id)
-    if (!entry) return
+  const evict = ({ id, digest }: LiveToken) => {
     byId.delete(id)
-    byDigest.delete(entry.digest)
+    byDigest.delete(digest)
+  }
+
+  /** @throws TOKEN_NOT_FOUND */
+  const find = (id: number): LiveToken => {
+    const token = byId.get(id)
+    if (!token) throw tokenNotFound(id)
+    return token
   }
 
   /**
@@ -164,11 +169,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   const list = (): Token[] => [...byId.values()].map(toToken)
 
   /** @throws TOKEN_NOT_FOUND */
-  const read = (id: number): Token => {
-    const token = byId.get(id)
-    if (!token) throw tokenNotFound(id)
-    return toToken(token)
-  }
+  const read = (id: number): Token => toToken(find(id))
 
   /** The only result that contains the secret. Only its digest is stored. */
   const issue = async (caller: Caller, token: NewToken): Promise<IssuedToken> => {
@@ -192,37 +193,37 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   /** Commits a unit that changes a token. Its first statement expects that the token exists. @throws TOKEN_NOT_FOUND */
-  const commit = async (id: number, unit: Unit) => {
+  const commit = async (token: LiveToken, unit: Unit) => {
     try {
       return await db.write(unit)
     } catch (error) {
       if (!(error instanceof UnexpectedChanges)) throw error
       // Another program has deleted it.
-      evict(id)
-      throw tokenNotFound(id)
+      evict(token)
+      throw tokenNotFound(token.id)
     }
   }
 
   const change = async (caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
-    const { name } = read(id)
+    const token = find(id)
     const summary = { ...summaryOf(changes), permissions: changes.permissions }
     const now = clock()
-    const [updated] = await commit(id, [
+    const [updated] = await commit(token, [
       updateToken(id, changes, now),
-      auditRow(caller, now, { action: 'token.change', target: name, targetId: id, summary })
+      auditRow(caller, now, { action: 'token.change', target: token.name, targetId: id, summary })
     ])
     cache(updated?.rows[0] as Row)
   }
 
   const revoke = async (caller: Caller, id: number) => {
-    const { name } = read(id)
-    await commit(id, [
+    const token = find(id)
+    await commit(token, [
       deleteToken(id),
       deleteRetriesOfCaller('token', id),
-      auditRow(caller, clock(), { action: 'token.revoke', target: name, targetId: id })
+      auditRow(caller, clock(), { action: 'token.revoke', target: token.name, targetId: id })
     ])
-    evict(id)
+    evict(token)
   }
 
   const findLive = (digest: string | undefined) => {

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { asAdmin, importTable, temporaryDirectory } from '../helpers.ts'
-import { runCommand, startLocalService } from './command.ts'
+import { asAdmin, createDatabase, importTable, temporaryDirectory } from '../helpers.ts'
+import { runCommand, SHOP, startLocalService } from './command.ts'
 
 const CSV = 'sku,title,price\nnib,Spare nib,3.5\n'
 
@@ -73,4 +73,55 @@ t.test('a terminal shows the progress', async (t) => {
     env: { NO_COLOR: '1' }
   })
   t.notMatch(plain.stdout, bold)
+})
+
+t.test('an export replaces its output only when it is whole, and never the database', async (t) => {
+  const { file, directory } = await startShop(t)
+  const target = join(temporaryDirectory(t), 'products.csv')
+  writeFileSync(target, 'old')
+  const failed = await runCommand([
+    'export',
+    file,
+    'products',
+    '--query',
+    'order=gone',
+    '--output',
+    target,
+    ...directory
+  ])
+  t.match(failed, { code: 1, stderr: /^VALIDATION_FAILED/ })
+  t.equal(readFileSync(target, 'utf8'), 'old')
+  t.match(await runCommand(['export', file, 'products', '--output', target, ...directory]), { code: 0 })
+  t.match(readFileSync(target, 'utf8'), /^"sku"/)
+  const database = await runCommand(['export', file, 'products', '--output', file, ...directory])
+  t.match(database, { code: 1, stderr: /is the database\. Choose another file/ })
+})
+
+t.test('a file that cannot be read, or is too large, is an error of the import', async (t) => {
+  const { file, directory } = await startShop(t)
+  const folder = join(temporaryDirectory(t), 'folder.csv')
+  mkdirSync(folder)
+  const unreadable = await runCommand(['import', file, 'products', folder, ...directory])
+  t.match(unreadable, { code: 1, stderr: /^COMMAND_FAILED: EISDIR/ })
+})
+
+t.test('a command does not reach the service of another database in the same directory', async (t) => {
+  const { directory, options } = await startShop(t)
+  const other = createDatabase(t, SHOP)
+  const listed = await runCommand([
+    'token',
+    'create',
+    'x',
+    '--database',
+    other,
+    ...directory,
+    '--tables',
+    '*',
+    '--actions',
+    'read'
+  ])
+  t.match(listed, { code: 0 })
+  t.match(JSON.parse((await runCommand(['token', 'list', ...options, '--json'])).stdout), [])
+  const missing = await runCommand(['export', `${other}-gone`, 'products', ...directory])
+  t.match(missing, { code: 1, stderr: /^COMMAND_FAILED: There is no database / })
 })

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createNetServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { readConfig } from '../../config.ts'
 import { localSocketPath } from '../../plugins/app/local-socket.ts'
 import { API_VERSION } from '../../plugins/app/openapi.ts'
-import { asAdmin, createDatabase, importTable, temporaryDirectory } from '../helpers.ts'
+import { asAdmin, createDatabase, importTable, startApp, temporaryDirectory } from '../helpers.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
 
 t.test('health succeeds while the service runs', async (t) => {
@@ -15,14 +17,14 @@ t.test('health succeeds while the service runs', async (t) => {
   const elsewhere = ['--data-dir', temporaryDirectory(t)]
   t.match(await runCommand(['health', ...elsewhere]), {
     code: 1,
-    stderr: /^COMMAND_FAILED: No service runs with the DATA_DIR/
+    stderr: /^COMMAND_FAILED: No service runs for /
   })
 })
 
 t.test('a program that is not Rowhouse is reported', async (t) => {
   const directory = temporaryDirectory(t)
   const server = createServer((_request, response) => response.writeHead(500).end('{}'))
-  await once(server.listen(localSocketPath(directory)), 'listening')
+  await once(server.listen(localSocketPath({ DATA_DIR: directory })), 'listening')
   t.teardown(() => server.close())
   const failed = await runCommand(['health', '--data-dir', directory])
   t.match(failed, { code: 1, stderr: 'UNEXPECTED_RESPONSE: The service returned the status 500.\n' })
@@ -61,19 +63,19 @@ t.test('without a service, a command works on the file, and leaves no service be
   const created = await runCommand(['admin', 'create', 'ann', '--database', file])
   t.match(created, { code: 0, stdout: /^id {8}1\n/ }, 'there is no other administrator')
   t.notOk(existsSync(`${file}-wal`), 'the file was closed')
-  t.notOk(readdirSync(dataDir).includes('rowhouse.sock'))
+  t.notOk(readdirSync(dataDir).some((name) => name.endsWith('.sock')))
   t.match(await runCommand(['token', 'list', '--database', file]), { code: 0, stdout: /^ID/ })
 })
 
 t.test('commands find the database by the variables, or refuse to create one', async (t) => {
   const directory = temporaryDirectory(t)
   const missing = await runCommand(['token', 'list'], { env: { DATA_DIR: directory } })
-  t.match(missing, { code: 1, stderr: /^COMMAND_FAILED: There is no database in / })
+  t.match(missing, { code: 1, stderr: /^COMMAND_FAILED: There is no database / })
   t.strictSame(readdirSync(directory), [])
   const file = createDatabase(t, SHOP)
   t.match(await runCommand(['token', 'list'], { env: { DATABASE: file, DATA_DIR: directory } }), { code: 0 })
   rmSync(file)
-  t.match(await runCommand(['token', 'list', '--database', file]), { code: 1, stderr: /does not exist/ })
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 1, stderr: /There is no database / })
 })
 
 t.test('wrong usage exits with 2, and help with 0', async (t) => {
@@ -105,4 +107,59 @@ t.test('serve has an option for each setting that is no secret', async (t) => {
     t.match(stdout, option)
   t.match(stdout, /--host <value> +HOST, by default 127\.0\.0\.1/)
   t.notMatch(stdout, /--admin-password|--jwt-secret|--metrics-token/)
+})
+
+t.test('a command waits for a service that is starting, and not for ever', async (t) => {
+  const file = createDatabase(t, SHOP)
+  const config = readConfig({ DATABASE: file })
+  const commands = await Promise.all([1, 2, 3].map(() => runCommand(['token', 'list', '--database', file])))
+  t.strictSame(
+    commands.map(({ code }) => code),
+    [0, 0, 0]
+  )
+
+  // It has the lock, and no socket.
+  const app = await startApp(t, { env: { DATABASE: file, DATA_DIR: config.DATA_DIR } })
+  const locked = await runCommand(['token', 'list', '--database', file])
+  t.match(locked, { code: 1, stderr: /^COMMAND_FAILED: Another Rowhouse serves / })
+  await app.close()
+})
+
+t.test('a command that cannot open the local socket leaves the database free', async (t) => {
+  const file = createDatabase(t, SHOP)
+  const { DATA_DIR } = readConfig({ DATABASE: file })
+  const path = localSocketPath({ DATABASE: file, DATA_DIR })
+  mkdirSync(path, { recursive: true })
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 1, stderr: /^COMMAND_FAILED: / })
+  rmSync(path, { recursive: true })
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 0 })
+})
+
+t.test('a service that does not respond is not healthy, and one that breaks off is reported', async (t) => {
+  const DATA_DIR = temporaryDirectory(t)
+  const sockets: Socket[] = []
+  const listen = async (onSocket: (socket: Socket) => void) => {
+    const server = createNetServer((socket) => {
+      sockets.push(socket)
+      onSocket(socket)
+    })
+    await once(server.listen(localSocketPath({ DATA_DIR })), 'listening')
+    return () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+  const close = await listen(() => {})
+  const silent = await runCommand(['health', '--data-dir', DATA_DIR])
+  t.match(silent, { code: 1, stderr: 'COMMAND_FAILED: The service did not respond within 5000 ms.\n' })
+  close()
+  t.teardown(await listen((socket) => socket.once('data', () => socket.destroy())))
+  const broken = await runCommand(['health', '--data-dir', DATA_DIR])
+  t.match(broken, { code: 1, stderr: /^COMMAND_FAILED: The service has closed the connection \(ECONNRESET\)/ })
+})
+
+t.test('a local socket that this user cannot open is named', async (t) => {
+  const file = createDatabase(t, SHOP)
+  const failed = await runCommand(['health', '--database', file, '--data-dir', file])
+  t.match(failed, { code: 1, stderr: /^COMMAND_FAILED: The socket .* of the service cannot be opened \(ENOTDIR\)/ })
 })

@@ -36,6 +36,8 @@ export const EXTERNAL_TABLE_NAMES = [
   'seen'
 ]
 
+export const METRICS_TOKEN = 'a-token-for-metrics'
+
 /** An administrator whose sessions may end and whose password may change. */
 const SPARE = { name: 'spare', password: 'battery staple' }
 const MAX_KEPT = 30
@@ -83,7 +85,8 @@ const createSetupSender =
 
 /** Starts a service with imported tables, a token with full access and a second administrator. */
 export const createEnvironment = async (t: Test): Promise<Environment> => {
-  const service = await startService(t, { DATABASE: createDatabase(t, EXTERNAL_TABLES), BODY_LIMIT: '65536' })
+  const DATABASE = createDatabase(t, EXTERNAL_TABLES)
+  const service = await startService(t, { DATABASE, METRICS_TOKEN, BODY_LIMIT: '65536' })
   const send = createHttpClient(t, service.port)
   const setUp = createSetupSender(send)
   const cookie = cookieOf(await setUp('POST', '/auth/login', '', { name: 'admin', password: PASSWORD }))

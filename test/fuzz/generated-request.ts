@@ -1,5 +1,5 @@
 import type { Table } from '../../schemas/table.ts'
-import { type Environment, EXTERNAL_TABLE_NAMES } from './environment.ts'
+import { type Environment, EXTERNAL_TABLE_NAMES, METRICS_TOKEN } from './environment.ts'
 import type { HttpRequest } from './http-client.ts'
 import { bodyOf, type Operation, operations } from './openapi-document.ts'
 import type { Random } from './random.ts'
@@ -230,6 +230,7 @@ const credentialFor = (
   if (OF_SPARE_SESSION.includes(operationId)) return { cookie: spare.cookie }
   const [scheme = {}] = security
   if ('token' in scheme) return { authorization: `Bearer ${token}` }
+  if ('metricsToken' in scheme) return { authorization: `Bearer ${METRICS_TOKEN}` }
   return 'session' in scheme ? { cookie } : {}
 }
 

@@ -22,10 +22,10 @@ const CHECKS = [
 ]
 /** It takes seconds until the first generated case. */
 const MAX_SECONDS = Math.max(8, scaled(80))
-/** Operations that would end the credentials of the test, and those that take NDJSON, which it cannot generate. */
+/** Operations that would end the credentials of the test, and those that take files, which it cannot generate. */
 const EXCLUDED = [
   ...['logOut', 'adminUpdateToken', 'adminRevokeToken'],
-  ...['importRecords', 'adminImportRecords', 'adminCreateTableFromFile']
+  ...['importRecords', 'adminImportRecords', 'adminCreateTableFromFile', 'adminUploadBackup']
 ]
 
 /** Returns the document without the default responses, which would document every status. */

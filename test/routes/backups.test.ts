@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { databaseOf } from '../../config.ts'
+import { digestOf } from '../../services/engine/loop/staging-files.ts'
 import { asAdmin, createTable, dataOf, expectDone, expectError, startApp, temporaryDirectory } from '../helpers.ts'
 import { createTestClock } from '../session-app.ts'
 
@@ -150,10 +153,12 @@ t.test('the start is refused if BACKUPS is no cron expression', async (t) => {
 
 t.test('a start removes the files that a killed process has left, and no others', async (t) => {
   const directory = temporaryDirectory(t)
-  const left = '5b0c7f0e-9c1d-4a55-8a3e-2f6d1f0c9b77.partial'
-  const others = ['mine.partial', 'notes.txt']
+  const DATA_DIR = temporaryDirectory(t)
+  const partial = '-5b0c7f0e-9c1d-4a55-8a3e-2f6d1f0c9b77.partial'
+  const left = `${digestOf(databaseOf({ DATA_DIR }))}${partial}`
+  const others = [`${digestOf('/srv/other.sqlite')}${partial}`, 'mine.partial', 'notes.txt'].sort()
   for (const name of [left, `${left}-journal`, ...others]) writeFileSync(join(directory, name), '')
-  await start(t, { BACKUP_DIR: directory })
+  await start(t, { BACKUP_DIR: directory, DATA_DIR })
   t.strictSame(readdirSync(directory).sort(), others)
 })
 
@@ -185,7 +190,7 @@ t.test('a scheduled backup that fails is logged, with what to do', async (t) => 
   await app.triggerBackup?.()
   t.match(
     lines.map((line) => JSON.parse(line)),
-    [{ msg: /^The scheduled backup failed. Free space/, err: { code: 'ENOENT' } }]
+    [{ msg: /^The scheduled backup failed. Free space/, err: { code: 'STORAGE_UNAVAILABLE' } }]
   )
   t.match(app.backups.last(), { ok: false, bytes: 0 })
 })
@@ -263,4 +268,31 @@ t.test('backups are audited', async (t) => {
     { action: 'backup.upload', target: uploaded.name, summary: { bytes } },
     { action: 'backup.create', target: name, summary: { bytes } }
   ])
+  await admin.get(`${BACKUPS}/${uploaded.name}`)
+  t.match(dataOf(await admin.get('/admin/audit?size=1')).rows, [{ action: 'backup.download', target: uploaded.name }])
+})
+
+t.test('a directory of backups that cannot be used is named', async (t) => {
+  const { admin, directory, newBackup } = await start(t)
+  await newBackup()
+  rmSync(directory, { recursive: true })
+  expectError(t, await admin.post(BACKUPS), 503, 'STORAGE_UNAVAILABLE')
+  expectError(t, await admin.get(BACKUPS), 503, 'STORAGE_UNAVAILABLE')
+  mkdirSync(directory)
+  t.ok(await newBackup())
+})
+
+t.test('an upload is not kept if the session has ended while it arrived', async (t) => {
+  const { app, admin, directory, newBackup } = await start(t)
+  const content = readFileSync(join(directory, (await newBackup()).name))
+  const sliced = async function* () {
+    yield content.subarray(0, 1000)
+    await admin.post('/auth/logout')
+    yield content.subarray(1000)
+  }
+  const headers = { ...admin.headers, 'content-type': 'application/vnd.sqlite3' }
+  const payload = Readable.from(sliced())
+  const response = await app.inject({ method: 'POST', url: `${BACKUPS}/upload`, headers, payload })
+  expectError(t, response, 401, 'AUTHENTICATION_REQUIRED')
+  t.equal(readdirSync(directory).length, 1)
 })

@@ -24,7 +24,7 @@ const open = async (t: Test, env: Record<string, string> = {}) => {
   const app = await startApp(t, { env })
   const close = await listenLocally(app)
   t.teardown(close)
-  return { app, path: localSocketPath(app.config.DATA_DIR), close }
+  return { app, path: localSocketPath(app.config), close }
 }
 
 t.test('the local socket opens the administration, without a session', async (t) => {
@@ -82,7 +82,7 @@ t.test('only this user can open the socket, and it disappears with the service',
 
 t.test('the socket of a process that was killed is replaced', async (t) => {
   const app = await startApp(t)
-  const path = localSocketPath(app.config.DATA_DIR)
+  const path = localSocketPath(app.config)
   writeFileSync(path, '')
   t.teardown(await listenLocally(app))
   t.match(await send(path, '/health'), { status: 200 })
@@ -110,6 +110,6 @@ t.test('a path that is too long is replaced by one in a private folder', async (
 
 t.test('a socket that cannot be created is an error', async (t) => {
   const app = await startApp(t)
-  mkdirSync(localSocketPath(app.config.DATA_DIR))
+  mkdirSync(localSocketPath(app.config))
   await t.rejects(listenLocally(app))
 })

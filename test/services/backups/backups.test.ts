@@ -10,9 +10,9 @@ import { rejection } from '../engine/engine.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
-const start = async (t: Test, marginBytes?: number) => {
+const start = async (t: Test, margin: { readonly marginBytes?: number } = {}) => {
   const db = await openTestDatabase(t)
-  const directory = openBackupDirectory(temporaryDirectory(t), marginBytes)
+  const directory = openBackupDirectory({ path: temporaryDirectory(t), servedFile: 'shop.sqlite', ...margin })
   const backups = createBackupService({ db, clock: () => NOW, directory, keep: [] })
   return { backups, directory: directory.path, files: () => readdirSync(directory.path) }
 }
@@ -22,7 +22,7 @@ async function* chunksOf(bytes: Buffer) {
 }
 
 t.test('a backup and an upload are refused without enough free space, and leave nothing', async (t) => {
-  const { backups, files } = await start(t, Number.MAX_SAFE_INTEGER / 2)
+  const { backups, files } = await start(t, { marginBytes: Number.MAX_SAFE_INTEGER / 2 })
   const full = { code: 'DISK_FULL', message: /^The disk of the backups has \d+ MiB free, and the backup needs \d+ MiB/ }
   t.match(await rejection(backups.create(serviceCaller)), full)
   t.strictSame(backups.last(), { at: NOW, bytes: 0, ok: false })
