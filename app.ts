@@ -109,8 +109,8 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(database, { opening })
-  await app.register(backups)
   await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
+  await app.register(backups)
   // A thread hashes the password while the other plugins are registered.
   const firstAdmin = createsFirstAdmin
     ? app.admins.prepareFirst({ name, ...(password !== undefined && { password }) })

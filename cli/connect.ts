@@ -82,10 +82,13 @@ const serveLocally = async (config: Config): Promise<LocalClient> => {
 
 /** Milliseconds between two attempts to connect, and for all of them. */
 const RETRY_MS = 100
-const MAX_WAIT_MS = 5000
+const MAX_WAIT_MS = 10_000
 
 /** A service that starts has the lock before its socket, and one that stops has it after. */
 const isLocked = (error: unknown) => /^Another Rowhouse serves/.test((error as Error).message)
+
+/** Whether the socket has disappeared since `isListening`. */
+const isGone = (error: unknown) => (error as NodeJS.ErrnoException).syscall === 'connect'
 
 /** Returns a client of the running service, or else of one that runs in this process. Close it in a `finally`. */
 const connect = async (config: Config, end = Date.now() + MAX_WAIT_MS): Promise<LocalClient> => {
@@ -106,6 +109,10 @@ export const withService = async <T>(config: Config, use: (client: LocalClient) 
   const client = await connect(config)
   try {
     return await use(client)
+  } catch (error) {
+    // The service has stopped before it got a request.
+    if (isGone(error)) return withService(config, use)
+    throw error
   } finally {
     await client.close()
   }

@@ -144,10 +144,11 @@ const rust = async ({ run }) => {
   return buildRust(run, 'rust-scenario')
 }
 
-/** Removes the operations that take a file: progenitor stops at a body of several media types. */
+/** Removes the operations that take a file: progenitor stops at a body of several media types, or of one that it does not know. */
 const withoutFiles = (path) => {
   const document = JSON.parse(readFileSync(path, 'utf8'))
-  const takesFile = ({ post }) => post?.requestBody && 'text/csv' in post.requestBody.content
+  const isFile = (type) => type !== 'application/json'
+  const takesFile = ({ post }) => post?.requestBody && Object.keys(post.requestBody.content).some(isFile)
   const paths = Object.entries(document.paths).filter(([, item]) => !takesFile(item))
   writeFileSync(path, JSON.stringify({ ...document, paths: Object.fromEntries(paths) }))
 }

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type Config, databaseOf } from '../../config.ts'
 import { digestOf } from '../../services/engine/loop/staging-files.ts'
@@ -10,6 +11,8 @@ import { markLocal } from '../http/local-connections.ts'
 /** Bytes of the path of a Unix socket. Linux takes 107, macOS 103. */
 const MAX_PATH_BYTES = 100
 const OTHERS_PERMISSIONS = 0o077
+/** Time to accept the connections that wait when the socket is closed. */
+const ACCEPT_MS = 100
 
 const folderOfLongPaths = () => join(tmpdir(), `rowhouse-${userInfo().uid}`)
 
@@ -69,5 +72,10 @@ export const listenLocally = async (app: FastifyInstance) => {
   })
   await app.ready()
   await listenPrivately(server, path)
-  return () => new Promise<void>((settle) => server.close(() => settle()))
+  return async () => {
+    // No other connection can follow. Those that wait would be reset: Node accepts one in each tick.
+    rmSync(path, { force: true })
+    await delay(ACCEPT_MS)
+    await new Promise<void>((settle) => server.close(() => settle()))
+  }
 }

@@ -8,7 +8,9 @@ import { createPasswords, type HashingCost, type VerifyPassword } from '../../se
 import { readSecret } from '../../services/accounts/secret.ts'
 import { createSessionService, type SessionService } from '../../services/accounts/sessions.ts'
 import { type AuditService, createAuditService } from '../../services/audit/audit.ts'
+import type { AuditEntry } from '../../services/audit/audit-row.ts'
 import { createFailedLogins, type FailedLogins } from '../../services/audit/failed-logins.ts'
+import { type AuditRead, createReadAudit } from '../../services/audit/read-audit.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
@@ -39,6 +41,7 @@ declare module 'fastify' {
     sessions: SessionService
     tokens: TokenService
     audit: AuditService
+    auditRead: AuditRead
     failedLogins: FailedLogins
     readiness: Readiness
     /** The latest slow scans, the latest first. */
@@ -88,6 +91,11 @@ const reloadAfterExternalCommits = (fastify: FastifyInstance, reload: () => Prom
   })
 }
 
+const logUnaudited =
+  ({ log }: FastifyInstance) =>
+  (error: unknown, { action, target }: AuditEntry) =>
+    log.error({ err: error, audit: { action, target } }, 'A read could not be stored in the audit.')
+
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */
 const logOnce = ({ log }: FastifyInstance) => {
   let isLogged = false
@@ -120,6 +128,8 @@ export default fp<ServicesOptions>(
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
     const facts = { hasTriggers, hasUpdateEffects, effectsOf }
+    const auditRead = createReadAudit({ db, clock, onFailure: logUnaudited(fastify) })
+    fastify.decorate('auditRead', auditRead)
     const search = createSearch(db, totals)
     const slowScans = createSlowScans(fastify.log, clock)
     fastify.decorate('slowScans', slowScans.latest)
@@ -128,7 +138,7 @@ export default fp<ServicesOptions>(
     const records = createRecordService({ db, clock, totals, ...reading, ...facts })
     fastify.decorate('records', records)
     fastify.decorate('readableBy', readableBy)
-    fastify.decorate('exports', createExportService({ db, clock, search, scan, readableBy, maxPageSize }))
+    fastify.decorate('exports', createExportService({ db, auditRead, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
     const { commit, once } = records
@@ -143,7 +153,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('sessions', createSessionService({ ...accounts, ttl: config.SESSION_TTL, onMemorySession }))
     fastify.decorate('admins', createAdminService({ ...accounts, passwordMinLength: config.PASSWORD_MIN_LENGTH }))
 
-    fastify.decorate('audit', createAuditService({ db, clock }))
+    fastify.decorate('audit', createAuditService({ db, auditRead }))
     fastify.decorate('readiness', createReadiness({ db, clock }))
 
     const loadTables = async () => {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AuditExportSchema, AuditFilterSchema, AuditPageEnvelope, AuditQuerySchema } from '../../schemas/audit.ts'
 import { ok } from '../../schemas/envelope.ts'
-import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { sendExport } from '../replies/export.ts'
 
 const tags = ['audit']
@@ -37,7 +37,7 @@ const auditRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: AuditFilterSchema,
         response: { 200: AuditExportSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'SCAN_TIMEOUT'] }
+      config: { credential: 'administrator', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
     },
     async ({ caller, query }, reply) => {
       const lines = await audit.exportRows(caller, query)

@@ -68,10 +68,10 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: BackupHeadersSchema,
         response: { 200: BackupFileSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
+      config: { credential: 'administrator', errors: [...READ_ERRORS, 'BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
     },
     async ({ caller, params }, reply) => {
-      const { name } = await backups.download(caller, params.name)
+      const { name } = backups.download(caller, params.name)
       return reply.type(BACKUP_TYPE).header('content-disposition', `attachment; filename="${name}"`).sendFile(name)
     }
   )

@@ -1,14 +1,13 @@
 import type { AuditAction, AuditCallerKind, AuditFilter, AuditPage, AuditQuery, AuditRow } from '../../schemas/audit.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
-import type { Clock } from '../model/clock.ts'
 import type { Row } from '../model/sql-value.ts'
-import { auditRow } from './audit-row.ts'
 import { selectAudit } from './audit-statements.ts'
+import type { AuditRead } from './read-audit.ts'
 
 interface AuditServiceOptions {
   readonly db: Database
-  readonly clock: Clock
+  readonly auditRead: AuditRead
 }
 
 const DEFAULT_SIZE = 50
@@ -34,7 +33,7 @@ const toAuditRow = (row: Row): AuditRow => ({
 const linesOf = ({ rows }: AuditPage) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 
 /** Reads the audit. `auditRow` writes it. */
-export const createAuditService = ({ db, clock }: AuditServiceOptions) => {
+export const createAuditService = ({ db, auditRead }: AuditServiceOptions) => {
   /** Returns a page of the rows, the latest first. @throws SCAN_TIMEOUT */
   const list = async (caller: Caller, { size = DEFAULT_SIZE, ...range }: AuditQuery): Promise<AuditPage> => {
     // One row more than the page shows whether there is a next one.
@@ -57,14 +56,14 @@ export const createAuditService = ({ db, clock }: AuditServiceOptions) => {
 
   /**
    * Returns the rows as NDJSON, in chunks. Rows that are added later are not exported. Resolves when the first rows have been
-   * read and the export is in the audit, so that an error is thrown before the response begins.
+   * read, so that an error is thrown before the response begins.
    * @throws SCAN_TIMEOUT
    */
   const exportRows = async (caller: Caller, filter: AuditFilter): Promise<AsyncGenerator<string>> => {
     const lines = readLines(caller, filter)
     await lines.next()
     const summary = { format: 'ndjson', isFiltered: Object.keys(filter).length > 0 }
-    await db.write([auditRow(caller, clock(), { action: 'export', target: 'audit', summary })])
+    auditRead(caller, { action: 'export', target: 'audit', summary })
     return lines
   }
 

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { Backup, BackupKind, BackupList, RunningBackup } from '../../schemas/backup.ts'
 import type { BodyChunks } from '../../schemas/import.ts'
 import { type AuditEntry, auditRow } from '../audit/audit-row.ts'
+import type { AuditRead } from '../audit/read-audit.ts'
 import type { Database } from '../engine/database.ts'
 import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
@@ -14,6 +15,7 @@ interface BackupServiceOptions {
   readonly clock: Clock
   readonly directory: BackupDirectory
   readonly keep: readonly KeepRule[]
+  readonly auditRead: AuditRead
 }
 
 /** The last backup that has ended. `at`: epoch milliseconds. */
@@ -30,7 +32,7 @@ const newestOf = (directory: BackupDirectory): LastBackup | null => {
 }
 
 /** Makes, lists and deletes backups, one at a time. */
-export const createBackupService = ({ db, clock, directory, keep }: BackupServiceOptions) => {
+export const createBackupService = ({ db, clock, directory, keep, auditRead }: BackupServiceOptions) => {
   let last = newestOf(directory)
   let running: RunningBackup | undefined
 
@@ -87,9 +89,9 @@ export const createBackupService = ({ db, clock, directory, keep }: BackupServic
   }
 
   /** Returns a backup to be downloaded. @throws BACKUP_NOT_FOUND */
-  const download = async (caller: Caller, name: string) => {
+  const download = (caller: Caller, name: string) => {
     const backup = directory.find(name)
-    await audit(caller, { action: 'backup.download', target: name, summary: { bytes: backup.bytes } })
+    auditRead(caller, { action: 'backup.download', target: name, summary: { bytes: backup.bytes } })
     return backup
   }
 

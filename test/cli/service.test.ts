@@ -163,3 +163,15 @@ t.test('a local socket that this user cannot open is named', async (t) => {
   const failed = await runCommand(['health', '--database', file, '--data-dir', file])
   t.match(failed, { code: 1, stderr: /^COMMAND_FAILED: The socket .* of the service cannot be opened \(ENOTDIR\)/ })
 })
+
+t.test('a command works on the file if the service stops before its first request', async (t) => {
+  const file = createDatabase(t, SHOP)
+  const { DATA_DIR } = readConfig({ DATABASE: file })
+  mkdirSync(DATA_DIR)
+  const stopping = createNetServer((socket) => {
+    stopping.close()
+    socket.destroy()
+  })
+  await once(stopping.listen(localSocketPath({ DATABASE: file, DATA_DIR })), 'listening')
+  t.match(await runCommand(['token', 'list', '--database', file]), { code: 0, stdout: /^ID/ })
+})

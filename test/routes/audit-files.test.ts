@@ -80,6 +80,7 @@ t.test('an export has its format and fields, and no values of its filter', async
   const some = await token.get(`/data/cats/export?format=ndjson&fields=name,lives&filter=${filter}`)
   const found = await token.get('/data/cats/export?q=Mimi')
   for (const response of [whole, some, found]) t.equal(response.statusCode, 200)
+  await app.database.write([])
   const [first, second, third, ...others] = await since()
   t.match(first, { ...by(whole, 'admin'), action: 'export' })
   t.strictSame(first?.summary, { format: 'csv', isFiltered: false })
@@ -95,12 +96,9 @@ t.test('a refused export has no row', async (t) => {
   t.strictSame(await since(), [])
 })
 
-t.test('an export or import whose row cannot be stored fails, and holds no reader', async (t) => {
+t.test('on a full disk, an export works without its row, and an import fails', async (t) => {
   const free = await fillAudit(app.database)
-  // A sorted export holds a reader. Two can be held.
-  for (let count = 0; count < 3; count += 1) {
-    expectError(t, await token.get('/data/cats/export?order=name'), 507, 'DISK_FULL')
-  }
+  t.match((await token.get('/data/cats/export?order=name')).body, /Mimi/)
   const total = async () => dataOf(await admin.get(`/admin/tables/${id}/data`)).total
   const before = await total()
   expectError(t, await csvOf(token).post('/data/cats/import', FILE), 507, 'DISK_FULL')
@@ -108,5 +106,6 @@ t.test('an export or import whose row cannot be stored fails, and holds no reade
   await free()
   t.match((await token.get('/data/cats/export?order=name')).body, /Mimi/)
   t.equal(dataOf(await csvOf(token).post('/data/cats/import', FILE)).created, 2)
+  await app.database.write([])
   t.match(await since(), [{ action: 'export' }, { action: 'import' }])
 })

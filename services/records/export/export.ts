@@ -1,8 +1,8 @@
-import { type AuditEntry, auditRow } from '../../audit/audit-row.ts'
+import type { AuditEntry } from '../../audit/audit-row.ts'
+import type { AuditRead } from '../../audit/read-audit.ts'
 import type { Database, HeldReader } from '../../engine/database.ts'
 import { scansOf } from '../../engine/scans.ts'
 import type { Caller } from '../../model/caller.ts'
-import type { Clock } from '../../model/clock.ts'
 import {
   type CollectedStep,
   countKeyColumns,
@@ -35,7 +35,7 @@ import { exportText, type TextRequest } from './text.ts'
 
 interface ExportServiceOptions {
   readonly db: Database
-  readonly clock: Clock
+  readonly auditRead: AuditRead
   readonly search: Search
   readonly scan: Scan
   readonly readableBy: ReadableBy
@@ -90,7 +90,7 @@ async function* readCollected(reader: HeldReader, total: number, { step }: Colle
  * Exports whole tables with bounded memory, in readers. A sorted or filtered export, and that of an SQL view, holds a reader
  * until the export or its connection ends. No snapshot of a table is held while the client does not read.
  */
-export const createExportService = ({ db, clock, search, scan, readableBy, maxPageSize }: ExportServiceOptions) => {
+export const createExportService = ({ db, auditRead, search, scan, readableBy, maxPageSize }: ExportServiceOptions) => {
   /** Runs each step as a scan of its own, which is queued fairly and confirms the caller's right. */
   const inKeyOrder = (caller: Caller, selection: Selection, lines: RecordLines) =>
     walkKey(db.chunkScan(caller), selection, lines)
@@ -142,8 +142,7 @@ export const createExportService = ({ db, clock, search, scan, readableBy, maxPa
   /**
    * Returns the text as chunks, in UTF-8. The export of an SQL view is one snapshot. That of a table is not: rows that
    * change during it may show either state.
-   * Resolves when the first rows have been read and the audit is stored, so that an error is thrown before the response
-   * begins.
+   * Resolves when the first rows have been read, so that an error is thrown before the response begins.
    * @throws VALIDATION_FAILED, OVERLOADED while exports hold two readers, or one for the same token; for SQL views, one
    */
   const exportRecords = async (
@@ -158,13 +157,8 @@ export const createExportService = ({ db, clock, search, scan, readableBy, maxPa
     const chunks = withHeader(text.header, rowsOf(confirmed, selection, text, request))
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()
-    try {
-      await db.write([auditRow(caller, clock(), exportEntry(access, request))])
-      return chunks
-    } catch (error) {
-      await chunks.return(undefined)
-      throw error
-    }
+    auditRead(caller, exportEntry(access, request))
+    return chunks
   }
 
   return { exportRecords }

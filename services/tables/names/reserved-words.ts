@@ -53,7 +53,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`
   BadRequest Conflict Forbidden InsufficientStorage InternalServerError MethodNotAllowed NotFound OtherFailure
-  PayloadTooLarge PreconditionFailed RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests
+  PayloadTooLarge PreconditionFailed RangeNotSatisfiable RequestHeaderFieldsTooLarge RequestTimeout ServiceUnavailable TooManyRequests
   URITooLong Unauthorized UnprocessableEntity UnsupportedMediaType`)
 
 /** Conditions on fields, in typed documents. */

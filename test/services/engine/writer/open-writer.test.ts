@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
+import { LATEST_VERSION } from '../../../../services/engine/writer/migrations.ts'
 import {
   assertLocalDisk,
   assertVersion,
@@ -82,7 +83,7 @@ t.test('migrations run once', async (t) => {
   const file = databaseFile(t)
   open(file).close()
   const connection = open(file)
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 9)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), LATEST_VERSION)
   connection.close()
 })
 
