@@ -103,17 +103,21 @@ const connect = async (config: Config, end = Date.now() + MAX_WAIT_MS): Promise<
   }
 }
 
-/** Runs a function with a client of the service. Commands that change something and those that read use the same way. */
-export const withService = async <T>(config: Config, use: (client: LocalClient) => Promise<T>): Promise<T> => {
-  assertExists(config)
+const useService = async <T>(config: Config, use: (client: LocalClient) => Promise<T>): Promise<T> => {
   const client = await connect(config)
   try {
     return await use(client)
-  } catch (error) {
-    // The service has stopped before it got a request.
-    if (isGone(error)) return withService(config, use)
-    throw error
   } finally {
     await client.close()
   }
+}
+
+/** Runs a function with a client of the service. Commands that change something and those that read use the same way. */
+export const withService = async <T>(config: Config, use: (client: LocalClient) => Promise<T>): Promise<T> => {
+  assertExists(config)
+  return useService(config, use).catch((error) => {
+    if (!isGone(error)) throw error
+    // The service has stopped before it got a request.
+    return withService(config, use)
+  })
 }

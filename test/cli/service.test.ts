@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
 import { localSocketPath } from '../../plugins/app/local-socket.ts'
@@ -174,4 +177,13 @@ t.test('a command works on the file if the service stops before its first reques
   })
   await once(stopping.listen(localSocketPath({ DATABASE: file, DATA_DIR })), 'listening')
   t.match(await runCommand(['token', 'list', '--database', file]), { code: 0, stdout: /^ID/ })
+})
+
+t.test('an output that cannot be written is an error', async (t) => {
+  const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
+  const child = spawn(process.execPath, [main, 'version'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  t.equal(code, 1)
+  t.match(errors, /COMMAND_FAILED: The output cannot be written: .*EPIPE/)
 })
