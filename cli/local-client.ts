@@ -84,8 +84,9 @@ export const createLocalClient = (socketPath: string, options: ClientOptions = {
       finished(content, (error) => {
         if (error) sent.destroy(error)
       })
+      // After the connection: a command that finds no service sends the whole file to the next one.
       // Not a pipeline: the service may respond before it has read the whole file, and that response must not be lost.
-      content.pipe(sent)
+      sent.once('socket', (socket) => socket.once('connect', () => content.pipe(sent)))
       return dataOf(await send(sent))
     },
     download: async (path) => {

@@ -1,6 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { localSocketPath } from '../../plugins/app/local-socket.ts'
 import { asAdmin, createDatabase, importTable, temporaryDirectory } from '../helpers.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
 
@@ -124,4 +127,23 @@ t.test('a command does not reach the service of another database in the same dir
   t.match(JSON.parse((await runCommand(['token', 'list', ...options, '--json'])).stdout), [])
   const missing = await runCommand(['export', `${other}-gone`, 'products', ...directory])
   t.match(missing, { code: 1, stderr: /^COMMAND_FAILED: There is no database / })
+})
+
+t.test('an import sends the whole file, also if the service stops before it', async (t) => {
+  const { app, file, directory } = await startShop(t)
+  await app.close()
+  const path = localSocketPath({ DATABASE: file, DATA_DIR: app.config.DATA_DIR })
+  rmSync(path, { force: true })
+  // It lists the tables, and is gone before the file is sent.
+  const stopping = createServer((_request, response) => {
+    response.setHeader('connection', 'close')
+    response.end(JSON.stringify({ success: true, data: [{ id: 1, name: 'products' }] }))
+    stopping.close()
+  })
+  await once(stopping.listen(path), 'listening')
+  const lines = Array.from({ length: 20_000 }, (_, index) => `sku-${index},title,1`)
+  const data = join(temporaryDirectory(t), 'many.csv')
+  writeFileSync(data, ['sku,title,price', ...lines, ''].join('\n'))
+  const imported = await runCommand(['import', file, 'products', data, ...directory])
+  t.match(imported, { code: 0, stdout: '20000 created, 0 changed.\n' })
 })
