@@ -122,7 +122,7 @@ const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
   ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
 
 /** The name of the database in DATA_DIR, without DATABASE. */
-export const OWN_DATABASE = 'rowhouse.db'
+const OWN_DATABASE = 'rowhouse.db'
 
 /** The path of a file without symbolic links. A file that does not exist has none. */
 const realPath = (file: string) => (existsSync(file) ? realpathSync(file) : resolve(file))

@@ -4,6 +4,7 @@ import { createConnection } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, databaseOf, readConfig } from '../config.ts'
 import { checkFolder, listenLocally, localSocketPath } from '../plugins/app/local-socket.ts'
+import { ALREADY_SERVED } from '../services/engine/writer/lock.ts'
 import { createLocalClient, type LocalClient } from './local-client.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -85,7 +86,7 @@ const RETRY_MS = 100
 const MAX_WAIT_MS = 10_000
 
 /** A service that starts has the lock before its socket, and one that stops has it after. */
-const isLocked = (error: unknown) => /^Another Rowhouse serves/.test((error as Error).message)
+const isLocked = (error: unknown) => (error as NodeJS.ErrnoException).code === ALREADY_SERVED
 
 /** Whether the socket has disappeared since `isListening`. */
 const isGone = (error: unknown) => (error as NodeJS.ErrnoException).syscall === 'connect'

@@ -55,6 +55,12 @@ export const columns = (heading: readonly string[], rows: readonly (readonly Cel
   )
 }
 
+const NAME_WIDTH = 10
+
+/** Returns a line for each property. */
+export const properties = (shown: object) =>
+  Object.entries(shown).map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${value}`)
+
 const isStyled = ({ stdout, env }: Terminal) => stdout.isTTY === true && env.NO_COLOR === undefined
 
 /** Creates the function that prints the result of a command: the lines, or with --json the data. */

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Envelope, strict, timestampSchema } from './envelope.ts'
 import { Int64, NullableInt64 } from './numbers.ts'
 
-/** What is audited. The word before the first dot is a group, by which rows are filtered. */
+/** The audited actions. The word before the first dot is a group, by which rows are filtered. */
 export const AUDIT_ACTIONS = [
   'login',
   'login.failed',
@@ -78,7 +78,7 @@ const AuditRowSchema = Type.Object(
       examples: ['b8c1d2e3-0f4a-4b5c-8d6e-7f8091a2b3c4']
     }),
     // Without the values: some generators make names of them.
-    action: Type.Unsafe<AuditAction>({ type: 'string', description: 'What was done.', examples: ['table.change'] }),
+    action: Type.Unsafe<AuditAction>({ type: 'string', description: 'The action.', examples: ['table.change'] }),
     target: Type.String({
       description: 'Name that the table, token or administrator had before the change. Empty without one.',
       ...targetExample

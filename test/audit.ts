@@ -1,6 +1,7 @@
 import type { AuditPage, AuditRow } from '../schemas/audit.ts'
 import type { Database } from '../services/engine/database.ts'
 import { type Client, dataOf } from './helpers.ts'
+import { fillDisk } from './session-app.ts'
 
 /** Returns the rows of the audit that match the query, the latest first. */
 export const auditRows = async (admin: Client, query = ''): Promise<AuditRow[]> => {
@@ -19,12 +20,4 @@ export const auditSince = async (admin: Client) => {
 }
 
 /** Makes each insert into the audit fail with SQLITE_FULL. Returns the function that ends this. */
-export const fillAudit = async (db: Database) => {
-  const run = (...lines: string[]) => db.write(lines.map((sql) => ({ sql, params: [] })))
-  await run(
-    'CREATE TABLE filler (bytes BLOB)',
-    'CREATE TRIGGER full BEFORE INSERT ON _rowhouse_audit BEGIN INSERT INTO filler VALUES (zeroblob(1000000)); END',
-    'PRAGMA max_page_count = 1'
-  )
-  return () => run('PRAGMA max_page_count = 1000000', 'DROP TRIGGER full', 'DROP TABLE filler')
-}
+export const fillAudit = (db: Database) => fillDisk(db, '_rowhouse_audit')

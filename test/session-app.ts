@@ -83,12 +83,12 @@ export const startSessionApp = async (t: Test, env: Record<string, string | unde
   return { app, config: app.config, clock, advance }
 }
 
-/** Makes each write of a session fail with SQLITE_FULL. Returns the function that ends this. */
-export const fillDisk = async (db: Database) => {
+/** Makes each insert into a table, by default that of sessions, fail with SQLITE_FULL. Returns the function that ends this. */
+export const fillDisk = async (db: Database, table = '_rowhouse_sessions') => {
   const run = (...lines: string[]) => db.write(lines.map((sql) => ({ sql, params: [] })))
   await run(
     'CREATE TABLE filler (bytes BLOB)',
-    `CREATE TRIGGER full BEFORE INSERT ON _rowhouse_sessions BEGIN INSERT INTO filler VALUES (zeroblob(1000000)); END`,
+    `CREATE TRIGGER full BEFORE INSERT ON ${table} BEGIN INSERT INTO filler VALUES (zeroblob(1000000)); END`,
     'PRAGMA max_page_count = 1'
   )
   return () => run('PRAGMA max_page_count = 1000000', 'DROP TRIGGER full', 'DROP TABLE filler')

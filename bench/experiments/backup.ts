@@ -50,7 +50,7 @@ const duringCommits = async <T>({ file }: Environment, use: () => Promise<T>) =>
   }
 }
 
-/** Measures one method: alone, while another program commits, and what it does to reads and creates. */
+/** Measures one method: alone, while another program commits, and its effect on reads and creates. */
 const measureMethod = async (environment: Environment, name: string, rounds: number) => {
   const method = methods[name as keyof typeof methods]
   const samples = {

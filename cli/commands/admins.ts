@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import type { AdminAccount } from '../../schemas/admin.ts'
+import { randomPassword } from '../../services/accounts/random-password.ts'
 import { configOf, withService } from '../connect.ts'
 import type { LocalClient } from '../local-client.ts'
-import { createPrinter } from '../output.ts'
+import { createPrinter, properties } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
-
-const RANDOM_PASSWORD_BYTES = 18
 
 interface PasswordOptions extends CommonOptions {
   readonly passwordStdin?: true
@@ -25,15 +23,14 @@ interface ChosenPassword {
 
 /** Returns the first line of standard input, or a random password. */
 const choosePassword = async ({ stdin }: Terminal, { passwordStdin }: PasswordOptions): Promise<ChosenPassword> => {
-  if (!passwordStdin) return { password: randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'), isGenerated: true }
+  if (!passwordStdin) return { password: randomPassword(), isGenerated: true }
   const [line = ''] = (await text(stdin)).split(/\r?\n/)
   return { password: line, isGenerated: false }
 }
 
 const print = (terminal: Terminal, options: CommonOptions, account: object, chosen: ChosenPassword) => {
   const shown = chosen.isGenerated ? { ...account, password: chosen.password } : account
-  const lines = Object.entries(shown).map(([name, value]) => `${name.padEnd(10)}${value}`)
-  createPrinter(terminal, options)(shown, lines)
+  createPrinter(terminal, options)(shown, properties(shown))
 }
 
 const create = (terminal: Terminal) => async (name: string, options: NewAdminOptions) => {

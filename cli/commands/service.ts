@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { API_VERSION } from '../../plugins/app/openapi.ts'
 import { sqliteVersion } from '../../services/engine/sqlite-version.ts'
 import { configOf, connectToRunning, withService } from '../connect.ts'
-import { createPrinter } from '../output.ts'
+import { createPrinter, properties } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
@@ -35,8 +35,7 @@ const versions = () => ({
 
 const printVersion = (terminal: Terminal) => async (options: CommonOptions) => {
   const known = versions()
-  const lines = Object.entries(known).map(([name, version]) => `${name.padEnd(10)}${version}`)
-  createPrinter(terminal, options)(known, lines)
+  createPrinter(terminal, options)(known, properties(known))
 }
 
 export const addServiceCommands = (program: Command, terminal: Terminal) => {

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import fp from 'fastify-plugin'
-import { type Config, OWN_DATABASE } from '../../config.ts'
+import { type Config, databaseOf } from '../../config.ts'
 import { checkSecret } from '../../services/accounts/secret.ts'
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
@@ -45,10 +45,9 @@ const assertExists = (database: string) => {
 }
 
 /** Returns the path of the database. @throws if DATABASE does not exist: opening it would create an empty one */
-const fileOf = ({ DATABASE, DATA_DIR }: Config) => {
-  if (DATABASE === undefined) return join(DATA_DIR, OWN_DATABASE)
-  assertExists(DATABASE)
-  return DATABASE
+const fileOf = (config: Config) => {
+  if (config.DATABASE !== undefined) assertExists(config.DATABASE)
+  return databaseOf(config)
 }
 
 /** Removes the directory and those above it, up to `first`. Stops at one that is not empty. */

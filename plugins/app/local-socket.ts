@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type Config, databaseOf } from '../../config.ts'
-import { digestOf } from '../../services/engine/loop/staging-files.ts'
+import { digestOf } from '../../services/engine/served-file-digest.ts'
 import { markLocal } from '../http/local-connections.ts'
 
 /** Bytes of the path of a Unix socket. Linux takes 107, macOS 103. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { AdminAccount, AdminChanges, NewAdmin, PasswordChange } from '../../schemas/admin.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
@@ -12,6 +11,7 @@ import * as statements from './admin-statements.ts'
 import type { Credentials } from './credentials.ts'
 import type { MemorySessions } from './memory-sessions.ts'
 import { normalizePassword } from './passwords.ts'
+import { randomPassword } from './random-password.ts'
 import { endSessionsOf, requireHolder, requireSession } from './session-statements.ts'
 import { authenticationRequired } from './sessions.ts'
 
@@ -31,8 +31,6 @@ export interface FirstAdmin {
   /** The configured password is shorter than PASSWORD_MIN_LENGTH. */
   readonly isPasswordShort: boolean
 }
-
-const RANDOM_PASSWORD_BYTES = 18
 
 const toAccount = (row: Row): AdminAccount => ({
   id: Number(row.id),
@@ -210,7 +208,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
    */
   const prepareFirst = async ({ name, password }: { name: string; password?: string }) => {
     if ((await list()).length > 0) return async () => null
-    const generatedPassword = password === undefined ? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url') : null
+    const generatedPassword = password === undefined ? randomPassword() : null
     const chosen = password ?? String(generatedPassword)
     const hash = await credentials.hash(chosen, serviceCaller.address)
     return async (): Promise<FirstAdmin | null> => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { open, statfs, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Backup } from '../../schemas/backup.ts'
-import { digestOf } from '../engine/loop/staging-files.ts'
+import { digestOf } from '../engine/served-file-digest.ts'
 import { backupNotFound, explainDirectory, noSpace } from './failures.ts'
 import { type NameParts, nameOf, parseName } from './names.ts'
 

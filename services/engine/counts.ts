@@ -41,7 +41,7 @@ export interface StagingCounts {
   readonly started: number
 }
 
-/** What the engine has done since the start, and what is pending. */
+/** The finished work of the engine since the start, and the pending work. */
 export interface EngineCounts {
   readonly reads: ReadCounts
   readonly writes: WriteCounts

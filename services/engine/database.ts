@@ -129,7 +129,7 @@ export interface Database extends Scans {
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void
   fileSizes(): Promise<FileSizes>
-  /** Returns what the engine has done since the start, and what is pending. */
+  /** Returns the finished work since the start, and the pending work. */
   counts(): EngineCounts
   /** Adds a listener for the commits of the writer thread. It must be fast. */
   onWriteBatch(listener: (batch: WriteBatch) => void): void

@@ -1,10 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '../model/errors.ts'
+import { bearerOf } from '../tokens/bearer.ts'
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest()
-
-/** The scheme ignores case, spaces follow it (RFC 9110, 11.4). */
-const secretOf = (header: string) => /^bearer +(.*)$/i.exec(header)?.[1] ?? ''
 
 /**
  * Returns a function that checks an Authorization header. It compares digests, so that the time of a comparison depends neither
@@ -15,7 +13,7 @@ export const createMetricsTokenCheck = (token: string) => {
 
   /** @throws INVALID_TOKEN */
   return (header = '') => {
-    if (timingSafeEqual(digestOf(secretOf(header)), expected)) return
+    if (timingSafeEqual(digestOf(bearerOf(header) ?? ''), expected)) return
     throw new DomainError('INVALID_TOKEN', 'The bearer token is not METRICS_TOKEN.', {
       hint: 'Send the header Authorization: Bearer <token>, with the METRICS_TOKEN of the service.'
     })

@@ -10,6 +10,7 @@ import type { Row } from '../model/sql-value.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
+import { bearerOf } from './bearer.ts'
 import { createScope, type Scope } from './permissions.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
 
@@ -36,7 +37,6 @@ interface Entry extends LiveToken {
   savedUse: number | null
 }
 
-const SCHEME = 'bearer '
 const SECRET_LENGTH = 67
 /** Characters of a secret that listings show. */
 const PREFIX_LENGTH = 11
@@ -45,11 +45,10 @@ const generateSecret = () => `rh_${randomBytes(32).toString('hex')}`
 const digestOf = (secret: string) => hash('sha256', secret)
 const maskOf = (secret: string) => `${secret.slice(0, PREFIX_LENGTH)}********`
 
-/** Returns the token of an Authorization header. The scheme ignores case, spaces follow it (RFC 9110, 11.4). */
+/** Returns the token of an Authorization header. */
 const secretOf = (header: string) => {
-  if (header.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined
-  const secret = header.slice(SCHEME.length).trimStart()
-  return secret.length === SECRET_LENGTH ? secret : undefined
+  const secret = bearerOf(header)
+  return secret?.length === SECRET_LENGTH ? secret : undefined
 }
 
 const invalidToken = () =>

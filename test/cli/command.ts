@@ -23,7 +23,7 @@ const createOutput = (isTTY: boolean) => {
   return { stream: Object.assign(stream, { isTTY, columns: 80 }), text: () => text }
 }
 
-/** Runs one command in this process. Returns its exit code and what it has written. */
+/** Runs one command in this process. Returns its exit code and its output. */
 export const runCommand = async (args: readonly string[], options: CommandOptions = {}) => {
   const { env = {}, stdin = '', isTTY = false } = options
   const [stdout, stderr] = [createOutput(isTTY), createOutput(isTTY)]

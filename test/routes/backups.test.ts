@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { databaseOf } from '../../config.ts'
-import { digestOf } from '../../services/engine/loop/staging-files.ts'
+import { digestOf } from '../../services/engine/served-file-digest.ts'
 import { asAdmin, createTable, dataOf, expectDone, expectError, startApp, temporaryDirectory } from '../helpers.ts'
 import { createTestClock } from '../session-app.ts'
 

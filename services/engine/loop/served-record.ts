@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { digestOf } from './staging-files.ts'
+import { digestOf } from '../served-file-digest.ts'
 
 /**
  * Returns the inode of a file and the time when it was made, because a later file can get the same inode; '' without a

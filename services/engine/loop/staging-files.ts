@@ -1,9 +1,7 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-
-/** Several services may share a data directory: the names of their files there have a digest of the served file's path. */
-export const digestOf = (servedFile: string) => hash('sha256', servedFile).slice(0, 16)
+import { digestOf } from '../served-file-digest.ts'
 
 export const stagingDirectory = (dataDirectory: string) => join(dataDirectory, 'staging')
 

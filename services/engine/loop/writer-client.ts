@@ -139,7 +139,8 @@ export const startWriter = async (
   await new Promise<void>((resolve, reject) => {
     worker.on('message', (message: WriterMessage) => {
       if ('ready' in message) return resolve()
-      if ('failure' in message) return reject(new Error(message.failure.message))
+      if ('failure' in message)
+        return reject(Object.assign(new Error(message.failure.message), { code: message.failure.code }))
       if ('attached' in message) return settleAttachment(message.attached)
       return runInSequence(() => receive(message.batch))
     })

@@ -16,7 +16,7 @@ const runCheck = (connection: Connection, pragma: Check, argument: string) => {
 }
 
 /**
- * Returns `ok`, or what is damaged. Checks the whole file. If SQLite cannot, checks each table, and skips those that it
+ * Returns `ok`, or the first damage. Checks the whole file. If SQLite cannot, checks each table, and skips those that it
  * cannot check.
  */
 export const checkIntegrity = (connection: Connection, pragma: Check = 'quick_check') => {
@@ -38,7 +38,7 @@ export const hideFullText = ({ raw }: Connection) => {
 }
 
 /**
- * Returns `ok`, or what is damaged in a backup. Leaves out CHECK constraints: records that violate one are no damage, and
+ * Returns `ok`, or the first damage of a backup. Leaves out CHECK constraints: records that violate one are no damage, and
  * the constraint of an unknown file may take long.
  */
 export const checkPages = (connection: Connection) => {

@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { toPlainError } from '../shared/plain-error.ts'
 
+/** The code of the error if another Rowhouse has the lock. */
+export const ALREADY_SERVED = 'ALREADY_SERVED'
+
 const pathOfLock = (file: string) => `${file}-rowhouse-lock`
 
 const explain = (error: unknown, file: string) => {
   const { code, message } = toPlainError(error)
   return code.startsWith('SQLITE_BUSY')
-    ? new Error(
-        `Another Rowhouse serves ${file}. Stop it first, or choose another DATABASE or DATA_DIR. A command reaches it with the same DATA_DIR.`
+    ? Object.assign(
+        new Error(
+          `Another Rowhouse serves ${file}. Stop it first, or choose another DATABASE or DATA_DIR. A command reaches it with the same DATA_DIR.`
+        ),
+        { code: ALREADY_SERVED }
       )
     : new Error(
         `The lock file ${pathOfLock(file)} cannot be opened (${message}). Give this user write permission on it and on its directory.`

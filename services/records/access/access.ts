@@ -128,8 +128,10 @@ export type RowRuleOf = (caller: Caller, table: RegisteredTable) => RowRule | nu
 /** Returns the access of a caller to a table. @throws STRUCTURE_CHANGED for an outdated table */
 export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
 
-/** Whether the caller sees hidden columns. */
-const seesHidden = ({ kind }: Caller) => kind !== 'token' && kind !== 'anonymous'
+/** The kinds of callers that see hidden columns. */
+const SEE_HIDDEN: readonly Caller['kind'][] = ['admin', 'local', 'service']
+
+const seesHidden = ({ kind }: Caller) => SEE_HIDDEN.includes(kind)
 
 const allRows: RowRuleOf = () => null
 
