@@ -6,7 +6,7 @@ import { BACKUP_NAME_PATTERN } from './patterns.ts'
 
 export const BACKUP_TYPE = 'application/vnd.sqlite3'
 
-export type BackupKind = 'scheduled' | 'manual' | 'upload'
+export type BackupKind = 'scheduled' | 'manual' | 'upload' | 'before-restore'
 
 const NameSchema = Type.String({
   pattern: BACKUP_NAME_PATTERN,
@@ -19,7 +19,8 @@ export const BackupParamsSchema = Type.Object({ name: NameSchema }, strict)
 // Without the values: some generators make names of them.
 const KindSchema = Type.Unsafe<BackupKind>({
   type: 'string',
-  description: 'Why it was made: `scheduled` by `BACKUPS`, `manual` by a request, `upload` by an upload.',
+  description:
+    'Why it was made: `scheduled` by `BACKUPS`, `manual` by a request, `upload` by an upload, `before-restore` by a restore, of the state before it.',
   examples: ['scheduled']
 })
 
@@ -56,6 +57,27 @@ export type BackupList = Static<typeof BackupListSchema>
 
 export const BackupEnvelope = Envelope('AdminBackupEnvelope', BackupSchema)
 export const BackupListEnvelope = Envelope('AdminBackupListEnvelope', BackupListSchema)
+
+export const RestoreQuerySchema = Type.Object(
+  {
+    include: Type.Optional(
+      Type.Unsafe<'access'>({
+        type: 'string',
+        enum: ['access'],
+        description:
+          'Takes the administrators and tokens of the backup, too. All sessions end, and all tokens are switched off.'
+      })
+    )
+  },
+  strict
+)
+
+const RestoreResultSchema = Type.Object(
+  { before: BackupSchema },
+  { title: 'AdminBackupRestored', description: 'The backup of the state before the restore.', ...strict }
+)
+export type RestoreResult = Static<typeof RestoreResultSchema>
+export const RestoreResultEnvelope = Envelope('AdminBackupRestoredEnvelope', RestoreResultSchema)
 
 const fileSchema = (description: string) =>
   Type.Unsafe<BodyChunks>({ type: 'string', format: 'binary', description, examples: ['SQLite format 3'] })

@@ -198,7 +198,14 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'An earlier request with this Idempotency-Key is still running. See Retry-After.'
   },
-  BACKUP_RUNNING: { kind: 'conflict', meaning: 'Another backup is being made. Wait until it is in the list.' },
+  BACKUP_RUNNING: {
+    kind: 'conflict',
+    meaning: 'Another backup is being made or restored. Wait until GET /admin/backups shows no progress.'
+  },
+  IMPORT_RUNNING: {
+    kind: 'conflict',
+    meaning: 'A file is being imported. Wait until it is done, then restore the backup.'
+  },
   REFUSED_BY_TRIGGER: { kind: 'conflict', meaning: 'A trigger of the database refused or ignored the change.' },
 
   PRECONDITION_FAILED: {
@@ -248,6 +255,10 @@ export const errorCatalogue = {
     meaning: 'The disk failed during a read or a write. See Retry-After.'
   },
   OVERLOADED: { kind: 'unavailable', meaning: 'The service has too much work, or is stopping. See Retry-After.' },
+  RESTORE_RUNNING: {
+    kind: 'unavailable',
+    meaning: 'A backup is being restored. Nothing can be changed until this is done. See Retry-After.'
+  },
   OUTCOME_UNKNOWN: {
     kind: 'unavailable',
     meaning:

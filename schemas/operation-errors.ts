@@ -13,7 +13,7 @@ export type Credential = 'none' | 'token' | 'session' | 'administrator' | 'metri
 export const READ_ERRORS: readonly ErrorCode[] = ['DATABASE_BUSY', 'STORAGE_UNAVAILABLE']
 
 /** For routes that write to the database. */
-export const WRITE_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'DISK_FULL', 'OUTCOME_UNKNOWN']
+export const WRITE_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'DISK_FULL', 'OUTCOME_UNKNOWN', 'RESTORE_RUNNING']
 
 /** For routes that may use a reader thread. DISK_FULL: a large sort uses a temporary file. */
 const SCAN_ERRORS: readonly ErrorCode[] = [...READ_ERRORS, 'SCAN_TIMEOUT', 'DISK_FULL', 'STRUCTURE_CHANGED']

@@ -7,7 +7,7 @@ const ENTRIES = {
   'writer/writer': 'services/engine/writer/writer',
   'reader/reader': 'services/engine/reader/reader',
   'staging/staging': 'services/engine/staging/staging',
-  'backup/backup': 'services/engine/backup/backup',
+  'backup/backup-process': 'services/engine/backup/backup-process',
   'reader/view-process': 'services/engine/reader/view-process'
 }
 

@@ -19,12 +19,13 @@ const FAILED = 'The scheduled backup failed. Free space in BACKUP_DIR, or make i
 /** Makes backups: on request, and at the times of BACKUPS. A scheduled one that fails is logged. */
 export default fp(
   async (fastify) => {
-    const { config, clock, database: db, log, auditRead } = fastify
+    const { config, clock, database: db, log, auditRead, reloadAfterRestore: reload } = fastify
     const directory = openBackupDirectory({
       path: config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups'),
       servedFile: databaseOf(config)
     })
-    const backups = createBackupService({ db, clock, directory, auditRead, keep: parseKeep(config.BACKUP_KEEP) })
+    const keep = parseKeep(config.BACKUP_KEEP)
+    const backups = createBackupService({ db, clock, directory, reload, auditRead, keep })
     fastify.decorate('backups', backups)
     fastify.decorate('triggerBackup', null)
 

@@ -44,6 +44,8 @@ declare module 'fastify' {
     auditRead: AuditRead
     failedLogins: FailedLogins
     readiness: Readiness
+    /** Reads everything again that the services cache. If the restore has replaced the accounts, ends all sessions. */
+    reloadAfterRestore(restored: { readonly includesAccess: boolean }): Promise<void>
     /** The latest slow scans, the latest first. */
     slowScans: readonly RecordedScan[]
   }
@@ -58,37 +60,43 @@ interface ServicesOptions {
 const RELOAD_RETRY_MS = 1000
 
 /**
- * Reloads the caches after external commits, one reload at a time. A commit during a reload causes one more reload. A
- * failed reload is logged and retried.
+ * Returns the function that reloads the caches, one reload at a time. A call during a reload causes one more, and resolves
+ * after it. External commits call it, too: then a failed reload is logged and retried.
  */
-const reloadAfterExternalCommits = (fastify: FastifyInstance, reload: () => Promise<unknown>) => {
+const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) => {
   let retry: NodeJS.Timeout | undefined
   let isClosed = false
-  let isRunning = false
   let isStale = false
-  const run = async () => {
-    clearTimeout(retry)
-    isStale = true
-    if (isRunning) return
-    isRunning = true
-    try {
-      while (isStale && !isClosed) {
-        isStale = false
-        await reload()
-      }
-    } catch (error) {
-      fastify.log.error({ err: error }, 'Tables and tokens could not be reloaded. Retrying.')
-      retry = setTimeout(run, RELOAD_RETRY_MS).unref()
-    } finally {
-      isRunning = false
+  let running: Promise<void> | undefined
+
+  const loadUntilCurrent = async () => {
+    while (isStale && !isClosed) {
+      isStale = false
+      await load()
     }
   }
-  fastify.database.onExternalCommit(run)
+
+  const reload = (): Promise<void> => {
+    clearTimeout(retry)
+    isStale = true
+    running ??= loadUntilCurrent().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  const reloadInBackground = () =>
+    reload().catch((error) => {
+      fastify.log.error({ err: error }, 'Tables and tokens could not be reloaded. Retrying.')
+      retry = setTimeout(reloadInBackground, RELOAD_RETRY_MS).unref()
+    })
+  fastify.database.onExternalCommit(reloadInBackground)
   // The database closes after this hook, and its last write batch still reports external commits.
   fastify.addHook('onClose', async () => {
     isClosed = true
     clearTimeout(retry)
   })
+  return reload
 }
 
 const logUnaudited =
@@ -167,7 +175,15 @@ export default fp<ServicesOptions>(
     await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)
-    reloadAfterExternalCommits(fastify, load)
+    const reload = createReload(fastify, load)
+    // A backup may be of an older version.
+    fastify.decorate('reloadAfterRestore', async ({ includesAccess }) => {
+      if (includesAccess) memorySessions.endAll()
+      await upgradeChoices(db)
+      totals.clear()
+      await reload()
+      tables.builds.resume()
+    })
     tables.builds.resume()
     fastify.addHook('onClose', tables.builds.stop)
   },

@@ -6,7 +6,9 @@ import {
   BackupFileSchema,
   BackupHeadersSchema,
   BackupListEnvelope,
-  BackupParamsSchema
+  BackupParamsSchema,
+  RestoreQuerySchema,
+  RestoreResultEnvelope
 } from '../../schemas/backup.ts'
 import { done, OkSchema, ok } from '../../schemas/envelope.ts'
 import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
@@ -74,6 +76,27 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       const { name } = backups.download(caller, params.name)
       return reply.type(BACKUP_TYPE).header('content-disposition', `attachment; filename="${name}"`).sendFile(name)
     }
+  )
+
+  fastify.post(
+    '/:name/restore',
+    {
+      schema: {
+        operationId: 'adminRestoreBackup',
+        tags,
+        summary: 'Restore a backup',
+        description:
+          'Replaces all tables by those of the backup, in one step, while reads go on. Changes get 503 until this is done. The present administrators, sessions, tokens and the audit stay. First the backup is checked, and the present state is backed up. It goes on if the client disconnects.',
+        params: BackupParamsSchema,
+        querystring: RestoreQuerySchema,
+        response: { 200: RestoreResultEnvelope }
+      },
+      config: {
+        credential: 'administrator',
+        errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'BACKUP_RUNNING', 'IMPORT_RUNNING', 'BACKUP_INVALID']
+      }
+    },
+    async ({ caller, params, query }) => ok(await backups.restore(caller, params.name, query.include === 'access'))
   )
 
   fastify.delete(

@@ -42,6 +42,7 @@ export const createMemorySessions = ({ clock }: { readonly clock: Clock }) => {
       [...sessions].filter(([, session]) => session.admin === admin).map(([id]) => id),
     /** Returns whether the session was kept here. */
     end: (id: string): boolean => sessions.delete(id),
+    endAll: () => sessions.clear(),
     /** Keeps a session valid after its own administrator has set a password with this hash. */
     replaceHash: (id: string, hash: string) => {
       const session = sessions.get(id)

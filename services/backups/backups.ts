@@ -1,21 +1,24 @@
 import { open } from 'node:fs/promises'
-import type { Backup, BackupKind, BackupList, RunningBackup } from '../../schemas/backup.ts'
+import type { Backup, BackupKind, BackupList, RestoreResult, RunningBackup } from '../../schemas/backup.ts'
 import type { BodyChunks } from '../../schemas/import.ts'
 import { type AuditEntry, auditRow } from '../audit/audit-row.ts'
 import type { AuditRead } from '../audit/read-audit.ts'
+import type { BackupProgress } from '../engine/backup/protocol.ts'
 import type { Database } from '../engine/database.ts'
 import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { BackupDirectory } from './directory.ts'
-import { backupRunning } from './failures.ts'
+import { backupRunning, importRunning } from './failures.ts'
 import { expiredOf, type KeepRule } from './keep.ts'
 
 interface BackupServiceOptions {
-  readonly db: Pick<Database, 'backups' | 'fileSizes' | 'write'>
+  readonly db: Pick<Database, 'backups' | 'counts' | 'fileSizes' | 'write'>
   readonly clock: Clock
   readonly directory: BackupDirectory
   readonly keep: readonly KeepRule[]
   readonly auditRead: AuditRead
+  /** Reads all caches again after a restore. */
+  readonly reload: (restored: { readonly includesAccess: boolean }) => Promise<unknown>
 }
 
 /** The last backup that has ended. `at`: epoch milliseconds. */
@@ -32,39 +35,82 @@ const newestOf = (directory: BackupDirectory): LastBackup | null => {
 }
 
 /** Makes, lists and deletes backups, one at a time. */
-export const createBackupService = ({ db, clock, directory, keep, auditRead }: BackupServiceOptions) => {
+export const createBackupService = ({ db, clock, directory, keep, auditRead, reload }: BackupServiceOptions) => {
   let last = newestOf(directory)
   let running: RunningBackup | undefined
 
-  /** A backup is a file, so its row in the audit is a unit of its own. */
+  /** The row of a change that is no unit of its own: a backup is a file. */
   const audit = (caller: Caller, entry: AuditEntry) => db.write([auditRow(caller, clock(), entry)])
+
+  const showProgress =
+    (started: RunningBackup) =>
+    ({ copied, total }: BackupProgress) => {
+      running = { ...started, copiedBytes: copied, totalBytes: total }
+    }
 
   const copy = async (started: RunningBackup) => {
     const { database, wal } = await db.fileSizes()
     // The WAL may have pages that the database file has not yet.
     await directory.assertSpace(database + wal)
     return directory.add({ kind: started.kind, createdAt: started.startedAt }, (partial) =>
-      db.backups.copy(partial, ({ copied, total }) => {
-        running = { ...started, copiedBytes: copied, totalBytes: total }
-      })
+      db.backups.copy(partial, showProgress(started), started.kind === 'before-restore')
     )
   }
 
-  /** Returns the new backup. It is made also if the client disconnects. @throws BACKUP_RUNNING, DISK_FULL */
-  const create = async (caller: Caller, kind: BackupKind = 'manual'): Promise<Backup> => {
+  /** Runs a task, unless another one runs. @throws BACKUP_RUNNING */
+  const runAlone = async <T>(kind: BackupKind, task: (started: RunningBackup) => Promise<T>): Promise<T> => {
     if (running) throw backupRunning()
     const started = { kind, startedAt: clock(), copiedBytes: 0, totalBytes: 0 }
     running = started
+    try {
+      return await task(started)
+    } finally {
+      running = undefined
+    }
+  }
+
+  const copyAndRecord = async (started: RunningBackup) => {
     let bytes: number | undefined
     try {
       const backup = await copy(started)
       bytes = backup.bytes
-      await audit(caller, { action: 'backup.create', target: backup.name, summary: { bytes } })
       return backup
     } finally {
       last = { at: clock(), bytes: bytes ?? 0, ok: bytes !== undefined }
-      running = undefined
     }
+  }
+
+  /** Returns the new backup. It is made also if the client disconnects. @throws BACKUP_RUNNING, DISK_FULL */
+  const create = (caller: Caller, kind: BackupKind = 'manual'): Promise<Backup> =>
+    runAlone(kind, async (started) => {
+      const backup = await copyAndRecord(started)
+      await audit(caller, { action: 'backup.create', target: backup.name, summary: { bytes: backup.bytes } })
+      return backup
+    })
+
+  /**
+   * Replaces the content of the served file by that of a backup, and returns a backup of the state before. Writes fail until
+   * this is done. It goes on if the client disconnects.
+   * @throws BACKUP_NOT_FOUND, BACKUP_RUNNING, IMPORT_RUNNING, BACKUP_INVALID, DISK_FULL
+   */
+  const restore = async (caller: Caller, name: string, includesAccess: boolean): Promise<RestoreResult> => {
+    const backup = directory.find(name)
+    if (db.counts().stagings.running > 0) throw importRunning()
+    return runAlone('before-restore', async (started) => {
+      let before: Backup | undefined
+      const onLocked = async () => {
+        before = await copyAndRecord(started)
+      }
+      const audited = auditRow(caller, clock(), {
+        action: 'backup.restore',
+        target: name,
+        summary: { includesAccess }
+      })
+      const onProgress = showProgress(started)
+      await db.backups.restore(directory.pathOf(backup), { includesAccess, audited, onLocked, onProgress })
+      await reload({ includesAccess })
+      return { before: before as Backup }
+    })
   }
 
   /** The file goes first: on a full disk, the row needs its space. @throws BACKUP_NOT_FOUND */
@@ -117,6 +163,7 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead }: B
 
   return {
     create,
+    restore,
     upload,
     runScheduled,
     list: (_caller: Caller): BackupList => ({ backups: directory.list(), ...(running && { running }) }),

@@ -129,6 +129,9 @@ export const openBackupDirectory = ({ path, servedFile, marginBytes = MARGIN_BYT
     await syncDirectory(directory)
   }
 
-  return { path: directory, list, find, assertSpace, add, remove }
+  /** The path of a backup that `find` has returned. */
+  const pathOf = ({ name }: Backup) => join(directory, name)
+
+  return { path: directory, list, find, pathOf, assertSpace, add, remove }
 }
 export type BackupDirectory = ReturnType<typeof openBackupDirectory>

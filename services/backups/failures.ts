@@ -6,9 +6,18 @@ export const backupNotFound = (name: string) =>
   })
 
 export const backupRunning = () =>
-  new DomainError('BACKUP_RUNNING', 'Another backup is being made.', {
-    hint: 'GET /admin/backups shows its progress. Wait until it is in the list.'
+  new DomainError('BACKUP_RUNNING', 'Another backup is being made or restored.', {
+    hint: 'GET /admin/backups shows its progress. Wait until this is done.'
   })
+
+export const importRunning = () =>
+  new DomainError(
+    'IMPORT_RUNNING',
+    'A file is being imported. A restore would store the rest of it in another state.',
+    {
+      hint: 'Wait until GET /admin/imports shows that it is done.'
+    }
+  )
 
 /** `needed`, `free`: bytes. */
 export const noSpace = (needed: number, free: number) => {

@@ -49,6 +49,16 @@ export interface FileSizes {
   readonly walRestarts: number
 }
 
+export interface RestoreOptions {
+  /** false: the present administrators, sessions and tokens stay. true: those of the backup, without sessions, all switched off. */
+  readonly includesAccess: boolean
+  /** Added to the tables of the backup, in the transaction of the restore. */
+  readonly audited: Statement
+  /** Called when nobody can write any more, before the file changes. If it rejects, the restore fails with its error. */
+  readonly onLocked: () => Promise<unknown>
+  readonly onProgress: (progress: BackupProgress) => void
+}
+
 export type OnTime = (milliseconds: number) => void
 
 /** The file of an import, while its records are checked and stored. */
@@ -116,15 +126,20 @@ export interface Database extends Scans {
   readonly unread: UnreadText
   /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */
   stage(request: StagingRequest): Staging
-  /** Makes and checks backups, each in a thread of its own. */
+  /** Makes, checks and restores backups, each in a process of its own. */
   readonly backups: {
     /**
      * Copies the database, as it is now, into an empty file. Resolves when the copy is checked and durable. Commits do not
-     * delay it, but the WAL grows until its end.
+     * delay it, but the WAL grows until its end. An urgent copy takes half of the time, and disturbs requests more.
      */
-    copy(target: string, onProgress: (progress: BackupProgress) => void): Promise<void>
+    copy(target: string, onProgress: (progress: BackupProgress) => void, isUrgent?: boolean): Promise<void>
     /** Checks a file of an unknown source, and makes it durable. @throws BACKUP_INVALID */
     check(file: string): Promise<void>
+    /**
+     * Replaces the content of the served file by that of a backup, in one transaction. Resolves when the change is durable.
+     * After it, every cache must be read again. @throws BACKUP_INVALID
+     */
+    restore(backup: string, options: RestoreOptions): Promise<void>
   }
   /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
   onExternalCommit(listener: () => void): void

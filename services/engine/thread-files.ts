@@ -9,5 +9,5 @@ export const readerFile = threadFile('reader/reader')
 export const stagingFile = threadFile('staging/staging')
 /** The process that runs statements on SQL views. */
 export const viewProcessFile = threadFile('reader/view-process')
-/** The thread that makes or checks a backup. */
-export const backupFile = threadFile('backup/backup')
+/** The process that makes, checks or restores a backup. */
+export const backupProcessFile = threadFile('backup/backup-process')

@@ -159,6 +159,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   },
   'GET /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
   'DELETE /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
+  'POST /admin/backups/:name/restore': async (setup) => ({ url: `${await newBackup(setup)}/restore` }),
 
   'GET /admin/admins': get('/admin/admins'),
   'POST /admin/admins': ({ newName }) => ({

@@ -91,6 +91,7 @@ export const accessRules = {
   'POST /admin/backups/upload': 'administrator',
   'GET /admin/backups/:name': 'administrator',
   'DELETE /admin/backups/:name': 'administrator',
+  'POST /admin/backups/:name/restore': 'administrator',
 
   'GET /admin/admins': 'administrator',
   'POST /admin/admins': 'administrator',

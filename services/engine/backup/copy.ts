@@ -1,35 +1,27 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { checkPages } from '../shared/integrity.ts'
-import { engineStopped } from '../shared/plain-error.ts'
-import type { BackupProgress } from './protocol.ts'
+import type { BackupProgress, CopyTask } from './protocol.ts'
 import { markWithoutWal } from './single-file.ts'
 
-/** Bytes between two syncs. A sync of all pages at the end would make the commits of the writer wait for it. */
+/** Bytes between two syncs and pauses. A sync of all pages at the end would make the commits of the writer wait for it. */
 const STEP_BYTES = 2 ** 20
 /** MiB. Each page is read once. */
 const CACHE_SIZE = 1
 /** Milliseconds to wait for a lock of another program. */
 const BUSY_TIMEOUT_MS = 2000
 
-interface CopyOptions {
-  readonly source: string
-  /** An empty file. */
-  readonly target: string
-  readonly stop: Int32Array
-  readonly onProgress: (progress: BackupProgress) => void
-}
+type OnProgress = (progress: BackupProgress) => void
 
-const assertRunning = (stop: Int32Array) => {
-  if (Atomics.load(stop, 0) !== 0) throw Object.assign(new Error(), engineStopped)
-}
+const sleepCell = new Int32Array(new SharedArrayBuffer(4))
+
+export const sleep = (milliseconds: number) => Atomics.wait(sleepCell, 0, 0, milliseconds)
 
 /**
  * Copies the pages of one snapshot. SQLite starts a copy again after each commit of another connection, unless the
  * connection that reads is in a transaction: docs/decisions/0041-backups.md.
  */
-const copyPages = async ({ raw, value }: Connection, descriptor: number, options: CopyOptions) => {
-  const { target, stop, onProgress } = options
+const copyPages = async ({ raw, value }: Connection, { target, isUrgent }: CopyTask, onStep: OnProgress) => {
   raw.exec('BEGIN')
   // The first read begins the snapshot.
   value('SELECT count(*) FROM sqlite_schema')
@@ -38,12 +30,10 @@ const copyPages = async ({ raw, value }: Connection, descriptor: number, options
   let start = performance.now()
   await raw.backup(target, {
     progress: ({ totalPages, remainingPages }) => {
-      assertRunning(stop)
-      fdatasyncSync(descriptor)
+      onStep({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
       // A pause as long as the step leaves half of the disk and of the processor to requests.
-      Atomics.wait(stop, 0, 0, performance.now() - start)
+      if (!isUrgent) sleep(performance.now() - start)
       start = performance.now()
-      onProgress({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
       return pagesOfStep
     }
   })
@@ -60,10 +50,13 @@ const assertIntact = (target: string) => {
 }
 
 /** Copies the served file. The copy is one file, checked and durable when this resolves. */
-export const copyDatabase = async (options: CopyOptions) => {
-  const { source, target } = options
-  // Open until the end: closing a file ends the locks that this process has on it.
+export const copyDatabase = async (task: CopyTask, onProgress: OnProgress) => {
+  const { source, target } = task
   const descriptor = openSync(target, 'r+')
+  const onStep = (progress: BackupProgress) => {
+    fdatasyncSync(descriptor)
+    onProgress(progress)
+  }
   try {
     const connection = openConnection({
       file: source,
@@ -72,7 +65,7 @@ export const copyDatabase = async (options: CopyOptions) => {
       cacheSize: CACHE_SIZE
     })
     try {
-      await copyPages(connection, descriptor, options)
+      await copyPages(connection, task, onStep)
     } finally {
       connection.close()
     }

@@ -1,47 +1,106 @@
-import { Worker } from 'node:worker_threads'
-import type { BackupMessage, BackupProgress, BackupTask, BackupThreadData } from '../backup/protocol.ts'
-import { engineStopped } from '../shared/plain-error.ts'
-import { backupFile } from '../thread-files.ts'
+import { rmSync } from 'node:fs'
+import type { BackupMessage, BackupProgress, BackupRequest, BackupTask } from '../backup/protocol.ts'
+import type { RestoreOptions } from '../database.ts'
+import { engineStopped, type PlainError } from '../shared/plain-error.ts'
+import { backupProcessFile } from '../thread-files.ts'
+import { startChildProcess } from './child-process.ts'
 import { toDomainError } from './sqlite-errors.ts'
+import type { StagingFiles } from './staging-files.ts'
 
-/** Makes and checks backups, each in a thread of its own. `servedFile`: its path. */
-export const createBackups = (servedFile: string) => {
-  const stop = new Int32Array(new SharedArrayBuffer(4))
-  const running = new Set<Promise<unknown>>()
+interface BackupsOptions {
+  /** Its path. */
+  readonly servedFile: string
+  readonly stagingFiles: StagingFiles
+  /** Pauses all writes. Returns the function that ends the pause. */
+  readonly pauseWrites: () => Promise<() => void>
+}
 
-  const runThread = (task: BackupTask, onProgress: (progress: BackupProgress) => void) =>
-    new Promise<void>((resolve, reject) => {
-      const worker = new Worker(backupFile, { workerData: { task, stop } satisfies BackupThreadData })
-      let failure: Error | null = toDomainError(engineStopped)
-      worker.on('message', (message: BackupMessage) => {
-        if ('progress' in message) onProgress(message.progress)
-        else failure = 'error' in message ? toDomainError(message.error) : null
-      })
-      worker.on('error', reject)
-      // Not before: the thread could still use the file.
-      worker.on('exit', () => (failure ? reject(failure) : resolve()))
-    })
+interface TaskEvents {
+  readonly onProgress?: (progress: BackupProgress) => void
+  /** The process waits until this resolves. If it rejects, the task fails with its error. */
+  readonly onLocked?: () => Promise<unknown>
+}
 
-  const run = async (task: BackupTask, onProgress: (progress: BackupProgress) => void) => {
-    if (Atomics.load(stop, 0) !== 0) throw toDomainError(engineStopped)
-    const thread = runThread(task, onProgress)
-    running.add(thread)
+interface RunningTask {
+  readonly stop: () => void
+  readonly ended: Promise<unknown>
+}
+
+const processEnded: PlainError = {
+  code: 'PROCESS_ENDED',
+  message: 'The process of the backup has ended. Try again.'
+}
+
+/** Runs a task in a process of its own, which `stop` kills: SQLite then undoes what is not committed. */
+const runProcess = (task: BackupTask, { onProgress, onLocked }: TaskEvents) => {
+  const child = startChildProcess(backupProcessFile)
+  const send = (request: BackupRequest) => child.send(request, () => {})
+  let failure: Error | null = toDomainError(processEnded)
+
+  const fail = (error: Error) => {
+    failure = error
+    child.kill('SIGKILL')
+  }
+  const receive = (message: BackupMessage) => {
+    if ('progress' in message) return onProgress?.(message.progress)
+    if ('isLocked' in message) return onLocked?.().then(() => send('go'), fail)
+    failure = 'error' in message ? toDomainError(message.error) : null
+    child.disconnect()
+  }
+
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on('message', receive)
+    // A process that cannot start has no exit.
+    child.on('error', reject)
+    // Not before: the process could still use the file.
+    child.once('exit', () => (failure ? reject(failure) : resolve()))
+  })
+  send(task)
+  return { ended, stop: () => fail(toDomainError(engineStopped)) }
+}
+
+/** Makes, checks and restores backups. */
+export const createBackups = ({ servedFile, stagingFiles, pauseWrites }: BackupsOptions) => {
+  const running = new Set<RunningTask>()
+  let isClosed = false
+
+  const run = async (task: BackupTask, events: TaskEvents = {}) => {
+    if (isClosed) throw toDomainError(engineStopped)
+    const started = runProcess(task, events)
+    running.add(started)
     try {
-      await thread
+      await started.ended
     } finally {
-      running.delete(thread)
+      running.delete(started)
+    }
+  }
+
+  const restore = async (backup: string, options: RestoreOptions) => {
+    const { includesAccess, audited, onLocked, onProgress } = options
+    const staged = stagingFiles.newPath()
+    try {
+      await run({ backup, staged, served: servedFile })
+      const resume = await pauseWrites()
+      try {
+        await run({ staged, served: servedFile, includesAccess, audited }, { onLocked, onProgress })
+      } finally {
+        resume()
+      }
+    } finally {
+      for (const end of ['', '-journal']) rmSync(`${staged}${end}`, { force: true })
     }
   }
 
   return {
-    copy: (target: string, onProgress: (progress: BackupProgress) => void) =>
-      run({ source: servedFile, target }, onProgress),
-    check: (uploaded: string) => run({ uploaded }, () => {}),
-    /** Stops the copies. They fail. */
+    copy: (target: string, onProgress: (progress: BackupProgress) => void, isUrgent = false) =>
+      run({ source: servedFile, target, isUrgent }, { onProgress }),
+    check: (uploaded: string) => run({ uploaded }),
+    restore,
+    /** Stops the tasks. They fail. */
     close: async () => {
-      Atomics.store(stop, 0, 1)
-      Atomics.notify(stop, 0)
-      await Promise.allSettled(running)
+      isClosed = true
+      for (const { stop } of running) stop()
+      await Promise.allSettled([...running].map(({ ended }) => ended))
     }
   }
 }

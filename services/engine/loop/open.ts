@@ -70,7 +70,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
   const bulkWrites = createBulkWrites(writer)
   const stagings = createStagings({ servedFile: path, stagingFiles, attach: writer.attach })
-  const backups = createBackups(path)
+  const backups = createBackups({ servedFile: path, stagingFiles, pauseWrites: writer.pause })
 
   const counts = (): EngineCounts => ({
     reads: countReads(),

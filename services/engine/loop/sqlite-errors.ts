@@ -19,6 +19,8 @@ const columnsOf = (message: string) => {
 const details = (message: string, code: string, text: string) =>
   columnsOf(message).map((column) => ({ path: pointer(column), code, message: `'${column}' ${text}.` }))
 
+const diskFull = () => new DomainError('DISK_FULL', 'The disk is full. Nothing was changed.')
+
 const busy = () =>
   new DomainError('DATABASE_BUSY', 'Another program has locked the database. Try again.', { retryAfter: 1 })
 
@@ -121,7 +123,8 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_CONSTRAINT: () => constraint('The value violates a constraint of the table.'),
   SQLITE_MISMATCH: () => constraint('The table does not accept the type of the value.'),
   SQLITE_TOOBIG: () => constraint('The value is larger than SQLite can store.'),
-  SQLITE_FULL: () => new DomainError('DISK_FULL', 'The disk is full. Nothing was changed.'),
+  SQLITE_FULL: diskFull,
+  ENOSPC: diskFull,
   SQLITE_BUSY: busy,
   SQLITE_LOCKED: busy,
   SQLITE_IOERR: storageUnavailable,
@@ -134,7 +137,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   UNIT_EXPIRED: tookTooLong,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5),
-  VIEW_PROCESS_ENDED: (message) => overloaded(message, 1)
+  PROCESS_ENDED: (message) => overloaded(message, 1)
 }
 byCode.SQLITE_CONSTRAINT_PRIMARYKEY = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError
 byCode.SQLITE_CONSTRAINT_ROWID = byCode.SQLITE_CONSTRAINT_UNIQUE as (message: string) => DomainError

@@ -1,10 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import type { ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import type { TrialOutcome, TrialRequest } from '../reader/trial.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import { viewProcessFile } from '../thread-files.ts'
+import { startChildProcess } from './child-process.ts'
 
 export interface ViewProcessOptions {
   readonly file: string
@@ -17,7 +16,7 @@ export interface ViewProcessOptions {
 }
 
 const processEnded: PlainError = {
-  code: 'VIEW_PROCESS_ENDED',
+  code: 'PROCESS_ENDED',
   message: 'The process that computes views has ended. Try again.'
 }
 
@@ -36,33 +35,11 @@ const descriptionTimeout: PlainError = {
   message: 'SQLite took longer than 5 s to prepare the view, which was stopped. Use fewer nested views.'
 }
 
-/**
- * Where SQLite stores temporary files: https://sqlite.org/tempfiles.html#temporary_file_storage_locations. Other variables of
- * the environment contain secrets.
- */
-const environment = () => {
-  const { SQLITE_TMPDIR, TMPDIR } = process.env
-  return { SQLITE_TMPDIR, TMPDIR }
-}
-
-const start = ({ file, cacheSize }: ViewProcessOptions) => {
-  const child = fork(fileURLToPath(viewProcessFile), [file, String(cacheSize), String(process.pid)], {
-    env: environment(),
-    execArgv: [],
-    // Keeps BLOBs and 64-bit integers, which JSON does not have.
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
-  })
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  return child
-}
-
 const nextMessage = (child: ChildProcess) => new Promise<unknown>((resolve) => child.once('message', resolve))
 
 /** Starts a process that runs statements on SQL views, one at a time: docs/decisions/0028-views.md. */
-export const startViewProcess = (options: ViewProcessOptions) => {
-  const { limit, idle } = options
-  const child = start(options)
+export const startViewProcess = ({ file, cacheSize, limit, idle }: ViewProcessOptions) => {
+  const child = startChildProcess(viewProcessFile, [file, String(cacheSize)])
   let cause = processEnded
   let idleTimer: NodeJS.Timeout | undefined
 

@@ -64,6 +64,13 @@ const settle = ({ resolve, reject }: PendingUnit, outcome: Outcome) =>
 
 const stopped = () => toDomainError(engineStopped)
 
+const RESTORE_RETRY_S = 5
+
+const restoreRunning = () =>
+  new DomainError('RESTORE_RUNNING', 'A backup is being restored. Nothing can be changed until this is done.', {
+    retryAfter: RESTORE_RETRY_S
+  })
+
 /** The unit was in flight when the thread ended: it may have been committed. A retry without a key may run it twice. */
 const outcomeUnknown = () =>
   new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
@@ -91,6 +98,7 @@ export const startWriter = async (
   let pendingSize = 0
   let refused = 0
   let isClosed = false
+  let isPaused = false
   let fault: unknown
   const runInSequence = createTaskSequence()
 
@@ -167,6 +175,7 @@ export const startWriter = async (
   const write = (unit: Unit, options?: UnitOptions) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
+      if (isPaused) return reject(restoreRunning())
       if (countPending() >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
         refused += 1
         return reject(overloaded('Too many writes are pending. Try again.', 1))
@@ -200,6 +209,15 @@ export const startWriter = async (
       setImmediate(postQueued)
     })
 
+  /** Refuses new units until the returned function is called. Resolves when the pending ones are settled. */
+  const pause = async () => {
+    isPaused = true
+    await allSettled()
+    return () => {
+      isPaused = false
+    }
+  }
+
   /** Refuses new units, waits for the pending ones, and ends the thread. */
   const close = async () => {
     if (!isClosed) {
@@ -212,5 +230,5 @@ export const startWriter = async (
 
   const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
 
-  return { write, countPending, counts, attach, close }
+  return { write, countPending, counts, attach, pause, close }
 }

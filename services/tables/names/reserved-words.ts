@@ -30,7 +30,7 @@ const TYPES = words(`
  */
 export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
-  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminBackup AdminBackupEnvelope AdminBackupList AdminBackupListEnvelope
+  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminBackup AdminBackupEnvelope AdminBackupList AdminBackupListEnvelope AdminBackupRestored AdminBackupRestoredEnvelope
   AdminLoggedImport AdminLoggedImportsEnvelope AdminRunningBackup AdminSession AdminSessionListEnvelope
   AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate
   AdminTableFromFile AdminTableFromFileEnvelope ChangedToken ChangedTokenEnvelope Credentials Done DoneEnvelope Error

@@ -13,7 +13,14 @@ const NOW = Date.parse('2026-03-01T12:00:00Z')
 const start = async (t: Test, margin: { readonly marginBytes?: number } = {}) => {
   const db = await openTestDatabase(t)
   const directory = openBackupDirectory({ path: temporaryDirectory(t), servedFile: 'shop.sqlite', ...margin })
-  const backups = createBackupService({ db, clock: () => NOW, directory, keep: [], auditRead: () => {} })
+  const backups = createBackupService({
+    db,
+    clock: () => NOW,
+    directory,
+    keep: [],
+    auditRead: () => {},
+    reload: async () => {}
+  })
   return { backups, directory: directory.path, files: () => readdirSync(directory.path) }
 }
 

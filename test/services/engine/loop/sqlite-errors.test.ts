@@ -65,7 +65,7 @@ t.test('each code that a caller can act on has a domain error', async (t) => {
     RESULTS_TOO_LARGE: 'RESULTS_TOO_LARGE',
     UNIT_EXPIRED: 'TOO_MUCH_WORK',
     ENGINE_STOPPED: 'OVERLOADED',
-    VIEW_PROCESS_ENDED: 'OVERLOADED'
+    PROCESS_ENDED: 'OVERLOADED'
   }
   for (const [code, domain] of Object.entries(expected)) {
     const error = of(code)

@@ -8,19 +8,19 @@ import { isDatabase, markWithoutWal } from './single-file.ts'
 /** MiB. */
 const CACHE_SIZE = 8
 
-const invalid = (message: string) => Object.assign(new Error(message), { code: 'BACKUP_INVALID' })
+export const invalidBackup = (message: string) => Object.assign(new Error(message), { code: 'BACKUP_INVALID' })
 
-const damaged = (reason: string) => invalid(`The file is damaged: ${reason.replaceAll('\n', ' ')}.`)
+const damaged = (reason: string) => invalidBackup(`The file is damaged: ${reason.replaceAll('\n', ' ')}.`)
 
 /** A view or a virtual table has no root page. Reading a view of an unknown file may not end. */
 const HAS_OUR_TABLES = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = '_rowhouse_meta'"
 
 const assertVersion = ({ value }: Connection) => {
   if (value(HAS_OUR_TABLES) === undefined)
-    throw invalid('The file is not a backup of Rowhouse: it has no table _rowhouse_meta.')
+    throw invalidBackup('The file is not a backup of Rowhouse: it has no table _rowhouse_meta.')
   const version = Number(value("SELECT max(value) FROM _rowhouse_meta WHERE key = 'version'"))
   if (version > LATEST_VERSION)
-    throw invalid(
+    throw invalidBackup(
       `The file is of a newer Rowhouse: its tables have version ${version}, this one supports ${LATEST_VERSION}.`
     )
 }
@@ -50,10 +50,10 @@ const explain = (error: unknown) => {
  * Checks a file of an unknown source, on a connection that only reads and does not trust its schema. The file is durable
  * when this returns. @throws BACKUP_INVALID
  */
-export const checkUpload = (file: string) => {
+export const checkBackup = (file: string) => {
   const descriptor = openSync(file, 'r+')
   try {
-    if (!isDatabase(descriptor)) throw invalid('The file is not a SQLite database.')
+    if (!isDatabase(descriptor)) throw invalidBackup('The file is not a SQLite database.')
     markWithoutWal(descriptor)
     check(file)
     fsyncSync(descriptor)

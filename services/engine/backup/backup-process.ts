@@ -1,0 +1,39 @@
+import { toPlainError } from '../shared/plain-error.ts'
+import { endWithService, sendToService } from '../shared/service-process.ts'
+import { checkBackup } from './check-backup.ts'
+import { copyDatabase } from './copy.ts'
+import type { BackupMessage, BackupProgress, BackupRequest, BackupTask } from './protocol.ts'
+import { restoreBackup, stageBackup } from './restore.ts'
+
+const servicePid = Number(process.argv[2])
+const send = (message: BackupMessage) => sendToService(message)
+const onProgress = (progress: BackupProgress) => send({ progress })
+let mayGo = false
+
+/** Throws if the service has ended: another one may serve the file. */
+const assertServed = () => {
+  if (process.ppid !== servicePid) throw new Error('The service has ended.')
+}
+
+const run = async (task: BackupTask) => {
+  if ('uploaded' in task) return checkBackup(task.uploaded)
+  if ('target' in task) return copyDatabase(task, onProgress)
+  if ('backup' in task) return stageBackup(task)
+  const onLocked = () => send({ isLocked: true })
+  return restoreBackup(task, { assertServed, onLocked, mayGo: () => mayGo, onProgress })
+}
+
+const runAndReport = async (task: BackupTask) => {
+  try {
+    await run(task)
+    send({ isDone: true })
+  } catch (error) {
+    send({ error: toPlainError(error) })
+  }
+}
+
+process.on('message', (request: BackupRequest) => {
+  if (request === 'go') mayGo = true
+  else runAndReport(request)
+})
+await endWithService(servicePid)
