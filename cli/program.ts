@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { addAdminCommands } from './commands/admins.ts'
-import { addBackupCommand } from './commands/backup.ts'
+import { addBackupCommands } from './commands/backup.ts'
 import { addCheckCommand } from './commands/check.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addImportCommand } from './commands/import.ts'
@@ -18,7 +18,7 @@ Example:
 
 const COMMANDS = [
   addServeCommand,
-  addBackupCommand,
+  addBackupCommands,
   addCheckCommand,
   addImportCommand,
   addExportCommand,

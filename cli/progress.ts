@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import type { Terminal } from './terminal.ts'
 
@@ -13,6 +14,8 @@ const toMib = (bytes: number) => Math.round((bytes / MIB) * 10) / 10
 
 const WITH_SIZE = '{bar} {percentage} %  {value} of {total} MiB'
 const WITHOUT_SIZE = '{value} MiB'
+
+const POLL_MS = 200
 
 const createBar = ({ stderr }: Terminal, size: number | null) => {
   const format = size === null ? WITHOUT_SIZE : WITH_SIZE
@@ -33,4 +36,27 @@ export const createProgress = (terminal: Terminal, size: number | null): Progres
     }
   })
   return { stream, stop: () => bar?.stop() }
+}
+
+interface Copied {
+  /** Bytes; 0 if it is not known yet. */
+  readonly value: number
+  readonly total: number
+}
+
+/** Shows on a terminal how far a task is, until it has ended. Returns its result. */
+export const showWhile = async <T>(terminal: Terminal, task: Promise<T>, read: () => Promise<Copied>): Promise<T> => {
+  if (!terminal.stderr.isTTY) return task
+  const bar = createBar(terminal, 0)
+  const ended = task.then(
+    () => true,
+    () => true
+  )
+  while (!(await Promise.race([ended, delay(POLL_MS, false)]))) {
+    const { value, total } = await read()
+    bar.setTotal(toMib(total))
+    bar.update(toMib(value))
+  }
+  bar.stop()
+  return task
 }

@@ -1,19 +1,63 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Backup } from '../../schemas/backup.ts'
+import { BACKUP_TYPE, type Backup, type BackupList, type RestoreResult } from '../../schemas/backup.ts'
 import { configOf, withService } from '../connect.ts'
+import type { LocalClient } from '../local-client.ts'
 import { createPrinter } from '../output.ts'
+import { createProgress, showWhile } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
+/** Makes or restores a backup, and shows on a terminal what is copied. */
+const callWithProgress = (terminal: Terminal, client: LocalClient, path: string) => {
+  const readProgress = async () => {
+    const { running } = (await client.call('GET', '/admin/backups')) as BackupList
+    return { value: running?.copiedBytes ?? 0, total: running?.totalBytes ?? 0 }
+  }
+  return showWhile(terminal, client.call('POST', path), readProgress)
+}
+
 const makeBackup = (terminal: Terminal) => async (options: CommonOptions) => {
   const backup = (await withService(configOf(terminal, options), (client) =>
-    client.call('POST', '/admin/backups')
+    callWithProgress(terminal, client, '/admin/backups')
   )) as Backup
   createPrinter(terminal, options)(backup, [backup.name])
 }
 
-export const addBackupCommand = (program: Command, terminal: Terminal) => {
+/** Returns the name of the uploaded backup. */
+const upload = async (terminal: Terminal, client: LocalClient, file: string) => {
+  const progress = createProgress(terminal, statSync(file).size)
+  const content = createReadStream(file).on('error', (error) => progress.stream.destroy(error))
+  try {
+    const sent = client.upload('/admin/backups/upload', { type: BACKUP_TYPE, content: content.pipe(progress.stream) })
+    return ((await sent) as Backup).name
+  } finally {
+    content.destroy()
+    progress.stop()
+  }
+}
+
+interface RestoreOptions extends CommonOptions {
+  readonly includeAccess?: true
+}
+
+const restoreBackup = (terminal: Terminal) => async (backup: string, options: RestoreOptions) => {
+  const restore = async (client: LocalClient) => {
+    const name = existsSync(backup) ? await upload(terminal, client, backup) : backup
+    const query = options.includeAccess ? '?include=access' : ''
+    return callWithProgress(terminal, client, `/admin/backups/${encodeURIComponent(name)}/restore${query}`)
+  }
+  const restored = (await withService(configOf(terminal, options), restore)) as RestoreResult
+  createPrinter(terminal, options)(restored, [`Restored. The state before is in ${restored.before.name}.`])
+}
+
+export const addBackupCommands = (program: Command, terminal: Terminal) => {
   withDatabase(addCommand(program, 'backup', 'make a backup in BACKUP_DIR, and print its name', 'backup')).action(
     makeBackup(terminal)
   )
+  const example = 'restore 2026-11-26T03-00-00Z-scheduled.db'
+  withDatabase(addCommand(program, 'restore', 'replace all tables by those of a backup', example))
+    .argument('<BACKUP>', 'the name of a backup, or the path of a file that was downloaded')
+    .option('--include-access', 'also take its administrators and tokens; ends all sessions, switches all tokens off')
+    .action(restoreBackup(terminal))
 }

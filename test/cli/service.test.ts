@@ -10,7 +10,7 @@ import t from 'tap'
 import { readConfig } from '../../config.ts'
 import { localSocketPath } from '../../plugins/app/local-socket.ts'
 import { API_VERSION } from '../../plugins/app/openapi.ts'
-import { asAdmin, createDatabase, importTable, startApp, temporaryDirectory } from '../helpers.ts'
+import { asAdmin, createDatabase, dataOf, importTable, startApp, temporaryDirectory } from '../helpers.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
 
 t.test('health succeeds while the service runs', async (t) => {
@@ -47,6 +47,42 @@ t.test('backup makes a backup', async (t) => {
   t.equal(code, 0)
   t.match(stdout, /^20\d\d-\d\d-\d\dT[\d-]+Z-manual\.db\n$/)
   t.strictSame(readdirSync(join(app.config.DATA_DIR, 'backups')), [stdout.trim()])
+})
+
+t.test('restore takes the name of a backup, and keeps the state before', async (t) => {
+  const { app, options } = await startLocalService(t)
+  const admin = await asAdmin(app)
+  const { id } = await importTable(admin, 'products')
+  const name = (await runCommand(['backup', ...options], { isTTY: true })).stdout.trim()
+  await admin.delete(`/admin/tables/${id}/records/pen`)
+  const restored = await runCommand(['restore', name, ...options])
+  t.match(restored, { code: 0, stdout: /^Restored\. The state before is in \S+-before-restore\.db\.\n$/ })
+  t.equal(dataOf(await admin.get(`/admin/tables/${id}/data`)).rows.length, 2)
+  const again = await runCommand(['restore', name, '--json', ...options], { isTTY: true })
+  t.match(JSON.parse(again.stdout), { before: { kind: 'before-restore' } })
+  t.match(again.stderr, /MiB/, 'a terminal shows the progress')
+  t.match(await runCommand(['restore', '2020-01-01T00-00-00Z-manual.db', ...options]), {
+    code: 1,
+    stderr: /^BACKUP_NOT_FOUND: /
+  })
+})
+
+t.test('restore uploads a file, of another service too, and refuses a file that is no backup', async (t) => {
+  const { app, options } = await startLocalService(t)
+  const admin = await asAdmin(app)
+  await importTable(admin, 'products')
+  const { stdout } = await runCommand(['backup', ...options])
+  const backup = join(app.backups.path, stdout.trim())
+  const database = createDatabase(t, '')
+  const restored = await runCommand(['restore', backup, '--include-access', '--database', database])
+  t.match(restored, { code: 0, stdout: /^Restored/ })
+  t.match(await runCommand(['export', database, 'products']), { code: 0, stdout: /"pen","Fountain pen"/ })
+  const created = await runCommand(['admin', 'create', 'admin', '--database', database])
+  t.match(created, { code: 1, stderr: /^ADMIN_EXISTS/ }, 'the administrator of the backup is there')
+  const other = createDatabase(t, SHOP)
+  t.match(await runCommand(['restore', other, ...options]), { code: 1, stderr: /^BACKUP_INVALID: / })
+  const folder = await runCommand(['restore', temporaryDirectory(t), ...options])
+  t.match(folder, { code: 1, stderr: /^COMMAND_FAILED: EISDIR/ })
 })
 
 t.test('version prints the versions', async (t) => {

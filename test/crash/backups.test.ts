@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import type { Backup, BackupList } from '../../schemas/backup.ts'
-import { PASSWORD, prepareFile, temporaryDirectory } from '../fixtures.ts'
+import { type BackupClient, createBackupClient } from '../backup-client.ts'
+import { prepareFile, temporaryDirectory } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
 
@@ -14,26 +14,8 @@ const CONTENT = `CREATE TABLE filler (bytes);
   WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 40)
   INSERT INTO filler SELECT randomblob(1000000) FROM numbers`
 
-const JSON_TYPE = { 'content-type': 'application/json' }
-
-/** Logs in. Returns functions that call the routes of backups. */
-const createClient = async (address: string) => {
-  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
-  const login = await fetch(`${address}/auth/login`, { method: 'POST', headers: JSON_TYPE, body })
-  const headers = { cookie: String(login.headers.getSetCookie()[0]?.split(';')[0]) }
-  const call = async (method: string) => {
-    const response = await fetch(`${address}/admin/backups`, { method, headers })
-    return ((await response.json()) as { data: unknown }).data
-  }
-  return {
-    list: async () => (await call('GET')) as BackupList,
-    create: async () => (await call('POST')) as Backup
-  }
-}
-type Client = Awaited<ReturnType<typeof createClient>>
-
 /** Resolves when this share of the backup is copied. */
-const copied = async ({ list }: Client, share: number) => {
+const copied = async ({ list }: BackupClient, share: number) => {
   for (;;) {
     const { running } = await list()
     if (running && running.totalBytes > 0 && running.copiedBytes >= share * running.totalBytes) return
@@ -47,7 +29,7 @@ t.test('after kill -9 during a backup there is no half backup, and the next star
   prepareFile(DATABASE, CONTENT)
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     const service = await startService(t, { DATA_DIR, DATABASE })
-    const client = await createClient(service.address)
+    const client = await createBackupClient(service.address)
     t.strictSame(readdirSync(directory), [], `cycle ${cycle}: the start removes what is left`)
     client.create().catch(() => {})
     await copied(client, (0.9 * cycle) / CYCLES)
@@ -56,7 +38,7 @@ t.test('after kill -9 during a backup there is no half backup, and the next star
     t.ok(left.length > 0 && left.every((name) => /\.partial(?:-journal)?$/.test(name)), left.join())
   }
   const service = await startService(t, { DATA_DIR, DATABASE })
-  const { name } = await (await createClient(service.address)).create()
+  const { name } = await (await createBackupClient(service.address)).create()
   t.strictSame(readdirSync(directory), [name])
   const backup = new BetterSqlite3(join(directory, name), { readonly: true })
   t.equal(backup.pragma('integrity_check', { simple: true }), 'ok')

@@ -1,0 +1,27 @@
+import type { Backup, BackupList, RestoreResult } from '../schemas/backup.ts'
+import { PASSWORD } from './fixtures.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Logs in at a service. Returns functions that call its routes. They fail with the text of a response that is no success. */
+export const createBackupClient = async (address: string) => {
+  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
+  const login = await fetch(`${address}/auth/login`, { method: 'POST', headers: JSON_TYPE, body })
+  const headers = { cookie: String(login.headers.getSetCookie()[0]?.split(';')[0]) }
+
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const sent = body ? { body: JSON.stringify(body), headers: { ...headers, ...JSON_TYPE } } : { headers }
+    const response = await fetch(`${address}/admin${path}`, { method, ...sent })
+    const text = await response.text()
+    if (!response.ok) throw new Error(text)
+    return JSON.parse(text).data
+  }
+
+  return {
+    call,
+    list: async () => (await call('GET', '/backups')) as BackupList,
+    create: async () => (await call('POST', '/backups')) as Backup,
+    restore: async (name: string) => (await call('POST', `/backups/${name}/restore`)) as RestoreResult
+  }
+}
+export type BackupClient = Awaited<ReturnType<typeof createBackupClient>>
