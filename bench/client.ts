@@ -78,10 +78,37 @@ interface BackedUpService {
   readonly session: Record<string, string>
 }
 
+const backupsUrl = ({ service }: BackedUpService) => `${service.address}/admin/backups`
+
+interface BackupBody {
+  readonly data: { readonly name: string; readonly before: { readonly name: string } }
+}
+
+const callBackups = async (service: BackedUpService, method: string, path = '') => {
+  const response = await assertSuccess(
+    await fetch(`${backupsUrl(service)}${path}`, { method, headers: service.session })
+  )
+  return (await response.json()) as BackupBody
+}
+
+/** Returns the name of the new backup. */
+export const makeBackup = async (service: BackedUpService) => (await callBackups(service, 'POST')).data.name
+
+export const deleteBackup = (service: BackedUpService, name: string) => callBackups(service, 'DELETE', `/${name}`)
+
+/** Returns the name of the backup of the state before. */
+export const restoreBackup = async (service: BackedUpService, name: string) =>
+  (await callBackups(service, 'POST', `/${name}/restore`)).data.before.name
+
 /** Makes a backup, and deletes it. */
-export const createBackup = async ({ service, session }: BackedUpService) => {
-  const url = `${service.address}/admin/backups`
-  const created = await assertSuccess(await fetch(url, { method: 'POST', headers: session }))
-  const { data } = (await created.json()) as { data: { name: string } }
-  await assertSuccess(await fetch(`${url}/${data.name}`, { method: 'DELETE', headers: session }))
+export const createBackup = async (service: BackedUpService) => {
+  await deleteBackup(service, await makeBackup(service))
+}
+
+/** Sends a request. Returns whether it succeeded. */
+export const isAccepted = async (url: string, token: string, body: object) => {
+  const headers = { ...json, authorization: `Bearer ${token}` }
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  await response.text()
+  return response.ok
 }

@@ -11,6 +11,7 @@ import { runImported } from './experiments/imported.ts'
 import { runLogins } from './experiments/logins.ts'
 import { runMetrics } from './experiments/metrics.ts'
 import { runQueries } from './experiments/queries.ts'
+import { runRestore } from './experiments/restore.ts'
 import { runSearch } from './experiments/search.ts'
 import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
@@ -36,6 +37,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   import: { title: 'Import of CSV', run: runImport },
   metrics: { title: 'With metrics', run: runMetrics },
   backup: { title: 'Backups', run: runBackup },
+  restore: { title: 'Restores', run: runRestore },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

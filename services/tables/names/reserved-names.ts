@@ -2,7 +2,8 @@ import { RESERVED_PREFIX } from '../../engine/writer/migrations.ts'
 import { invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 
-const PREFIXES = [RESERVED_PREFIX, 'sqlite_']
+/** Litestream's tables are no tables of a client: https://litestream.io/how-it-works/ */
+const PREFIXES = [RESERVED_PREFIX, 'sqlite_', '_litestream_']
 
 /** Begins the names of what this service creates in the file, besides the tables of clients. */
 export const OWN_PREFIX = RESERVED_PREFIX
@@ -12,13 +13,13 @@ export const isOwn = (name: string) => foldName(name).startsWith(OWN_PREFIX)
 /** Words of routes under /data. */
 const ROUTE_NAMES = ['_schema', '_me', '_openapi.json', '_batch']
 
-/** Whether the name belongs to our own tables or to SQLite. */
+/** Whether the name belongs to our own tables, to SQLite or to Litestream. */
 export const isInternal = (name: string) => {
   const folded = foldName(name)
   return PREFIXES.some((prefix) => folded.startsWith(prefix))
 }
 
-/** Whether no table is served under the name: it belongs to our own tables, to SQLite or to a route. */
+/** Whether no table is served under the name: it belongs to our own tables, to SQLite, to Litestream or to a route. */
 export const isReserved = (name: string) => isInternal(name) || ROUTE_NAMES.includes(foldName(name))
 
 /** SQLite's own names. Its ALTER TABLE calls pragma functions by names that such a table would hide. */
