@@ -22,6 +22,7 @@ const ApiPage = named(() => import('./api-page/api-page.tsx'), 'ApiPage')
 const TokensPage = named(() => import('./tokens/tokens-page.tsx'), 'TokensPage')
 const TokenPage = named(() => import('./tokens/token-page.tsx'), 'TokenPage')
 const AdminsPage = named(() => import('./admins/admins-page.tsx'), 'AdminsPage')
+const BackupsPage = named(() => import('./backups/backups-page.tsx'), 'BackupsPage')
 const AccountPage = named(() => import('./admins/account-page.tsx'), 'AccountPage')
 
 /** The page of each path. Another path shows another page after a failure. */
@@ -49,6 +50,7 @@ const PageOfPath = () => (
     <Route path="/tokens" component={TokensPage} />
     <Route path="/tokens/:id" component={TokenPage} />
     <Route path="/admins" component={AdminsPage} />
+    <Route path="/backups" component={BackupsPage} />
     <Route path="/account" component={AccountPage} />
     <Route component={NotFoundPage} />
   </Switch>

@@ -8,9 +8,12 @@ type Filled<P extends string> = P extends `${infer Start}{${string}}${infer End}
   ? `${Start}${string}${Filled<End>}`
   : P
 
-/** The routes that take a file: all that take CSV. */
+/** A file of records, or a backup. */
+type FileContent = { 'text/csv': unknown } | { 'application/vnd.sqlite3': unknown }
+
+/** The routes that take a file. */
 type FileRoute = {
-  [P in keyof paths]: paths[P] extends { post: { requestBody: { content: { 'text/csv': unknown } } } } ? P : never
+  [P in keyof paths]: paths[P] extends { post: { requestBody: { content: FileContent } } } ? P : never
 }[keyof paths]
 
 type FilePath = Filled<FileRoute>
@@ -22,16 +25,22 @@ type RouteOf<P extends FilePath> = { [R in FileRoute]: P extends Filled<R> ? R :
 /** What a route returns. */
 type DataOf<P extends FilePath> = Envelope<paths[RouteOf<P>]> extends { data: infer D } ? D : never
 
-const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', json: 'application/json' }
+const CONTENT_TYPES = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+  sqlite: 'application/vnd.sqlite3'
+}
 
-export type FileFormat = keyof typeof CONTENT_TYPES
+/** The formats of files of records. */
+export type FileFormat = Exclude<keyof typeof CONTENT_TYPES, 'sqlite'>
 
 interface Upload<P extends FilePath = FilePath> {
   readonly method: 'POST'
   readonly path: P
   readonly query?: Readonly<Record<string, string | boolean | undefined>>
   readonly body: Blob
-  readonly format: FileFormat
+  readonly format: keyof typeof CONTENT_TYPES
   /** Called with the part of the body that is sent: 0 to 1. */
   readonly onProgress?: (part: number) => void
   readonly signal?: AbortSignal

@@ -24,6 +24,7 @@ const PAGES = [
   ['/', texts.overview],
   ['/tokens', texts.tokens],
   ['/admins', texts.admins],
+  ['/backups', texts.backups],
   ['/account', texts.account]
 ] as const
 

@@ -1,4 +1,13 @@
-import { BookOpen, KeyRound, LayoutDashboard, Menu as MenuIcon, Plus, Users } from 'lucide-react'
+import {
+  BookOpen,
+  DatabaseBackup,
+  KeyRound,
+  LayoutDashboard,
+  Menu as MenuIcon,
+  Plus,
+ 
+  Users
+} from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link, useLocation, useRoute } from 'wouter'
@@ -38,6 +47,9 @@ const Links = () => (
     </SideLink>
     <SideLink href="/admins" icon={<Users size={14} aria-hidden="true" />}>
       {texts.admins}
+    </SideLink>
+    <SideLink href="/backups" icon={<DatabaseBackup size={14} aria-hidden="true" />}>
+      {texts.backups}
     </SideLink>
     <a href={`${SERVICE_URL}/docs`} className={styles.link}>
       <BookOpen size={14} aria-hidden="true" />

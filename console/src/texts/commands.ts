@@ -7,6 +7,7 @@ export const texts = {
   overview: 'Overview',
   tokens: 'Tokens',
   admins: 'Administrators',
+  backups: 'Backups',
   account: 'Your account',
   newTable: 'New table',
   importTables: 'Import tables of the database',

@@ -2,6 +2,7 @@
 export const texts = {
   unreachable: 'The service cannot be reached. Check that it runs, then try again.',
   fileChanged: 'The file has changed, or was removed, since you chose it. Choose it again.',
+  otherFile: 'Another file',
   unexpectedResponse: (status: number) => `The service returned an unexpected response (status ${status}).`,
   noEtag:
     'The response has no ETag, so a change could overwrite the change of somebody else. Check that the proxy before the service keeps the header ETag.',

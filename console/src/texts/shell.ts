@@ -4,6 +4,7 @@ export const texts = {
   tables: 'Tables',
   tokens: 'Tokens',
   admins: 'Administrators',
+  backups: 'Backups',
   documentation: 'API documentation',
   filterTables: 'Filter tables',
   newTable: 'New table',

@@ -22,7 +22,6 @@ export const texts = {
   download: 'Download',
   importTitle: (table: string) => `Import into ${table}`,
   choose: 'Choose a CSV, NDJSON or JSON file, or drop it here',
-  chooseOther: 'Another file',
   notRead: (name: string) => `${name} could not be read`,
   notRecords:
     'It is JSON, but has no records. Choose a CSV file, a JSON array of objects, or an NDJSON file, which has one JSON object in each line.',

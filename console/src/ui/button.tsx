@@ -31,3 +31,23 @@ export const LinkButton = ({
 }: Look & { readonly href: string; readonly onClick?: () => void; readonly children: React.ReactNode }) => (
   <Link {...props} className={styleOf(variant, false)} />
 )
+
+interface DownloadLinkProps extends Look {
+  readonly href: string
+  /** The name of a link that has an icon only. */
+  readonly label?: string
+  readonly onClick?: () => void
+  readonly children: React.ReactNode
+}
+
+/** A link to a file of the service, which the browser downloads. */
+export const DownloadLink = ({ variant = 'default', href, label, ...props }: DownloadLinkProps) => (
+  <a
+    href={href}
+    download
+    aria-label={label}
+    title={label}
+    {...props}
+    className={styleOf(variant, label !== undefined)}
+  />
+)

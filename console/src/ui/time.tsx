@@ -16,10 +16,13 @@ const relativeTo = (now: number, time: number) => {
   return relative.format(Math.round((time - now) / milliseconds), unit)
 }
 
+/** Returns the local time of epoch milliseconds as text. */
+export const formatTime = (value: number) => local.format(value)
+
 /** The local time, with the exact value on hover. `value`: epoch milliseconds. */
 export const LocalTime = ({ value }: { readonly value: number }) => (
   <time dateTime={new Date(value).toISOString()} title={`${new Date(value).toISOString()} · ${value}`}>
-    {local.format(value)}
+    {formatTime(value)}
   </time>
 )
 
@@ -28,7 +31,7 @@ export const Time = ({ value }: { readonly value: number | null }) =>
   value === null ? (
     <span>{texts.never}</span>
   ) : (
-    <time dateTime={new Date(value).toISOString()} title={`${local.format(value)} · ${value}`}>
+    <time dateTime={new Date(value).toISOString()} title={`${formatTime(value)} · ${value}`}>
       {relativeTo(Date.now(), value)}
     </time>
   )

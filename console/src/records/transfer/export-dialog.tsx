@@ -3,9 +3,7 @@ import { SERVICE_URL } from '../../api/client.ts'
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/transfer.ts'
-import button from '../../ui/button.module.css'
-import { Button } from '../../ui/button.tsx'
-import { classes } from '../../ui/classes.ts'
+import { Button, DownloadLink } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 
@@ -88,14 +86,9 @@ export const ExportDialog = ({ table, query: { q, filter, order }, onClose }: Ex
         <Button variant="quiet" onClick={onClose}>
           {common.cancel}
         </Button>
-        <a
-          className={classes(button.button, button.primary)}
-          href={exportUrl(table, { q, filter, order }, options)}
-          download
-          onClick={onClose}
-        >
+        <DownloadLink href={exportUrl(table, { q, filter, order }, options)} variant="primary" onClick={onClose}>
           {texts.download}
-        </a>
+        </DownloadLink>
       </Actions>
     </Dialog>
   )

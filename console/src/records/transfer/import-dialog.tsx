@@ -4,10 +4,11 @@ import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/transfer.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { FileDrop } from '../../ui/file-drop.tsx'
 import { FileProblem } from '../../ui/file-problem.tsx'
 import { LeaveDialog, useFormGuard } from '../../ui/leave-dialog.tsx'
+import { Progress } from '../../ui/progress.tsx'
 import { notifyError } from '../../ui/toast.tsx'
-import { FileDrop } from './file-drop.tsx'
 import type { ImportPlan } from './import-file.ts'
 import { ImportOptions } from './import-options.tsx'
 import { mapHeaders, repeatedName } from './mapping.ts'
@@ -31,15 +32,16 @@ const planOf = (table: Table, source: Source): ImportPlan => {
   return { source, columns, mapping, isUpsert: false, on: '', isGuarded: false }
 }
 
-const Progress = ({ part, isSent }: Pick<ImportState, 'part' | 'isSent'>) => (
-  <div className={styles.progress} role="status">
-    <progress value={part < 1 ? part : undefined} aria-label={texts.sending(part)} />
-    {part < 1 ? texts.sending(part) : isSent ? texts.storing : texts.working}
-  </div>
-)
+/** The types of files that can be records. */
+const ACCEPTED = '.csv,.tsv,.txt,.ndjson,.jsonl,.json'
+
+const stepOf = ({ part, isSent }: ImportState) => {
+  if (part < 1) return texts.sending(part)
+  return isSent ? texts.storing : texts.working
+}
 
 const Outcome = ({ state }: { readonly state: ImportState }) => {
-  if (state.isPending) return <Progress part={state.part} isSent={state.isSent} />
+  if (state.isPending) return <Progress part={state.part}>{stepOf(state)}</Progress>
   if (state.error !== null) return <FileProblem error={state.error} />
   if (!state.checked) return null
   return (
@@ -74,7 +76,7 @@ export const ImportDialog = ({ table, onDone, onClose }: ImportDialogProps) => {
   const repeated = plan === null ? undefined : repeatedName(plan.columns.map(({ name }) => name))
   return (
     <Dialog title={texts.importTitle(titleOf(table))} isWide {...(!state.isPending && { onClose: close })}>
-      <FileDrop file={plan?.source.file} onFile={choose} />
+      <FileDrop file={plan?.source.file} prompt={texts.choose} accept={ACCEPTED} onFile={choose} />
       {isEmpty && <p className={styles.wrong}>{texts.tooEarly}</p>}
       {repeated !== undefined && (
         <p className={styles.wrong} role="alert">

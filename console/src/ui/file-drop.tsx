@@ -1,17 +1,21 @@
 import { FileUp } from 'lucide-react'
 import { useState } from 'react'
-import { texts } from '../../texts/transfer.ts'
-import { classes } from '../../ui/classes.ts'
-import { formatBytes } from '../../ui/size.ts'
-import styles from './transfer.module.css'
+import { texts } from '../texts/common.ts'
+import { classes } from './classes.ts'
+import styles from './file-drop.module.css'
+import { formatBytes } from './size.ts'
 
 interface FileDropProps {
   readonly file: File | undefined
+  /** What is shown without a file. */
+  readonly prompt: string
+  /** The ends of the names that the browser offers: ".csv,.json". */
+  readonly accept: string
   readonly onFile: (file: File) => void
 }
 
 /** An area for a file: a click chooses one, and a file can be dropped on it. */
-export const FileDrop = ({ file, onFile }: FileDropProps) => {
+export const FileDrop = ({ file, prompt, accept, onFile }: FileDropProps) => {
   const [isOver, setOver] = useState(false)
   const take = (files: FileList | null) => {
     const [first] = files ?? []
@@ -32,11 +36,11 @@ export const FileDrop = ({ file, onFile }: FileDropProps) => {
       }}
     >
       <FileUp size={16} aria-hidden="true" />
-      <span className={styles.file}>{file ? `${file.name} · ${formatBytes(file.size)}` : texts.choose}</span>
-      {file && <span className={styles.other}>{texts.chooseOther}</span>}
+      <span className={styles.file}>{file ? `${file.name} · ${formatBytes(file.size)}` : prompt}</span>
+      {file && <span className={styles.other}>{texts.otherFile}</span>}
       <input
         type="file"
-        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json"
+        accept={accept}
         // Without this, the browser does not report that the same file is chosen again.
         onClick={({ currentTarget }) => {
           currentTarget.value = ''
